@@ -1,0 +1,126 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// One list for every target, so that the house has one set of rules.
+let settings: [SwiftSetting] = [
+    // `any` is written where a box is made: row loops must not hide one.
+    .enableUpcomingFeature("ExistentialAny"),
+    // A C type can't leak out of the target that imports its header.
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    // Async functions stay on the caller's executor; blocking work names its own threads.
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableUpcomingFeature("ImmutableWeakCaptures"),
+    // Every pointer use and C call is marked, and so can be found and reviewed.
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+]
+
+// Module names carry the product's name: an app that depends on us may have a `Model` or a `SQLite` of its own.
+// Folders carry the layer's name as DESIGN.md draws it. Imports point downwards only; this list is the rule.
+extension Target {
+    /// A layer: module `Causeway<name>` in `Sources/<name>`.
+    static func layer(_ name: String, _ dependencies: [Dependency] = []) -> Target {
+        .target(
+            name: "Causeway\(name)", dependencies: dependencies, path: "Sources/\(name)", swiftSettings: settings)
+    }
+
+    /// A layer's tests: one test target a module.
+    static func tests(_ name: String, _ dependencies: [Dependency]) -> Target {
+        .testTarget(
+            name: "Causeway\(name)Tests", dependencies: dependencies, path: "Tests/\(name)Tests",
+            swiftSettings: settings)
+    }
+}
+
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+
+let package = Package(
+    name: "causeway",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .library(name: "Causeway", targets: ["Causeway"]),
+        .library(name: "CausewayTool", targets: ["CausewayTool"]),
+        .executable(name: "causeway", targets: ["CausewayMain"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    ],
+    targets: [
+        // System modules.
+        .systemLibrary(
+            name: "CausewayCSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+        .systemLibrary(
+            name: "CausewayCZlib", path: "Sources/CZlib", pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+
+        // Know no Core Data.
+        .layer("Platform"),
+        .layer("SQLite", ["CausewayCSQLite"]),
+        .layer("SQLiteFile"),
+        .layer("Plist"),
+        .layer("Deflate", ["CausewayCZlib"]),
+        .layer("XML"),
+
+        // What the bytes mean.
+        .layer("Expressions", ["CausewayPlist"]),
+        .layer("Model", ["CausewayExpressions", "CausewayPlist", "CausewayDeflate", "CausewayXML", crypto]),
+        .layer("Mapping", ["CausewayModel", "CausewayExpressions"]),
+        .layer(
+            "StoreFormat",
+            ["CausewayModel", "CausewayMapping", "CausewayExpressions", "CausewayPlist", "CausewaySQLite"]),
+
+        // What to do, and doing it.
+        .layer("Planning", ["CausewayStoreFormat", "CausewayMapping", "CausewayModel", crypto]),
+        .layer(
+            "Engine",
+            [
+                "CausewayPlanning", "CausewayStoreFormat", "CausewayMapping", "CausewayModel", "CausewaySQLite",
+                "CausewaySQLiteFile", "CausewayPlatform", "CausewayPlist",
+            ]),
+        .layer(
+            "Generation",
+            [
+                "CausewayStoreFormat", "CausewayModel", "CausewayExpressions", "CausewaySQLite", "CausewayPlatform",
+                crypto,
+            ]),
+
+        // The public face.
+        .target(
+            name: "Causeway",
+            dependencies: [
+                "CausewayEngine", "CausewayGeneration", "CausewayPlanning", "CausewayStoreFormat", "CausewayMapping",
+                "CausewayModel", "CausewaySQLite", "CausewayPlatform",
+            ],
+            swiftSettings: settings),
+        .target(name: "CausewayTool", dependencies: ["Causeway", arguments], swiftSettings: settings),
+        // Not `causeway`: a file system that ignores case can't hold it beside `Causeway`.
+        .executableTarget(
+            name: "CausewayMain", dependencies: ["CausewayTool"], path: "Sources/Main", swiftSettings: settings),
+
+        .tests("Platform", ["CausewayPlatform"]),
+        .tests("SQLite", ["CausewaySQLite"]),
+        .tests("SQLiteFile", ["CausewaySQLiteFile"]),
+        .tests("Plist", ["CausewayPlist"]),
+        .tests("Deflate", ["CausewayDeflate"]),
+        .tests("XML", ["CausewayXML"]),
+        .tests("Expressions", ["CausewayExpressions", "CausewayPlist"]),
+        .tests("Model", ["CausewayModel", "CausewayExpressions", "CausewayPlist", "CausewayDeflate", "CausewaySQLite"]),
+        .tests("Mapping", ["CausewayMapping", "CausewayModel", "CausewayExpressions"]),
+        .tests(
+            "StoreFormat",
+            ["CausewayStoreFormat", "CausewayModel", "CausewayPlist", "CausewaySQLite"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+// Development aid, removed before landing: build a few layers alone.
+if let only = Context.environment["CAUSEWAY_ONLY"] {
+    let names = Set(only.split(separator: ",").map(String.init))
+    package.targets = package.targets.filter { names.contains($0.name) }
+    package.products = []
+}

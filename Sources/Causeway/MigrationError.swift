@@ -1,0 +1,99 @@
+import CausewayEngine
+
+/// Why a migration, a plan or an inspection failed.
+///
+/// The message names file, version, entity, attribute and row; it never holds a row's content.
+public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What kind of failure it is. New kinds may come: treat an unknown one as a failure.
+    public struct Code: Hashable, Sendable {
+        /// The exit code that the command-line tool gives.
+        public let exitCode: Int32
+        /// A short name, stable over releases.
+        public let name: String
+
+        /// The call's own words are off.
+        public static let usage = Code(exitCode: 64, name: "usage")
+        /// The store's data can't be migrated as it is.
+        public static let sourceData = Code(exitCode: 65, name: "sourceData")
+        /// The store or the models are missing or can't be read.
+        public static let missing = Code(exitCode: 66, name: "missing")
+        /// Verification or an internal check failed; nothing was swapped.
+        public static let verification = Code(exitCode: 70, name: "verification")
+        /// The work directory or the output can't be created or trusted.
+        public static let cannotCreate = Code(exitCode: 73, name: "cannotCreate")
+        /// Input, output or a full disk.
+        public static let inputOutput = Code(exitCode: 74, name: "inputOutput")
+        /// The store is in use, or another migrator works on it.
+        public static let busy = Code(exitCode: 75, name: "busy")
+        /// The state on disk needs a decision.
+        public static let undecided = Code(exitCode: 76, name: "undecided")
+        /// A checkpoint of another plan, tool or format.
+        public static let foreignCheckpoint = Code(exitCode: 77, name: "foreignCheckpoint")
+        /// A model, a mapping or the path between versions is wrong.
+        public static let plan = Code(exitCode: 78, name: "plan")
+        /// Interrupted by the user.
+        public static let interrupted = Code(exitCode: 130, name: "interrupted")
+        /// Asked to end by the system.
+        public static let terminated = Code(exitCode: 143, name: "terminated")
+
+        /// Every code with its meaning, in the order of the exit codes: the one table behind README and every `--help`.
+        public static let table: [(code: Code, meaning: String)] = [
+            (usage, "the command line is wrong"),
+            (sourceData, "the store's data is damaged or can't be migrated as it is; rows are named"),
+            (missing, "the store or the models are missing or can't be read"),
+            (verification, "verification or an internal check failed; nothing was swapped"),
+            (cannotCreate, "the work directory or the output can't be created or trusted"),
+            (inputOutput, "input, output or a full disk; run again when it is mended"),
+            (busy, "the store is in use, or another migrator works on it"),
+            (undecided, "the state on disk isn't recognised; nothing was touched"),
+            (foreignCheckpoint, "unfinished work belongs to another plan, tool or format"),
+            (plan, "a model, a mapping or the path between versions is wrong"),
+            (interrupted, "interrupted (SIGINT)"),
+            (terminated, "terminated (SIGTERM)"),
+        ]
+
+        init(_ kind: EngineError.Kind) {
+            self = Self.table.first { $0.code.exitCode == kind.rawValue }?.code ?? .verification
+        }
+
+        private init(exitCode: Int32, name: String) {
+            self.exitCode = exitCode
+            self.name = name
+        }
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// What went wrong.
+    public let message: String
+    /// Every single reason, where there are several.
+    public let details: [String]
+    /// What to do; empty where the message says so.
+    public let remedy: String
+    /// Whether the store's path holds the complete new store already; otherwise the original is untouched.
+    public let storeIsNew: Bool
+
+    /// The message and every reason, a line each.
+    public var description: String {
+        ([message] + details.map { "  - \($0)" }).joined(separator: "\n")
+    }
+
+    /// One line: the state of the store, whether running again continues, and what to do.
+    public var outcome: String {
+        let state = storeIsNew ? "the new store is in place" : "the store is untouched"
+        let again =
+            switch code {
+            case .inputOutput, .busy, .interrupted, .terminated: "running again starts over safely"
+            default: "running again gives the same result until this is mended"
+            }
+        return "\(state); \(again)" + (remedy.isEmpty ? "" : "; \(remedy)")
+    }
+
+    init(_ error: EngineError) {
+        code = Code(error.kind)
+        message = error.message
+        details = error.details
+        remedy = error.remedy
+        storeIsNew = error.state == .alreadyNew
+    }
+}

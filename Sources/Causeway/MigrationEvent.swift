@@ -1,0 +1,19 @@
+/// What a running migration reports. Events come in order, on a thread of the migration's own.
+public enum MigrationEvent: Hashable, Sendable {
+    /// The plan is made and the checks before it have passed.
+    case planned(MigrationPlan)
+    /// A step of the path begins; `rows` will be read in it.
+    case stepBegan(from: String, to: String, index: Int, count: Int, rows: Int)
+    /// A pass begins.
+    case passBegan(title: String, rows: Int)
+    /// Rows and bytes moved so far in the whole run, out of `totalRows`.
+    case progress(rows: Int, bytes: Int, totalRows: Int)
+    /// A pass has moved its rows.
+    case passEnded(title: String, rows: Int, dropped: Int, seconds: Double)
+    /// Something other than moving rows begins: `indexes`, `verification`, `swap`, …
+    case phaseBegan(String)
+    /// Something that the user should know, though it stops nothing.
+    case warning(String)
+    /// The text of a statement that is about to run.
+    case statement(String)
+}

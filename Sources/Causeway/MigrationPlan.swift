@@ -1,0 +1,52 @@
+/// What a migration will do, computed before a byte is written.
+public struct MigrationPlan: Hashable, Sendable, Codable {
+    /// The store's path.
+    public var store: String
+    /// Bytes of the store with its -wal.
+    public var storeBytes: Int
+    /// The version that the store has.
+    public var sourceVersion: String
+    /// The version that it will have.
+    public var targetVersion: String
+    /// Every version on the way, both ends included.
+    public var path: [String]
+    /// The runs of steps that are executed, one staging store each.
+    public var steps: [Step]
+    /// Bytes of disk that the run needs at its peak, beside the store.
+    public var diskBytes: Int
+    /// Bytes of memory that the batches in flight take at most, as far as no single row is larger than a batch.
+    public var memoryBytes: Int
+    /// What the user should know before it runs.
+    public var warnings: [String]
+
+    /// Whether the store has the target version already.
+    public var isNothingToDo: Bool { steps.isEmpty }
+
+    /// One run of steps: rows flow from one store into the next.
+    public struct Step: Hashable, Sendable, Codable {
+        /// The versions that it leads through, both ends included; more than two where steps are fused.
+        public var versions: [String]
+        /// The passes in the order of their execution.
+        public var passes: [Pass]
+        /// What is lost: dropped entities, attributes and links, a sentence each.
+        public var losses: [String]
+        /// Statements of the new store's schema in the order of their execution.
+        public var statements: [String]
+    }
+
+    /// One pass: rows of one table on their way.
+    public struct Pass: Hashable, Sendable, Codable {
+        /// The destination's entity, relationship or table.
+        public var title: String
+        /// `project`, `relate`, `history`, `copy`, `index` or `drop`.
+        public var method: String
+        /// Rows to read; nil where nobody has counted (a later step's).
+        public var rows: Int?
+        /// Columns that are carried as they are.
+        public var carried: Int
+        /// Columns that are changed or filled.
+        public var changed: Int
+        /// The statement that reads the rows.
+        public var statement: String
+    }
+}

@@ -1,0 +1,25 @@
+/// What a migration has done.
+public struct MigrationSummary: Hashable, Sendable, Codable {
+    /// Where the new store is.
+    public var store: String
+    /// Where the original is kept; nil with `output`, or where nothing was to be done.
+    public var backup: String?
+    /// The version that the store had.
+    public var sourceVersion: String
+    /// The version that it has.
+    public var targetVersion: String
+    /// Rows written into the final store.
+    public var rows: Int
+    /// Rows that were not migrated, as the plan says.
+    public var droppedRows: Int
+    /// Bytes of the rows that were moved, over all steps.
+    public var bytes: Int
+    /// Seconds from start to end.
+    public var seconds: Double
+    /// Bytes of memory that the process held at its peak.
+    public var peakMemoryBytes: Int
+    /// What the user should know.
+    public var warnings: [String]
+    /// Whether the store had the target version already and was not touched.
+    public var wasCurrent: Bool
+}

@@ -1,0 +1,61 @@
+import CausewayPlatform
+import CausewaySQLite
+import CausewayStoreFormat
+
+/// Where errors of the layers below become kinds of failure.
+extension EngineError {
+    /// SQLite failed while the source was read.
+    init(reading error: SQLiteError, during what: String) {
+        switch error.code {
+        case .busy, .locked:
+            self.init(
+                .busy, "\(what): the store is in use", remedy: "close the application that uses it, then run again")
+        case .interrupted:
+            self.init(.interrupted, "\(what): stopped")
+        case .corrupt, .notADatabase, .mismatch:
+            self.init(
+                .sourceData, "\(what): the store is damaged: \(error.message)",
+                remedy: "recover it with sqlite3's .recover, or restore a backup")
+        case .permission, .cannotOpen, .notAuthorized:
+            self.init(.missing, "\(what): \(error)", remedy: "check the path and its permissions")
+        case .readOnlyRollback:
+            self.init(
+                .sourceData, "\(what): the store holds an unfinished transaction that must be rolled back first",
+                remedy: "open it once with the application or with sqlite3, then run again")
+        default:
+            self.init(.inputOutput, "\(what): \(error)")
+        }
+    }
+
+    /// SQLite failed while the new store was written.
+    init(writing error: SQLiteError, during what: String) {
+        switch error.code {
+        case .full:
+            self.init(.inputOutput, "\(what): the disk is full", remedy: "make room, then run again")
+        case .interrupted:
+            self.init(.interrupted, "\(what): stopped")
+        case .constraint:
+            self.init(
+                .sourceData, "\(what): \(error.message)",
+                remedy: "the rows break a constraint of the new version; mend them in the source, then run again")
+        default:
+            self.init(.inputOutput, "\(what): \(error)")
+        }
+    }
+
+    /// SQLite couldn't make the file.
+    init(creating error: SQLiteError, at path: String) {
+        self.init(
+            error.code == .full ? .inputOutput : .cannotCreate, "\(path): \(error)",
+            remedy: "check that the folder can be written and that there is room")
+    }
+
+    /// The source isn't a store that can be migrated.
+    init(_ error: StoreFormatError, path: String) {
+        switch error.code {
+        case .unusableModel: self.init(.plan, "\(path): \(error)")
+        case .database: self.init(.sourceData, "\(path): \(error)")
+        default: self.init(.sourceData, "\(path): \(error)")
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import CausewayPlatform
+
+/// Values of attributes that allow external storage (store-format.md §4.3): one prefix byte, then the data, or a
+/// reference to a file beside the store.
+struct ExternalValues: Sendable {
+    /// `01`: the data follows.
+    static let inlinePrefix: UInt8 = 1
+    /// `02`: the name of a file follows, 36 characters and a NUL.
+    static let referencePrefix: UInt8 = 2
+    /// Bytes of a file that becomes a value: SQLite's default limit for one.
+    static let maximumContent = 1_000_000_000
+
+    /// `.<Name>_SUPPORT/_EXTERNAL_DATA` beside the store.
+    let directory: String
+
+    /// The data that a stored value stands for.
+    func content(of value: [UInt8], title: String) throws(EngineError) -> [UInt8] {
+        switch value.first {
+        case Self.inlinePrefix: return Array(value.dropFirst())
+        case Self.referencePrefix:
+            guard let name = Self.fileName(in: value) else {
+                throw EngineError(.sourceData, "\(title): a reference to external data is malformed")
+            }
+            do {
+                return try readFile(directory + "/" + name, limit: Self.maximumContent)
+            } catch {
+                throw EngineError(
+                    .sourceData, "\(title): the external data \(name) can't be read: \(error.message)",
+                    remedy: "bring the store's support folder back to its place beside the store")
+            }
+        default:
+            throw EngineError(.sourceData, "\(title): an externally stored value has an unknown first byte")
+        }
+    }
+
+    /// The file name in a reference; nil where it is malformed. Only the characters of a UUID pass: a name from a store
+    /// must not lead out of the folder.
+    static func fileName(in value: [UInt8]) -> String? {
+        guard value.count == 38, value[0] == referencePrefix, value[37] == 0 else { return nil }
+        let name = value[1..<37]
+        guard
+            name.allSatisfy({
+                ($0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9")) || ($0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "F"))
+                    || $0 == UInt8(ascii: "-")
+            })
+        else { return nil }
+        return String(decoding: name, as: UTF8.self)
+    }
+}

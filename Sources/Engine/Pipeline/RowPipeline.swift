@@ -1,0 +1,167 @@
+import CausewayPlanning
+import CausewayPlatform
+import CausewaySQLiteFile
+import Synchronization
+
+/// One pass through the pipeline: a reader, `jobs` workers, and the caller as the one writer.
+///
+///     source → queue → workers → queue → reorder → sink
+///
+/// Every queue and pool is bounded, so memory is (batches in flight) × (batch size), whatever the store's size. Batches
+/// are numbered by the reader and written in that order: the result doesn't depend on the number of workers.
+struct RowPipeline {
+    let pass: RowPass
+    let options: EngineOptions
+    let external: ExternalValues
+    let cancellation: Cancellation
+
+    /// What a pass moved.
+    struct Outcome {
+        var rows = 0
+        var bytes = 0
+        var dropped = 0
+    }
+
+    /// A batch that a worker has finished.
+    private struct Projected: Sendable {
+        let batch: RowBatch
+        let dropped: Int
+        let sourceBytes: Int
+        let sourceRows: Int
+    }
+
+    /// Batches in each pool: one for each worker, and as many again so that nobody waits.
+    private static func poolSize(jobs: Int) -> Int { jobs * 2 + 1 }
+
+    /// Bytes of all batches in flight, as long as no single row is larger than a batch.
+    static func memory(jobs: Int, batchBytes: Int) -> Int {
+        2 * poolSize(jobs: jobs) * batchBytes
+    }
+
+    /// Moves every row.
+    ///
+    /// - Parameters:
+    ///   - makeSource: called once, on the reader's thread.
+    ///   - progress: called on the caller's thread after each batch with the rows read, and bytes written, in it.
+    func run<Source: RowSource & ~Copyable, Sink: RowSink & ~Copyable>(
+        from makeSource: @escaping @Sendable () throws(EngineError) -> Source, into sink: inout Sink,
+        progress: (_ rows: Int, _ bytes: Int) -> Void
+    ) throws(EngineError) -> Outcome {
+        let jobs = max(1, options.jobs)
+        let size = Self.poolSize(jobs: jobs)
+        let freeInput = BoundedQueue<RowBatch>(capacity: size)
+        let freeOutput = BoundedQueue<RowBatch>(capacity: size)
+        let work = BoundedQueue<RowBatch>(capacity: size)
+        let done = BoundedQueue<Projected>(capacity: size)
+        for _ in 0..<size {
+            _ = freeInput.push(RowBatch())
+            _ = freeOutput.push(RowBatch())
+        }
+        let failure = FirstFailure()
+        let stop: @Sendable () -> Void = {
+            freeInput.cancel()
+            freeOutput.cancel()
+            work.cancel()
+            done.cancel()
+        }
+        let limits = BatchLimits(rows: options.batchRows, bytes: options.batchBytes)
+        let cancellation = cancellation
+        let reader = WorkerThread(name: "causeway-read") {
+            failure.catching(stop) { () throws(EngineError) in
+                var source = try makeSource()
+                var ordinal = 0
+                var more = true
+                while more, let batch = freeInput.pop() {
+                    try cancellation.check()
+                    more = try source.fill(batch, limits: limits)
+                    batch.ordinal = ordinal
+                    ordinal += 1
+                    guard work.push(batch) else { return }
+                }
+                work.finish()
+            }
+        }
+        let remaining = Mutex(jobs)
+        let (pass, external) = (pass, external)
+        var workers: [WorkerThread] = []
+        for index in 0..<jobs {
+            workers.append(
+                WorkerThread(name: "causeway-work-\(index)") {
+                    failure.catching(stop) { () throws(EngineError) in
+                        let projector = try RowProjector(pass, external: external)
+                        // The output is taken before the input: whoever holds the earliest batch can always finish it.
+                        while let output = freeOutput.pop() {
+                            guard let input = work.pop() else { break }
+                            try projector.project(input, into: output)
+                            output.ordinal = input.ordinal
+                            let result = Projected(
+                                batch: output, dropped: projector.dropped, sourceBytes: input.byteCount,
+                                sourceRows: input.count)
+                            input.removeAll(keepingCapacity: limits.bytes * 2)
+                            guard freeInput.push(input), done.push(result) else { return }
+                        }
+                        if remaining.withLock({ $0 -= 1; return $0 }) == 0 { done.finish() }
+                    }
+                })
+        }
+        var outcome = Outcome()
+        do throws(EngineError) {
+            outcome = try write(from: done, recyclingTo: freeOutput, into: &sink, progress: progress)
+        } catch {
+            failure.record(error)
+            stop()
+        }
+        reader.join()
+        for worker in workers { worker.join() }
+        try failure.rethrow()
+        return outcome
+    }
+
+    private func write<Sink: RowSink & ~Copyable>(
+        from done: BoundedQueue<Projected>, recyclingTo pool: BoundedQueue<RowBatch>, into sink: inout Sink,
+        progress: (_ rows: Int, _ bytes: Int) -> Void
+    ) throws(EngineError) -> Outcome {
+        var outcome = Outcome()
+        var pending: [Int: Projected] = [:]
+        var next = 0
+        while let arrived = done.pop() {
+            pending[arrived.batch.ordinal] = arrived
+            while let result = pending.removeValue(forKey: next) {
+                try cancellation.check()
+                try sink.write(result.batch)
+                outcome.rows += result.batch.count
+                outcome.bytes += result.batch.byteCount
+                outcome.dropped += result.dropped
+                progress(result.sourceRows, result.sourceBytes)
+                result.batch.removeAll(keepingCapacity: options.batchBytes * 2)
+                _ = pool.push(result.batch)
+                next += 1
+            }
+        }
+        try sink.finish()
+        return outcome
+    }
+}
+
+/// Keeps the first failure of several threads.
+private final class FirstFailure: Sendable {
+    private let error = Mutex<EngineError?>(nil)
+
+    func record(_ failure: EngineError) {
+        error.withLock { if $0 == nil { $0 = failure } }
+    }
+
+    /// Runs a thread's body; a failure is recorded and stops the others.
+    func catching(_ stop: () -> Void, _ body: () throws(EngineError) -> Void) {
+        do throws(EngineError) {
+            try body()
+        } catch {
+            record(error)
+            stop()
+        }
+    }
+
+    func rethrow() throws(EngineError) {
+        if let failure = error.withLock({ $0 }) { throw failure }
+    }
+}

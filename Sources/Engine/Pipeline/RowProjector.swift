@@ -1,0 +1,239 @@
+import CausewayPlanning
+package import CausewaySQLiteFile
+import CausewayStoreFormat
+
+/// Applies a pass's projections to batches: one a worker.
+///
+/// The recipes are compiled into runs: neighbouring cells that are only carried are spliced with one copy, neighbouring
+/// literals are encoded once for the whole pass.
+final class RowProjector {
+    private let pass: RowPass
+    private let reader: RecordReader
+    private let writer: RecordWriter
+    private let external: ExternalValues
+    /// Index into `programs` by the discriminator's value + 1; the entries below 0 are the fates of `Fate`.
+    private let fates: [Int]
+    private let programs: [[Operation]]
+    private let literals: [EncodedCells]
+    /// Values made for the row in hand; the writer refers to them until its record is finished.
+    private var made: [EncodedCells] = []
+
+    /// Rows of the batch in hand that belong to a dropped entity.
+    private(set) var dropped = 0
+
+    private enum Fate {
+        static let unknown = -1
+        static let dropped = -2
+        static let elsewhere = -3
+    }
+
+    enum Operation {
+        case carry(Range<Int>)
+        case literals(Int)
+        case carryOr(Int, literal: Int)
+        case key(Int, entity: Int, dropped: Set<Int>)
+        case entityNumber(Int, numbers: [Int: Int])
+        case literalIfPresent(Int, literal: Int)
+        case inlined(Int)
+        case prefixed(Int)
+        case historyBitmap(Int, HistoryColumnsMap)
+    }
+
+    init(_ pass: RowPass, external: ExternalValues) throws(EngineError) {
+        self.pass = pass
+        self.external = external
+        reader = RecordReader(capacity: pass.select.cells.count)
+        writer = RecordWriter(capacity: pass.destinationColumns.count)
+        var compiler = Compiler()
+        var programs: [[Operation]] = []
+        let numbers = pass.projections.keys.sorted()
+        let highest = max(numbers.last ?? 0, pass.dropped.max() ?? 0, pass.elsewhere.max() ?? 0)
+        var fates = Array(repeating: Fate.unknown, count: highest + 1)
+        for number in pass.dropped { fates[number] = Fate.dropped }
+        for number in pass.elsewhere { fates[number] = Fate.elsewhere }
+        for number in numbers {
+            guard let projection = pass.projections[number] else { continue }
+            fates[number] = programs.count
+            programs.append(try compiler.compile(projection.cells, title: pass.title))
+        }
+        self.fates = fates
+        self.programs = programs
+        literals = compiler.literals
+    }
+
+    /// Projects every row of `input` into `output`.
+    func project(_ input: RowBatch, into output: RowBatch) throws(EngineError) {
+        dropped = 0
+        for row in 0..<input.count {
+            let rowid = input.rowid(at: row)
+            do {
+                try unsafe reader.load(input.record(at: row))
+                let fate = try fate(rowid: rowid)
+                if fate >= 0 {
+                    try run(programs[fate])
+                    try writer.finish(into: output, rowid: rowid)
+                } else if fate == Fate.dropped {
+                    dropped += 1
+                }
+            } catch let error as EngineError {
+                throw error
+            } catch let error as RecordError {
+                throw EngineError(.verification, "\(pass.title), row \(rowid): \(error.message)")
+            } catch {
+                throw EngineError(.verification, "\(pass.title), row \(rowid): \(error)")
+            }
+        }
+    }
+
+    private func fate(rowid: Int64) throws(EngineError) -> Int {
+        guard let discriminator = pass.discriminator else { return fates[0] }
+        let number = reader.integer(at: discriminator)
+        if let number, let index = Int(exactly: number), fates.indices.contains(index), fates[index] != Fate.unknown {
+            return fates[index]
+        }
+        if pass.dropsUnknown { return Fate.dropped }
+        throw EngineError(
+            .sourceData,
+            """
+            table \(pass.sourceTable), row \(rowid): its Z_ENT \(number.map(String.init) ?? "NULL") names no entity of \
+            this table
+            """,
+            remedy: "repair or delete the row in a copy of the store, then run again")
+    }
+
+    private func run(_ program: [Operation]) throws {
+        writer.begin()
+        made.removeAll(keepingCapacity: true)
+        for operation in program {
+            switch operation {
+            case .carry(let range): writer.append(cells: range, of: reader)
+            case .literals(let index): writer.append(literals[index])
+            case .carryOr(let cell, let literal):
+                if reader.isNull(at: cell) { writer.append(literals[literal]) } else { carry(cell) }
+            case .key(let cell, let entity, let dropped):
+                if let number = reader.integer(at: entity), dropped.contains(Int(number)) {
+                    writer.appendNull()
+                } else {
+                    carry(cell)
+                }
+            case .entityNumber(let cell, let numbers):
+                if let number = reader.integer(at: cell), let mapped = numbers[Int(number)] {
+                    writer.append(Int64(mapped))
+                } else {
+                    writer.appendNull()
+                }
+            case .literalIfPresent(let cell, let literal):
+                if reader.isNull(at: cell) { writer.appendNull() } else { writer.append(literals[literal]) }
+            case .inlined(let cell): try inline(cell)
+            case .prefixed(let cell): try prefix(cell)
+            case .historyBitmap(let cell, let map): try rearrange(cell, map)
+            }
+        }
+    }
+
+    private func carry(_ cell: Int) {
+        writer.append(cell: cell, of: reader)
+    }
+
+    private func append(made value: CellValue) throws(RecordError) {
+        let cells = try EncodedCells([value])
+        made.append(cells)
+        writer.append(cells)
+    }
+
+    /// The bytes of a binary cell; nil for NULL.
+    private func binary(at cell: Int) throws(EngineError) -> [UInt8]? {
+        if reader.isNull(at: cell) { return nil }
+        let type = reader.serialType(at: cell)
+        guard type.isBlob || type.isText else {
+            throw EngineError(.sourceData, "\(pass.title): a binary attribute holds a number")
+        }
+        return unsafe Array(reader.unsafeBytes(at: cell))
+    }
+
+    private func inline(_ cell: Int) throws {
+        guard let value = try binary(at: cell) else { return writer.appendNull() }
+        try append(made: .blob(try external.content(of: value, title: pass.title)))
+    }
+
+    private func prefix(_ cell: Int) throws {
+        guard let value = try binary(at: cell) else { return writer.appendNull() }
+        try append(made: .blob([ExternalValues.inlinePrefix] + value))
+    }
+
+    private func rearrange(_ cell: Int, _ map: HistoryColumnsMap) throws {
+        guard let bitmap = try binary(at: cell), let rearranged = map(bitmap) else { return writer.appendNull() }
+        try append(made: .blob(rearranged))
+    }
+}
+
+extension RowProjector {
+    /// Turns recipes into operations.
+    struct Compiler {
+        private(set) var literals: [EncodedCells] = []
+
+        mutating func compile(_ recipes: [CellRecipe], title: String) throws(EngineError) -> [Operation] {
+            var result: [Operation] = []
+            var pending: [CellValue] = []
+            for recipe in recipes {
+                if case .literal(let literal) = recipe {
+                    pending.append(CellValue(literal))
+                    continue
+                }
+                if !pending.isEmpty {
+                    result.append(.literals(try add(pending, title)))
+                    pending = []
+                }
+                result.append(try operation(recipe, title))
+                mergeCarriedRuns(&result)
+            }
+            if !pending.isEmpty { result.append(.literals(try add(pending, title))) }
+            return result
+        }
+
+        private mutating func operation(_ recipe: CellRecipe, _ title: String) throws(EngineError) -> Operation {
+            switch recipe {
+            case .carry(let cell): .carry(cell..<cell + 1)
+            case .literal(let literal): .literals(try add([CellValue(literal)], title))
+            case .carryOr(let cell, let literal): .carryOr(cell, literal: try add([CellValue(literal)], title))
+            case .key(let cell, let entity, let dropped): .key(cell, entity: entity, dropped: dropped)
+            case .entityNumber(let cell, let numbers): .entityNumber(cell, numbers: numbers)
+            case .literalIfPresent(let cell, let literal):
+                .literalIfPresent(cell, literal: try add([CellValue(literal)], title))
+            case .inlined(let cell): .inlined(cell)
+            case .prefixed(let cell): .prefixed(cell)
+            case .historyBitmap(let cell, let map): .historyBitmap(cell, map)
+            }
+        }
+
+        private mutating func add(_ values: [CellValue], _ title: String) throws(EngineError) -> Int {
+            do {
+                literals.append(try EncodedCells(values))
+            } catch {
+                throw EngineError(.plan, "\(title): a default value is too large: \(error.message)")
+            }
+            return literals.count - 1
+        }
+
+        private func mergeCarriedRuns(_ operations: inout [Operation]) {
+            guard operations.count > 1, case .carry(let last) = operations[operations.count - 1],
+                case .carry(let before) = operations[operations.count - 2], before.upperBound == last.lowerBound
+            else { return }
+            operations.removeLast()
+            operations[operations.count - 1] = .carry(before.lowerBound..<last.upperBound)
+        }
+    }
+}
+
+extension CellValue {
+    init(_ literal: StoredLiteral) {
+        self =
+            switch literal {
+            case .null: .null
+            case .integer(let value): .integer(value)
+            case .real(let value): .real(value)
+            case .text(let value): .text(value)
+            case .blob(let value): .blob(value)
+            }
+    }
+}

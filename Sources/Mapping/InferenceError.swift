@@ -1,0 +1,70 @@
+/// Why a mapping between two versions can't be inferred: every reason at once.
+package struct InferenceError: Error, Hashable, Sendable, CustomStringConvertible {
+    package var refusals: [Refusal]
+
+    package init(refusals: [Refusal]) {
+        self.refusals = refusals
+    }
+
+    package var description: String {
+        refusals.map(\.description).joined(separator: "\n")
+    }
+
+    /// One change that Core Data's inference doesn't cover.
+    package struct Refusal: Hashable, Sendable, CustomStringConvertible {
+        package var reason: Reason
+        /// Entity of the destination, or of the source where it exists only there.
+        package var entity: String
+        package var property: String?
+
+        package init(_ reason: Reason, entity: String, property: String? = nil) {
+            self.reason = reason
+            self.entity = entity
+            self.property = property
+        }
+
+        package var description: String {
+            let place = property.map { "\(entity).\($0)" } ?? entity
+            return "\(place): \(reason.explanation)"
+        }
+    }
+
+    /// The kinds of change that stop inference.
+    package enum Reason: Hashable, Sendable {
+        case attributeTypeChanged(from: String, to: String)
+        case attributeBecameRelationship
+        case relationshipBecameAttribute
+        case ambiguousRenaming(source: String, claimants: [String])
+        case hierarchiesMerged(roots: [String])
+        case destinationEntityChanged(from: String, to: String, unfitting: [String])
+
+        var explanation: String {
+            switch self {
+            case .attributeTypeChanged(let from, let to):
+                """
+                source and destination attribute types are incompatible (\(from) → \(to)); add a new attribute with \
+                another name, or convert the values with a mapping model
+                """
+            case .attributeBecameRelationship:
+                "was an attribute and is now a relationship; give it another name, or use a mapping model"
+            case .relationshipBecameAttribute:
+                "was a relationship and is now an attribute; give it another name, or use a mapping model"
+            case .ambiguousRenaming(let source, let claimants):
+                """
+                \(claimants.joined(separator: " and ")) all name \(source) by their renaming identifier; keep it on \
+                one of them
+                """
+            case .hierarchiesMerged(let roots):
+                """
+                joins the hierarchies of \(roots.joined(separator: " and ")), which have no common parent in the \
+                source; their keys would collide; use a mapping model
+                """
+            case .destinationEntityChanged(let from, let to, let unfitting):
+                """
+                its destination entity changed from \(from) to \(to), but \(unfitting.joined(separator: ", ")) \
+                objects that it may hold are no \(to); use a mapping model
+                """
+            }
+        }
+    }
+}

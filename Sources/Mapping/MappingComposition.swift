@@ -1,0 +1,128 @@
+import CausewayExpressions
+
+extension MappingModel {
+    /// This mapping followed by `next`, as one: what a fused run of steps does to a row.
+    ///
+    /// - Returns: nil where the pair can't run as one: the links of one relationship change their cardinality or order in
+    ///   both (what the first change drops, the second must not see), or the second carries a derived attribute that the
+    ///   first computes from complete rows.
+    package func composed(with next: MappingModel) -> MappingModel? {
+        var bySource: [String: EntityMapping] = [:]
+        for mapping in entityMappings {
+            if let destination = mapping.destination { bySource[destination] = mapping }
+        }
+        var result: [EntityMapping] = []
+        var survivors = Set<String>()
+        for second in next.entityMappings {
+            guard let destination = second.destination else { continue }
+            guard let middle = second.source, let first = bySource[middle], let source = first.source else {
+                // Added on the way: there are no rows, whatever happens to them later.
+                result.append(second.startingEmpty(destination))
+                continue
+            }
+            survivors.insert(source)
+            guard !second.carriesDerived(from: first) else { return nil }
+            guard let relationships = second.composedRelationships(after: first, all: bySource) else { return nil }
+            result.append(
+                EntityMapping(
+                    name: first.kind == .copy && second.kind == .copy
+                        ? "IEM_Copy_\(source)" : "IEM_Transform_\(source)",
+                    kind: first.kind == .copy && second.kind == .copy ? .copy : .transform, source: source,
+                    destination: destination,
+                    attributes: second.attributes.map { $0.composed(after: first) }, relationships: relationships,
+                    obligations: first.obligations + second.obligations.compactMap { $0.traced(through: first) }))
+        }
+        for mapping in entityMappings {
+            guard let source = mapping.source, !survivors.contains(source) else { continue }
+            result.append(
+                EntityMapping(
+                    name: "IEM_Remove_\(source)", kind: .remove, source: source, destination: nil,
+                    obligations: mapping.obligations))
+        }
+        return MappingModel(entityMappings: result)
+    }
+}
+
+extension EntityMapping {
+    fileprivate func carriesDerived(from first: EntityMapping) -> Bool {
+        attributes.contains {
+            guard case .carried(let middle, _) = $0.value else { return false }
+            return first.attribute(middle)?.value == .derived
+        }
+    }
+
+    fileprivate func startingEmpty(_ destination: String) -> EntityMapping {
+        EntityMapping(
+            name: "IEM_Add_\(destination)", kind: .add, source: nil, destination: destination,
+            attributes: attributes.map {
+                guard case .carried = $0.value else { return AttributeMapping(destination: $0.destination, value: $0.value) }
+                return AttributeMapping(destination: $0.destination, value: .constant(nil))
+            },
+            relationships: relationships.map { RelationshipMapping(destination: $0.destination, links: nil) })
+    }
+
+    fileprivate func composedRelationships(
+        after first: EntityMapping, all: [String: EntityMapping]
+    ) -> [RelationshipMapping]? {
+        var result: [RelationshipMapping] = []
+        for mapping in relationships {
+            guard let links = mapping.links else {
+                result.append(mapping)
+                continue
+            }
+            let entity = links.isInverted ? all[links.entity] : first
+            guard let earlier = entity?.relationship(links.relationship)?.links else {
+                result.append(RelationshipMapping(destination: mapping.destination, links: nil))
+                continue
+            }
+            if links.changesForm && earlier.changesForm { return nil }
+            result.append(
+                RelationshipMapping(
+                    destination: mapping.destination,
+                    links: LinkSource(
+                        entity: earlier.entity, relationship: earlier.relationship,
+                        isInverted: links.isInverted != earlier.isInverted,
+                        changesForm: links.changesForm || earlier.changesForm)))
+        }
+        return result
+    }
+}
+
+extension AttributeMapping {
+    /// What this mapping, applied to the result of `first`, does to a row of `first`'s source.
+    fileprivate func composed(after first: EntityMapping) -> AttributeMapping {
+        guard case .carried(let middle, let replacement) = value, let earlier = first.attribute(middle) else {
+            return self
+        }
+        switch earlier.value {
+        case .carried(let source, let earlierReplacement):
+            return AttributeMapping(
+                destination: destination,
+                value: .carried(from: source, nilReplacement: earlierReplacement ?? replacement))
+        case .constant(let constant):
+            return AttributeMapping(destination: destination, value: .constant(constant.nonNull ?? replacement))
+        case .derived:
+            preconditionFailure("composed(with:) refuses to carry what the first mapping derives")
+        }
+    }
+}
+
+extension Obligation {
+    /// The same obligation as a demand on the rows of `first`'s source; nil where `first` already fulfils it.
+    fileprivate func traced(through first: EntityMapping) -> Obligation? {
+        guard case .noNulls(let middle) = demand, let earlier = first.attribute(middle) else { return self }
+        var result = self
+        switch earlier.value {
+        case .carried(let source, nil): result.demand = .noNulls(attribute: source)
+        case .constant(let constant) where constant.nonNull == nil: result.demand = .noRows
+        case .carried, .constant, .derived: return nil
+        }
+        return result
+    }
+}
+
+extension Constant? {
+    fileprivate var nonNull: Constant? {
+        self == .null ? nil : self
+    }
+}

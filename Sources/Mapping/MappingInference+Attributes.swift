@@ -1,0 +1,110 @@
+import CausewayExpressions
+import CausewayModel
+
+extension MappingInference {
+    /// The attribute mappings of a destination entity that has a source.
+    mutating func attributes(of entity: String, from origin: String) -> [AttributeMapping] {
+        let before = source.allAttributes(of: origin)
+        let after = destination.allAttributes(of: entity)
+        let match = RenamingMatch(source: before.values.map(Self.element), destination: after.values.map(Self.element))
+        for conflict in match.conflicts {
+            for name in conflict.destinations {
+                refuse(.ambiguousRenaming(source: conflict.source, claimants: conflict.destinations), entity, name)
+            }
+        }
+        var result: [AttributeMapping] = []
+        for name in after.keys.sorted(by: ManagedObjectModel.compareOrder) {
+            guard let attribute = after[name], !attribute.isTransient, attribute.type != .undefined else { continue }
+            if let old = match.sources[name].flatMap({ before[$0] }) {
+                result += mapped(attribute, from: old, entity: entity, paths: (to: "", from: ""))
+            } else {
+                if source.relationship(attribute.renamingIdentifier ?? name, of: origin) != nil {
+                    refuse(.relationshipBecameAttribute, entity, name)
+                }
+                result += added(attribute, entity: entity, prefix: "")
+            }
+        }
+        return result
+    }
+
+    private static func element(_ attribute: Attribute) -> RenamingMatch.Element {
+        .init(name: attribute.name, renamingIdentifier: attribute.renamingIdentifier)
+    }
+
+    /// An attribute that both versions have; a composite's leaves are matched inside it.
+    private mutating func mapped(
+        _ attribute: Attribute, from old: Attribute, entity: String, paths: (to: String, from: String)
+    ) -> [AttributeMapping] {
+        let to = paths.to + attribute.name
+        let from = paths.from + old.name
+        // A transient attribute has no column: becoming persistent is like being added.
+        guard !old.isTransient, old.type != .undefined else { return added(attribute, entity: entity, prefix: paths.to) }
+        guard old.type == attribute.type else {
+            refuse(.attributeTypeChanged(from: old.type.modelName, to: attribute.type.modelName), entity, to)
+            return []
+        }
+        if attribute.type == .composite {
+            let match = RenamingMatch(
+                source: old.elements.map(Self.element), destination: attribute.elements.map(Self.element))
+            return attribute.elements.filter { !$0.isTransient }.flatMap { element -> [AttributeMapping] in
+                guard let origin = old.elements.first(where: { $0.name == match.sources[element.name] }) else {
+                    return added(element, entity: entity, prefix: to + ".")
+                }
+                return mapped(element, from: origin, entity: entity, paths: (to + ".", from + "."))
+            }
+        }
+        if let derivation = attribute.derivation, derivation != old.derivation {
+            return [AttributeMapping(destination: to, value: .derived)]
+        }
+        let tightened = old.isOptional && !attribute.isOptional
+        if tightened, attribute.defaultValue == nil {
+            obligations.append(
+                Obligation(step: step, entity: entity, attribute: to, demand: .noNulls(attribute: from)))
+        }
+        return [
+            AttributeMapping(
+                destination: to,
+                value: .carried(from: from, nilReplacement: tightened ? attribute.defaultValue : nil))
+        ]
+    }
+
+    /// An attribute without source: its default in every row, even where it is optional (core-data-migration.md §4).
+    private func added(_ attribute: Attribute, entity: String, prefix: String) -> [AttributeMapping] {
+        let path = prefix + attribute.name
+        if attribute.type == .composite {
+            return attribute.elements.filter { !$0.isTransient }.flatMap {
+                added($0, entity: entity, prefix: path + ".")
+            }
+        }
+        if attribute.derivation != nil { return [AttributeMapping(destination: path, value: .derived)] }
+        // Elements of a composite may all be NULL: that is how a nil composite is stored (store-format.md §4.2).
+        if !attribute.isOptional, attribute.defaultValue == nil, prefix.isEmpty {
+            obligations.append(Obligation(step: step, entity: entity, attribute: path, demand: .noRows))
+        }
+        return [AttributeMapping(destination: path, value: .constant(attribute.defaultValue))]
+    }
+}
+
+extension AttributeType {
+    /// The type as the model editor and the XML source name it.
+    package var modelName: String {
+        switch self {
+        case .undefined: "Undefined"
+        case .integer16: "Integer 16"
+        case .integer32: "Integer 32"
+        case .integer64: "Integer 64"
+        case .decimal: "Decimal"
+        case .double: "Double"
+        case .float: "Float"
+        case .string: "String"
+        case .boolean: "Boolean"
+        case .date: "Date"
+        case .binary: "Binary"
+        case .uuid: "UUID"
+        case .uri: "URI"
+        case .transformable: "Transformable"
+        case .objectID: "Object ID"
+        case .composite: "Composite"
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import CausewayModel
+
+extension MappingInference {
+    /// The relationship mappings of a destination entity that has a source.
+    ///
+    /// The links of a relationship and of its inverse are one set: where only one side is found in the source (the other
+    /// was renamed without an identifier, or is new), the links come through that side.
+    mutating func relationships(of entity: String, from origin: String) -> [RelationshipMapping] {
+        destination.storedRelationships(of: entity).map { relationship in
+            let found = matched(relationship, of: entity, origin: origin)
+            guard let found else {
+                if source.attribute(relationship.renamingIdentifier ?? relationship.name, of: origin) != nil,
+                    inverseLinks(of: relationship, origin: origin) == nil
+                {
+                    refuse(.attributeBecameRelationship, entity, relationship.name)
+                }
+                return RelationshipMapping(
+                    destination: relationship.name, links: inverseLinks(of: relationship, origin: origin))
+            }
+            checkDestination(of: relationship, from: found, entity: entity)
+            return RelationshipMapping(
+                destination: relationship.name,
+                links: LinkSource(
+                    entity: origin, relationship: found.name, isInverted: false,
+                    changesForm: form(found, in: source) != form(relationship, in: destination)))
+        }
+    }
+
+    /// The source relationship that matches by name or renaming identifier, if it is stored.
+    private mutating func matched(_ relationship: Relationship, of entity: String, origin: String) -> Relationship? {
+        let before = source.storedRelationships(of: origin)
+        let match = RenamingMatch(
+            source: before.map { .init(name: $0.name, renamingIdentifier: $0.renamingIdentifier) },
+            destination: destination.storedRelationships(of: entity).map {
+                .init(name: $0.name, renamingIdentifier: $0.renamingIdentifier)
+            })
+        for conflict in match.conflicts where conflict.destinations.contains(relationship.name) {
+            refuse(
+                .ambiguousRenaming(source: conflict.source, claimants: conflict.destinations), entity,
+                relationship.name)
+        }
+        return match.sources[relationship.name].flatMap { name in before.first { $0.name == name } }
+    }
+
+    /// Links found through the inverse: the inverse has a source relationship which itself leads to this entity's
+    /// source.
+    private mutating func inverseLinks(of relationship: Relationship, origin: String) -> LinkSource? {
+        guard let inverse = destination.inverse(of: relationship), !inverse.relationship.isTransient,
+            let other = entityMatch.sources[inverse.owner],
+            let found = matched(inverse.relationship, of: inverse.owner, origin: other),
+            source.isKind(origin, of: found.destination) || source.isKind(found.destination, of: origin)
+        else { return nil }
+        // Matched from the other side by its own inverse: then those are the links of another relationship.
+        if let old = source.inverse(of: found)?.relationship, !old.isTransient,
+            claims(old, inverseOwner: inverse.owner, besides: relationship)
+        {
+            return nil
+        }
+        return LinkSource(
+            entity: other, relationship: found.name, isInverted: true,
+            changesForm: form(found, in: source).flipped != form(relationship, in: destination))
+    }
+
+    /// Whether a destination relationship other than `relationship` continues the source relationship `old`.
+    private mutating func claims(_ old: Relationship, inverseOwner: String, besides relationship: Relationship) -> Bool {
+        for (name, origin) in entityMatch.sources {
+            for candidate in destination.storedRelationships(of: name) where candidate.name != relationship.name {
+                if let found = matched(candidate, of: name, origin: origin), found == old { return true }
+            }
+        }
+        return false
+    }
+
+    /// Every object that the source relationship may hold must fit the destination relationship.
+    private mutating func checkDestination(of relationship: Relationship, from old: Relationship, entity: String) {
+        let unfitting = entityMatch.sources.filter { target, origin in
+            source.isKind(origin, of: old.destination) && !destination.isKind(target, of: relationship.destination)
+        }
+        guard !unfitting.isEmpty else { return }
+        refuse(
+            .destinationEntityChanged(
+                from: old.destination, to: relationship.destination, unfitting: unfitting.keys.sorted()),
+            entity, relationship.name)
+    }
+
+    private func form(_ relationship: Relationship, in model: ManagedObjectModel) -> LinkForm {
+        let inverse = model.inverse(of: relationship)?.relationship
+        return LinkForm(
+            isToMany: relationship.isToMany, isOrdered: relationship.isOrdered,
+            inverseIsToMany: inverse?.isToMany, inverseIsOrdered: inverse?.isOrdered)
+    }
+}
+
+/// What decides how a set of links is stored.
+private struct LinkForm: Hashable {
+    var isToMany: Bool
+    var isOrdered: Bool
+    var inverseIsToMany: Bool?
+    var inverseIsOrdered: Bool?
+
+    /// The same links seen from the other side; a missing inverse counts as an unordered to-many.
+    var flipped: LinkForm {
+        LinkForm(
+            isToMany: inverseIsToMany ?? true, isOrdered: inverseIsOrdered ?? false, inverseIsToMany: isToMany,
+            inverseIsOrdered: isOrdered)
+    }
+}

@@ -1,0 +1,107 @@
+package import CausewayExpressions
+package import CausewayModel
+
+/// Infers the mapping between two versions, as Core Data's lightweight migration does (core-data-migration.md §4).
+///
+/// Properties are matched entity by entity over everything an entity sees, inherited properties included: an attribute
+/// that moves up or down the hierarchy is found where the row's entity has it, whichever ancestor declares it.
+package struct MappingInference {
+    package let source: ManagedObjectModel
+    package let destination: ManagedObjectModel
+    /// The step's position on the path, for the obligations that it leaves.
+    package let step: Int
+
+    var entityMatch: RenamingMatch
+    var refusals: [InferenceError.Refusal] = []
+    /// Of the entity mapping that is being made.
+    var obligations: [Obligation] = []
+
+    /// Infers the mapping, or says everything that prevents it.
+    ///
+    /// - Parameter step: the step's position on the path; obligations carry it.
+    package static func infer(
+        from source: ManagedObjectModel, to destination: ManagedObjectModel, step: Int = 0
+    ) throws(InferenceError) -> MappingModel {
+        var inference = MappingInference(source: source, destination: destination, step: step)
+        return try inference.run()
+    }
+
+    init(source: ManagedObjectModel, destination: ManagedObjectModel, step: Int) {
+        self.source = source
+        self.destination = destination
+        self.step = step
+        entityMatch = RenamingMatch(
+            source: source.entities.values.map { .init(name: $0.name, renamingIdentifier: $0.renamingIdentifier) },
+            destination: destination.entities.values.map {
+                .init(name: $0.name, renamingIdentifier: $0.renamingIdentifier)
+            })
+    }
+
+    private mutating func run() throws(InferenceError) -> MappingModel {
+        for conflict in entityMatch.conflicts {
+            for name in conflict.destinations {
+                refuse(.ambiguousRenaming(source: conflict.source, claimants: conflict.destinations), name)
+            }
+        }
+        refuseMergedHierarchies()
+        var mappings: [EntityMapping] = []
+        let hashes = (source: VersionHashes(source), destination: VersionHashes(destination))
+        for name in destination.entitiesInStoreOrder() {
+            guard let origin = entityMatch.sources[name] else {
+                mappings.append(added(name))
+                continue
+            }
+            obligations = []
+            let attributes = attributes(of: name, from: origin)
+            let same = origin == name && hashes.source.entities[origin] == hashes.destination.entities[name]
+            mappings.append(
+                EntityMapping(
+                    name: "IEM_\(same ? "Copy" : "Transform")_\(origin)", kind: same ? .copy : .transform, source: origin,
+                    destination: name, attributes: attributes,
+                    relationships: relationships(of: name, from: origin), obligations: obligations))
+        }
+        let used = Set(entityMatch.sources.values)
+        for name in source.entitiesInStoreOrder() where !used.contains(name) {
+            mappings.append(EntityMapping(name: "IEM_Remove_\(name)", kind: .remove, source: name, destination: nil))
+        }
+        guard refusals.isEmpty else {
+            throw InferenceError(refusals: refusals.uniqued().sorted { $0.description < $1.description })
+        }
+        return MappingModel(entityMappings: mappings)
+    }
+
+    private func added(_ name: String) -> EntityMapping {
+        EntityMapping(
+            name: "IEM_Add_\(name)", kind: .add, source: nil, destination: name,
+            attributes: destination.storedAttributes(of: name).map {
+                AttributeMapping(destination: $0.path, value: .constant($0.attribute.defaultValue))
+            },
+            relationships: destination.storedRelationships(of: name).map {
+                RelationshipMapping(destination: $0.name, links: nil)
+            })
+    }
+
+    mutating func refuse(_ reason: InferenceError.Reason, _ entity: String, _ property: String? = nil) {
+        refusals.append(.init(reason, entity: entity, property: property))
+    }
+
+    /// Two existing entities without a common root in the source can't have one in the destination: their rows would
+    /// share one table and one run of keys.
+    private mutating func refuseMergedHierarchies() {
+        var roots: [String: Set<String>] = [:]
+        for (name, origin) in entityMatch.sources {
+            roots[destination.root(of: name), default: []].insert(source.root(of: origin))
+        }
+        for (root, origins) in roots.sorted(by: { $0.key < $1.key }) where origins.count > 1 {
+            refuse(.hierarchiesMerged(roots: origins.sorted()), root)
+        }
+    }
+}
+
+extension Array where Element: Hashable {
+    /// The elements without repetitions, in the order of their first appearance.
+    func uniqued() -> [Element] {
+        var seen = Set<Element>()
+        return filter { seen.insert($0).inserted }
+    }
+}

@@ -1,0 +1,144 @@
+package import CausewayExpressions
+package import CausewayModel
+
+/// How one model version becomes another: what `NSMappingModel` holds, as values that a planner can compose.
+package struct MappingModel: Hashable, Sendable {
+    /// In processing order: destination entities in store order, then what is removed.
+    package var entityMappings: [EntityMapping]
+
+    package init(entityMappings: [EntityMapping]) {
+        self.entityMappings = entityMappings
+    }
+
+    /// The mapping whose destination is `entity`.
+    package func mapping(to entity: String) -> EntityMapping? {
+        entityMappings.first { $0.destination == entity }
+    }
+
+    /// The mapping whose source is `entity`.
+    package func mapping(from entity: String) -> EntityMapping? {
+        entityMappings.first { $0.source == entity }
+    }
+}
+
+/// One entity mapping. Abstract entities have one too: their subentities' properties are traced through it.
+package struct EntityMapping: Hashable, Sendable {
+    /// `NSEntityMappingType`; the raw values are Core Data's.
+    package enum Kind: Int, Hashable, Sendable {
+        case add = 2
+        case remove = 3
+        case copy = 4
+        case transform = 5
+    }
+
+    /// Core Data's name of an inferred mapping: `IEM_Transform_Post`, with the source's name unless it is added.
+    package var name: String
+    package var kind: Kind
+    /// nil where the entity is added.
+    package var source: String?
+    /// nil where the entity is removed.
+    package var destination: String?
+    /// Every stored attribute of the destination, inherited ones included, by name; a composite's leaf is
+    /// `composite.leaf`.
+    package var attributes: [AttributeMapping]
+    /// Every stored relationship of the destination, inherited ones included, by name.
+    package var relationships: [RelationshipMapping]
+    /// What the source's rows must fulfil; those of attributes and entities that later steps drop stay.
+    package var obligations: [Obligation]
+
+    package init(
+        name: String, kind: Kind, source: String?, destination: String?, attributes: [AttributeMapping] = [],
+        relationships: [RelationshipMapping] = [], obligations: [Obligation] = []
+    ) {
+        self.name = name
+        self.kind = kind
+        self.source = source
+        self.destination = destination
+        self.attributes = attributes
+        self.relationships = relationships
+        self.obligations = obligations
+    }
+
+    package func attribute(_ path: String) -> AttributeMapping? {
+        attributes.first { $0.destination == path }
+    }
+
+    package func relationship(_ name: String) -> RelationshipMapping? {
+        relationships.first { $0.destination == name }
+    }
+}
+
+/// Where a destination attribute's value comes from.
+package struct AttributeMapping: Hashable, Sendable {
+    package enum Value: Hashable, Sendable {
+        /// The source attribute's value; NULL becomes `nilReplacement` where that is not nil.
+        case carried(from: String, nilReplacement: Constant?)
+        /// The same value in every row: the default of an added attribute, or NULL.
+        case constant(Constant?)
+        /// A derived attribute whose derivation is new: computed from the destination's rows after they are written.
+        case derived
+    }
+
+    /// The destination attribute, `composite.leaf` for a composite's leaf.
+    package var destination: String
+    package var value: Value
+
+    package init(destination: String, value: Value) {
+        self.destination = destination
+        self.value = value
+    }
+}
+
+/// A mandatory attribute whose value the mapping can't guarantee: rows decide.
+package struct Obligation: Hashable, Sendable {
+    /// The step that makes the attribute mandatory, as its position on the path (0 is the first step).
+    package var step: Int
+    package var entity: String
+    package var attribute: String
+    /// What the source's rows must fulfil.
+    package var demand: Demand
+
+    package enum Demand: Hashable, Sendable {
+        /// The source entity must have no rows: the attribute is new and has no default.
+        case noRows
+        /// The source attribute must hold no NULL.
+        case noNulls(attribute: String)
+    }
+
+    package init(step: Int, entity: String, attribute: String, demand: Demand) {
+        self.step = step
+        self.entity = entity
+        self.attribute = attribute
+        self.demand = demand
+    }
+}
+
+/// Where a destination relationship's links come from.
+package struct RelationshipMapping: Hashable, Sendable {
+    package var destination: String
+    /// nil: the relationship is new and starts empty.
+    package var links: LinkSource?
+
+    package init(destination: String, links: LinkSource?) {
+        self.destination = destination
+        self.links = links
+    }
+}
+
+/// A relationship of the source model as the origin of links.
+package struct LinkSource: Hashable, Sendable {
+    /// The source entity through which the relationship is seen.
+    package var entity: String
+    package var relationship: String
+    /// The links run the other way: the source relationship is the inverse's origin.
+    package var isInverted: Bool
+    /// Cardinality or order differs between source and destination.
+    package var changesForm: Bool
+
+    package init(entity: String, relationship: String, isInverted: Bool, changesForm: Bool) {
+        self.entity = entity
+        self.relationship = relationship
+        self.isInverted = isInverted
+        self.changesForm = changesForm
+    }
+}

@@ -1,0 +1,51 @@
+/// Pairs the elements of two versions by name and renaming identifier (core-data-migration.md §4).
+///
+/// An identifier is a canonical name over several versions: an element's identifier is its renaming identifier, or its
+/// name where none is set. A destination element finds its source by, in this order:
+/// 1. the same identifier (v2 `hexColor` with identifier `color` → v3 `hexColor` with identifier `color`);
+/// 2. a source element whose *name* is the destination's identifier (v2 kept no identifier, or v3 names v2's name);
+/// 3. the same name, where nothing else claims that source element: an identifier that names nothing in this source
+///    must not lose data.
+/// Each source element serves one destination element at most.
+struct RenamingMatch {
+    struct Element {
+        var name: String
+        var renamingIdentifier: String?
+        var identifier: String { renamingIdentifier ?? name }
+    }
+
+    /// Source names by destination name.
+    private(set) var sources: [String: String] = [:]
+    /// Destination elements that claim a source element which another one has: they are refused, not guessed.
+    private(set) var conflicts: [(source: String, destinations: [String])] = []
+
+    init(source: [Element], destination: [Element]) {
+        var byIdentifier: [String: [String]] = [:]
+        for element in source { byIdentifier[element.identifier, default: []].append(element.name) }
+        let names = Set(source.map(\.name))
+        var claims: [String: [String]] = [:]
+        var unmatched: [Element] = []
+        for element in destination {
+            let candidates = byIdentifier[element.identifier] ?? []
+            if candidates.count == 1 {
+                claims[candidates[0], default: []].append(element.name)
+            } else if candidates.contains(element.name) {
+                claims[element.name, default: []].append(element.name)
+            } else if names.contains(element.identifier) {
+                claims[element.identifier, default: []].append(element.name)
+            } else {
+                unmatched.append(element)
+            }
+        }
+        for element in unmatched where names.contains(element.name) && claims[element.name] == nil {
+            claims[element.name] = [element.name]
+        }
+        for (source, destinations) in claims.sorted(by: { $0.key < $1.key }) {
+            if destinations.count == 1 {
+                sources[destinations[0]] = source
+            } else {
+                conflicts.append((source, destinations.sorted()))
+            }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+/// What Xcode's compiler adds to an entity's indexes (store-format.md §7).
+enum CompiledIndexes {
+    /// Completes an entity whose source named `explicit` fetch indexes and `compounds` of the time before them.
+    ///
+    /// An attribute counts as indexed if it is marked so or if a fetch index consists of it alone, binary and
+    /// ascending. Every indexed attribute and every compound gives a fetch index of its own name, unless the source
+    /// has one of that name; these come first, sorted.
+    static func complete(_ entity: inout Entity, explicit: [FetchIndex], compounds: [[String]]) {
+        for position in entity.attributes.indices {
+            let name = entity.attributes[position].name
+            let alone = FetchIndex.Element(.property(name))
+            if explicit.contains(where: { $0.elements == [alone] }) { entity.attributes[position].isIndexed = true }
+        }
+        let named = Set(explicit.map(\.name))
+        var implicit = entity.attributes.filter(\.isIndexed).map { [$0.name] } + compounds
+        implicit = implicit.filter { !named.contains($0.joined(separator: "_")) }
+        let indexes = implicit.map { properties in
+            FetchIndex(
+                name: properties.joined(separator: "_"), elements: properties.map { .init(.property($0)) })
+        }
+        entity.fetchIndexes = indexes.sorted { ManagedObjectModel.compareOrder($0.name, $1.name) } + explicit
+    }
+
+    /// The legacy form of an entity's fetch indexes, which archives carry beside them: those of several elements, all
+    /// binary, none of them a relationship, whatever their direction or predicate (all 112 entities of the Photos, Wire
+    /// and CoreDataPlus archives that have both).
+    static func compounds(of entity: Entity, in model: ManagedObjectModel) -> [[String]] {
+        var names: [[String]] = []
+        for index in entity.fetchIndexes where index.elements.count > 1 {
+            var elements: [String] = []
+            for element in index.elements where element.kind == .binary {
+                switch element.indexed {
+                case .property(let name):
+                    if model.relationship(name, of: entity.name) == nil { elements.append(name) }
+                case .expression(_, let expression):
+                    elements.append(expression == .evaluatedObject ? "self" : expression.formatString)
+                }
+            }
+            if elements.count == index.elements.count { names.append(elements) }
+        }
+        return names
+    }
+}

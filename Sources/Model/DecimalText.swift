@@ -1,0 +1,63 @@
+/// Decimal numbers as plain text, in one spelling per value, so that models from source and from archives compare equal.
+enum DecimalText {
+    /// `NSDecimal`'s range of exponents.
+    private static let exponents = -128...127
+
+    /// `-12.5` for `-012.50` and `-1.25e1`; nil for what is no decimal number or outside of `NSDecimal`'s range.
+    static func canonical(_ text: String) -> String? {
+        if text == "NaN" { return text }
+        guard let parts = parts(text) else { return nil }
+        var digits = String(parts.significand)
+        if parts.exponent > 0, parts.significand != 0 {
+            digits += String(repeating: "0", count: parts.exponent)
+        } else if parts.exponent < 0 {
+            let missing = 1 - parts.exponent - digits.count
+            if missing > 0 { digits = String(repeating: "0", count: missing) + digits }
+            digits.insert(".", at: digits.index(digits.endIndex, offsetBy: parts.exponent))
+        }
+        return parts.isNegative ? "-" + digits : digits
+    }
+
+    /// Sign, significand without trailing zeros, and exponent; zero is never negative.
+    static func parts(_ text: String) -> (isNegative: Bool, significand: UInt128, exponent: Int)? {
+        var rest = Substring(text)
+        let isNegative = rest.first == "-"
+        if isNegative || rest.first == "+" { rest.removeFirst() }
+        var exponent = 0
+        if let mark = rest.firstIndex(where: { $0 == "e" || $0 == "E" }) {
+            guard let written = Int(rest[rest.index(after: mark)...]), abs(clamping: written) <= 1_000 else {
+                return nil
+            }
+            exponent = written
+            rest = rest[..<mark]
+        }
+        var significand: UInt128 = 0
+        var digits = 0
+        var isFraction = false
+        for character in rest.utf8 {
+            if character == UInt8(ascii: "."), !isFraction {
+                isFraction = true
+                continue
+            }
+            guard character >= UInt8(ascii: "0"), character <= UInt8(ascii: "9") else { return nil }
+            let (product, overflow) = significand.multipliedReportingOverflow(by: 10)
+            let (sum, carry) = product.addingReportingOverflow(UInt128(character - UInt8(ascii: "0")))
+            guard !overflow, !carry else { return nil }
+            significand = sum
+            digits += 1
+            if isFraction { exponent -= 1 }
+        }
+        guard digits > 0 else { return nil }
+        while significand != 0, significand.isMultiple(of: 10) {
+            significand /= 10
+            exponent += 1
+        }
+        if significand == 0 { return (false, 0, 0) }
+        guard exponents.contains(exponent) else { return nil }
+        return (isNegative, significand, exponent)
+    }
+
+    private static func abs(clamping value: Int) -> Int {
+        value == .min ? .max : Swift.abs(value)
+    }
+}

@@ -1,0 +1,90 @@
+/// The versions of one model as a bundle holds them, in the order of `VersionOrder`.
+///
+/// A version that can't be read stays in the list with its error, so that the others remain usable and a plan can
+/// route around it.
+package struct ModelBundle: Sendable {
+    package enum Kind: String, Hashable, Sendable {
+        /// `.xcdatamodeld`: versions as Xcode's source.
+        case sourceHistory
+        /// `.xcdatamodel` or its `contents`: one version as source.
+        case source
+        /// `.momd`: compiled versions.
+        case compiledHistory
+        /// `.mom`: one compiled version.
+        case compiled
+    }
+
+    package struct Version: Sendable {
+        /// The file's name without its extension; the version's name in Core Data.
+        package let name: String
+        package let path: String
+        package let model: Result<ManagedObjectModel, ModelError>
+        /// What `VersionInfo.plist` says about this version; nil where it says nothing.
+        package let recorded: RecordedHashes?
+
+        package init(
+            name: String, path: String, model: Result<ManagedObjectModel, ModelError>, recorded: RecordedHashes? = nil
+        ) {
+            self.name = name
+            self.path = path
+            self.model = model
+            self.recorded = recorded
+        }
+    }
+
+    /// The compiler's own hashes of a version, from `VersionInfo.plist`.
+    package struct RecordedHashes: Hashable, Sendable {
+        /// `NSManagedObjectModel_VersionHashes`.
+        package let entities: [String: [UInt8]]
+        /// `NSManagedObjectModel_VersionChecksums`; only newer compilers write it.
+        package let checksum: String?
+
+        package init(entities: [String: [UInt8]], checksum: String?) {
+            self.entities = entities
+            self.checksum = checksum
+        }
+    }
+
+    /// The bundle's name without its extension.
+    package let name: String
+    package let path: String
+    package let kind: Kind
+    package let versions: [Version]
+    /// As the bundle says it, or the only version; nil when neither tells. It may name a version that isn't there:
+    /// then `notices` says so.
+    package let currentVersionName: String?
+    /// What is odd about the bundle without making it unusable, one sentence each.
+    package let notices: [String]
+
+    package init(
+        name: String, path: String, kind: Kind, versions: [Version], currentVersionName: String?, notices: [String] = []
+    ) {
+        self.name = name
+        self.path = path
+        self.kind = kind
+        self.versions = versions.sorted { VersionOrder.precedes($0.name, $1.name) }
+        self.currentVersionName = currentVersionName
+        self.notices = notices
+    }
+
+    /// The version of that name.
+    package func version(named name: String) -> Version? {
+        versions.first { $0.name == name }
+    }
+
+    /// The versions that could be read.
+    package var models: [(name: String, model: ManagedObjectModel)] {
+        versions.compactMap { version in
+            guard case .success(let model) = version.model else { return nil }
+            return (version.name, model)
+        }
+    }
+
+    /// The versions that could not be read.
+    package var failures: [(name: String, error: ModelError)] {
+        versions.compactMap { version in
+            guard case .failure(let error) = version.model else { return nil }
+            return (version.name, error)
+        }
+    }
+}

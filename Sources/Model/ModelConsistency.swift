@@ -1,0 +1,114 @@
+/// Finds what a model names but doesn't contain, whichever form it was read from. Everything above the readers relies
+/// on it: a model that passed has no dangling name and no cycle.
+struct ModelConsistency {
+    /// Where the source says something, for messages.
+    struct Place: Hashable {
+        var entity: String
+        var property: String?
+    }
+
+    private let model: ManagedObjectModel
+    private let lines: [Place: Int]
+    private var problems: [ModelError.Problem] = []
+
+    private init(_ model: ManagedObjectModel, _ lines: [Place: Int]) {
+        self.model = model
+        self.lines = lines
+    }
+
+    /// The contradictions of a model, by entity name.
+    static func problems(of model: ManagedObjectModel, lines: [Place: Int] = [:]) -> [ModelError.Problem] {
+        var check = ModelConsistency(model, lines)
+        for name in model.entities.keys.sorted(by: ManagedObjectModel.compareOrder) {
+            if let entity = model.entities[name] { check.check(entity) }
+        }
+        for (name, members) in model.configurations.sorted(by: { $0.key < $1.key }) {
+            for member in members where model.entities[member] == nil {
+                check.problems.append(
+                    .init("The configuration “\(name)” has a member “\(member)”, but there is no such entity."))
+            }
+        }
+        return check.problems
+    }
+
+    private mutating func check(_ entity: Entity) {
+        if let parent = entity.parent {
+            if model.entities[parent] == nil {
+                report("The parent entity “\(parent)” is not in the model.", entity)
+            } else if isInCycle(entity) {
+                report("The entity is its own ancestor; change its parent entity.", entity)
+            }
+        }
+        let inherited = Set(
+            model.lineage(of: entity.name).dropFirst().filter { $0.name != entity.name }.flatMap(Self.names))
+        var own: Set<String> = []
+        for name in Self.names(of: entity) {
+            if !own.insert(name).inserted {
+                report("The entity has two properties of this name.", entity, name)
+            } else if inherited.contains(name) {
+                report("A parent entity already has a property of this name; remove it here.", entity, name)
+            }
+        }
+        for relationship in entity.relationships { check(relationship, of: entity) }
+        for constraint in entity.uniquenessConstraints {
+            for name in constraint
+            where model.attribute(name, of: entity.name) == nil && model.relationship(name, of: entity.name) == nil {
+                report("A uniqueness constraint names “\(name)”, but there is no such property.", entity)
+            }
+        }
+    }
+
+    private mutating func check(_ relationship: Relationship, of entity: Entity) {
+        guard model.entities[relationship.destination] != nil else {
+            let text =
+                relationship.destination.isEmpty
+                ? "The relationship has no destination entity."
+                : "The destination entity “\(relationship.destination)” is not in the model."
+            return report(text, entity, relationship.name)
+        }
+        guard let inverse = relationship.inverse else { return }
+        let owner = relationship.inverseEntity ?? relationship.destination
+        if model.relationship(inverse, of: owner) == nil {
+            report("The inverse “\(owner).\(inverse)” is not in the model.", entity, relationship.name)
+        }
+    }
+
+    private func isInCycle(_ entity: Entity) -> Bool {
+        var next = entity.parent
+        for _ in 0...model.entities.count {
+            guard let name = next else { return false }
+            if name == entity.name { return true }
+            next = model.entities[name]?.parent
+        }
+        // The walk fell into a cycle of its ancestors, which are reported themselves.
+        return false
+    }
+
+    private static func names(of entity: Entity) -> [String] {
+        entity.attributes.map(\.name) + entity.relationships.map(\.name) + entity.fetchedProperties.map(\.name)
+    }
+
+    private mutating func report(_ message: String, _ entity: Entity, _ property: String? = nil) {
+        let line = lines[Place(entity: entity.name, property: property)] ?? lines[Place(entity: entity.name)]
+        problems.append(.init(message, entity: entity.name, property: property, line: line))
+    }
+}
+
+extension ManagedObjectModel {
+    /// Forgets the entity that a source names for an inverse where the destination leads to the same relationship, so
+    /// that equal models are equal values: XML names the destination or an ancestor of it, archives the declaring one.
+    mutating func canonicaliseInverses() {
+        var canonical = entities
+        for (name, entity) in entities {
+            for (position, relationship) in entity.relationships.enumerated() {
+                guard let inverse = relationship.inverse, let owner = relationship.inverseEntity else { continue }
+                let declared = self.relationship(inverse, of: owner)?.owner
+                let found = self.relationship(inverse, of: relationship.destination)?.owner
+                if owner == relationship.destination || (declared != nil && declared == found) {
+                    canonical[name]?.relationships[position].inverseEntity = nil
+                }
+            }
+        }
+        entities = canonical
+    }
+}

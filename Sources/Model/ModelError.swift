@@ -1,0 +1,82 @@
+/// Why a model could not be read or written.
+///
+/// An inconsistent model carries every problem found in it, so that one look suffices to mend it.
+package struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Code: Hashable, Sendable {
+        /// The file or folder can't be opened, or isn't where the bundle says.
+        case unreadable
+        /// Larger than `ModelLimits` allow.
+        case limitExceeded
+        /// No model: neither source, nor a compiled model, nor a bundle of either.
+        case notAModel
+        /// A model in a form that isn't read here; the message names the alternative.
+        case unsupportedFormat
+        /// The bytes contradict their format: XML, property list, archive or compressed stream.
+        case damaged
+        /// The store has no cached model.
+        case emptyCache
+        /// The model names what it doesn't contain, or contradicts itself; see `problems`.
+        case inconsistent
+    }
+
+    /// One contradiction inside a model.
+    package struct Problem: Hashable, Sendable, CustomStringConvertible {
+        package let entity: String?
+        package let property: String?
+        /// The line of the source file, from 1; nil for compiled models.
+        package let line: Int?
+        package let message: String
+
+        package init(_ message: String, entity: String? = nil, property: String? = nil, line: Int? = nil) {
+            self.message = message
+            self.entity = entity
+            self.property = property
+            self.line = line
+        }
+
+        package var description: String {
+            let place = [entity, property].compactMap { $0 }.joined(separator: ".")
+            let head = line.map { "line \($0)" + (place.isEmpty ? "" : ", ") } ?? ""
+            return head.isEmpty && place.isEmpty ? message : "\(head)\(place): \(message)"
+        }
+    }
+
+    package let code: Code
+    /// What went wrong and what to do about it.
+    package let message: String
+    /// The file or folder; nil for bytes that came from elsewhere.
+    package let path: String?
+    /// Only for `inconsistent`; in the order of the source.
+    package let problems: [Problem]
+
+    package init(_ code: Code, _ message: String, path: String? = nil, problems: [Problem] = []) {
+        self.code = code
+        self.message = message
+        self.path = path
+        self.problems = problems
+    }
+
+    /// The same error for a file that the thrower didn't know.
+    func at(_ path: String?) -> ModelError {
+        ModelError(code, message, path: self.path ?? path, problems: problems)
+    }
+
+    package var description: String {
+        let head = path.map { "\(message) (\($0))" } ?? message
+        return ([head] + problems.map { "  \($0)" }).joined(separator: "\n")
+    }
+}
+
+/// Bounds on foreign models. Past each of them the model is refused, never cut short.
+package enum ModelLimits {
+    /// Bytes of one model file, and of an inflated model cache. The largest known cache (Photos) has 0.3 MB.
+    package static let fileSize = 64 * 1024 * 1024
+    /// Entries of a bundle's folder; the longest known history has 90 versions.
+    package static let folderEntries = 10_000
+    /// Levels of composite attributes inside each other; Xcode allows few, none deeper than 2 was seen.
+    package static let compositeDepth = 16
+    /// Levels of arrays and dictionaries in user info and default values.
+    package static let valueDepth = 32
+    /// Leaf elements of all composite attributes of a model: a composite type may name others, which multiplies.
+    package static let compositeElements = 100_000
+}

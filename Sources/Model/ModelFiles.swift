@@ -1,0 +1,158 @@
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Reads the files of one model bundle, and nothing outside it.
+///
+/// The bundle's own path is resolved once and may be a symbolic link; a link inside that leads out is refused, because
+/// a model may come from elsewhere and its contents end up in messages and plans.
+struct ModelFiles {
+    /// The bundle's path as the caller gave it, for messages.
+    let path: String
+    /// The same without symbolic links.
+    private let root: String
+
+    enum Kind {
+        case file, folder
+    }
+
+    init(_ path: String) throws(ModelError) {
+        self.path = path
+        self.root = try Self.resolve(path)
+    }
+
+    /// The path of an entry, for messages.
+    func path(of entry: String) -> String {
+        entry.isEmpty ? path : path.hasSuffix("/") ? path + entry : "\(path)/\(entry)"
+    }
+
+    /// What the entry is; nil when there is none.
+    func kind(of entry: String = "") throws(ModelError) -> Kind? {
+        guard let resolved = try locate(entry) else { return nil }
+        var status = stat()
+        guard unsafe stat(resolved, &status) == 0 else { return nil }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return .file
+        case S_IFDIR: return .folder
+        default:
+            throw ModelError(
+                .unreadable, "A model must be a file or a folder; this is a device, a socket or a pipe.",
+                path: path(of: entry))
+        }
+    }
+
+    /// The names of a folder's entries, sorted by their bytes.
+    func list(_ entry: String = "") throws(ModelError) -> [String] {
+        guard let resolved = try locate(entry), let folder = unsafe opendir(resolved) else {
+            throw Self.failure("The folder can't be read", errno, path(of: entry))
+        }
+        defer { unsafe closedir(folder) }
+        var names: [String] = []
+        while let item = unsafe readdir(folder) {
+            let name = unsafe withUnsafePointer(to: &item.pointee.d_name) { field in
+                unsafe field.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: field.pointee)) {
+                    unsafe String(cString: $0)
+                }
+            }
+            if name == "." || name == ".." { continue }
+            names.append(name)
+            if names.count > ModelLimits.folderEntries {
+                throw ModelError(
+                    .limitExceeded,
+                    "The folder has more than \(ModelLimits.folderEntries) entries, which no model bundle has; "
+                        + "name the model bundle itself.",
+                    path: path(of: entry))
+            }
+        }
+        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    /// The content of a file of at most `ModelLimits.fileSize` bytes.
+    func read(_ entry: String = "") throws(ModelError) -> [UInt8] {
+        let shown = path(of: entry)
+        guard let resolved = try locate(entry) else {
+            throw ModelError(.unreadable, "The file isn't there.", path: shown)
+        }
+        // Not blocking: opening a pipe that nobody writes would wait for ever.
+        let descriptor = unsafe open(resolved, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { throw Self.failure("The file can't be opened", errno, shown) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw Self.failure("The file can't be read", errno, shown) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw ModelError(.unreadable, "This is no regular file.", path: shown)
+        }
+        return try Self.content(of: descriptor, expected: Int(status.st_size), shown)
+    }
+
+    /// Reads to the end, whatever size was announced: the file may grow or shrink meanwhile.
+    private static func content(of descriptor: Int32, expected: Int, _ path: String) throws(ModelError) -> [UInt8] {
+        var content: [UInt8] = []
+        content.reserveCapacity(min(max(0, expected), ModelLimits.fileSize))
+        var chunk = [UInt8](repeating: 0, count: 64 * 1024)
+        while true {
+            let count = unsafe chunk.withUnsafeMutableBytes { buffer in
+                unsafe systemRead(descriptor, buffer.baseAddress, buffer.count)
+            }
+            if count == 0 { return content }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw failure("The file can't be read", errno, path)
+            }
+            content += chunk.prefix(count)
+            if content.count > ModelLimits.fileSize {
+                throw ModelError(
+                    .limitExceeded,
+                    "The file is larger than \(ModelLimits.fileSize >> 20) MiB, which no model is.", path: path)
+            }
+        }
+    }
+
+    /// The entry's path without symbolic links; nil when it doesn't exist.
+    private func locate(_ entry: String) throws(ModelError) -> String? {
+        if entry.isEmpty { return root }
+        // Names come from folders and property lists; both are foreign.
+        let parts = entry.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." }), !entry.utf8.contains(0) else {
+            throw ModelError(.unreadable, "The name “\(entry)” leads out of the model bundle.", path: path)
+        }
+        guard let resolved = Self.realPath("\(root)/\(entry)") else {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw Self.failure("The file can't be found", errno, path(of: entry))
+        }
+        guard resolved.hasPrefix(root.hasSuffix("/") ? root : root + "/") else {
+            throw ModelError(
+                .unreadable,
+                "The entry is a symbolic link that leads out of the model bundle; copy the file into the bundle.",
+                path: path(of: entry))
+        }
+        return resolved
+    }
+
+    private static func resolve(_ path: String) throws(ModelError) -> String {
+        guard !path.isEmpty, !path.utf8.contains(0) else {
+            throw ModelError(.unreadable, "The model's path is empty or holds a NUL.", path: path)
+        }
+        guard let resolved = realPath(path) else { throw failure("The model can't be found", errno, path) }
+        return resolved
+    }
+
+    /// `realpath`; nil with `errno` set where it fails.
+    private static func realPath(_ path: String) -> String? {
+        guard let resolved = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(resolved) }
+        return unsafe String(cString: resolved)
+    }
+
+    private static func failure(_ message: String, _ code: Int32, _ path: String) -> ModelError {
+        let reason = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
+        return ModelError(.unreadable, "\(message): \(reason).", path: path)
+    }
+}
+
+/// `read(2)` under a name that the methods of `ModelFiles` don't hide.
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+    unsafe read(descriptor, buffer, count)
+}

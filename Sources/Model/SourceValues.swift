@@ -1,0 +1,89 @@
+import CausewayExpressions
+
+/// Values as Xcode's source spells them in `defaultValueString`, `minValueString` and their like.
+enum SourceValue {
+    /// The value of that attribute type; nil where the text isn't one.
+    static func parse(_ text: String, as type: AttributeType) -> Constant? {
+        switch type {
+        case .integer16, .integer32, .integer64: integer(text)
+        case .boolean: boolean(text)
+        case .double, .float: Double(text).map { .real($0) }
+        case .decimal: DecimalText.canonical(text).map { .decimal($0) }
+        case .string: .string(text)
+        case .date: Double(text).map { .date($0) }
+        case .uuid: uuid(text).map { .uuid($0) }
+        case .uri: .uri(text)
+        case .undefined, .binary, .transformable, .objectID, .composite: nil
+        }
+    }
+
+    /// Also `0.0`: the model editor keeps the text when an attribute's type is changed.
+    private static func integer(_ text: String) -> Constant? {
+        if let number = Int64(text) { return .integer(number) }
+        return Double(text).flatMap { Int64(exactly: $0.rounded(.towardZero)) }.map { .integer($0) }
+    }
+
+    private static func boolean(_ text: String) -> Constant? {
+        switch text.lowercased() {
+        case "yes", "true", "1": .boolean(true)
+        case "no", "false", "0": .boolean(false)
+        default: nil
+        }
+    }
+
+    /// The 16 bytes of `8-4-4-4-12` hexadecimal digits.
+    static func uuid(_ text: String) -> [UInt8]? {
+        let groups = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard groups.map(\.utf8.count) == [8, 4, 4, 4, 12] else { return nil }
+        let digits = groups.joined().compactMap(\.hexDigitValue)
+        guard digits.count == 32 else { return nil }
+        return stride(from: 0, to: 32, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    }
+}
+
+extension AttributeType {
+    /// The names of Xcode's source; a missing `attributeType` means undefined.
+    init?(sourceName: String?) {
+        switch sourceName {
+        case nil, "", "Undefined": self = .undefined
+        case "Integer 16": self = .integer16
+        case "Integer 32": self = .integer32
+        case "Integer 64": self = .integer64
+        case "Decimal": self = .decimal
+        case "Double": self = .double
+        case "Float": self = .float
+        case "String": self = .string
+        case "Boolean": self = .boolean
+        case "Date": self = .date
+        case "Binary", "Binary Data": self = .binary
+        case "UUID": self = .uuid
+        case "URI": self = .uri
+        case "Transformable": self = .transformable
+        case "Object ID", "ObjectID": self = .objectID
+        case "Composite": self = .composite
+        default: return nil
+        }
+    }
+
+    /// `NSAttributeValueClassName` as the compiler sets it where the source names no class.
+    var valueClassName: String? {
+        switch self {
+        case .integer16, .integer32, .integer64, .double, .float, .boolean: "NSNumber"
+        case .decimal: "NSDecimalNumber"
+        case .string: "NSString"
+        case .date: "NSDate"
+        case .binary: "NSData"
+        case .uuid: "NSUUID"
+        case .uri: "NSURL"
+        case .composite: "NSDictionary"
+        case .undefined, .transformable, .objectID: nil
+        }
+    }
+
+    var isNumber: Bool {
+        switch self {
+        case .integer16, .integer32, .integer64, .decimal, .double, .float: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,172 @@
+import CausewayMapping
+import CausewayModel
+import CausewaySQLite
+import CausewayStoreFormat
+
+/// How to get from a row of the source to the rows that one of its relationships leads to.
+enum LinkAccess {
+    /// The key stands in the row itself.
+    case ownColumn(OwnColumn)
+    /// The key of this row stands in the other end's table.
+    case otherColumn(table: SQLIdentifier, column: SQLIdentifier, placeOfOther: SQLIdentifier?)
+    case join(Join)
+
+    struct OwnColumn {
+        var column: SQLIdentifier
+        /// The column with the target's Z_ENT, where the declared destination has subentities.
+        var entity: SQLIdentifier?
+        /// This row's place in the target's ordered relationship.
+        var place: SQLIdentifier?
+    }
+
+    struct Join {
+        var table: SQLIdentifier
+        var mine: SQLIdentifier
+        var theirs: SQLIdentifier
+        /// This row's place in the other end's ordered relationship.
+        var placeOfMine: SQLIdentifier?
+        /// The other end's place in this row's ordered relationship.
+        var placeOfTheirs: SQLIdentifier?
+    }
+}
+
+/// The links of a source relationship, resolved to where the store keeps them.
+struct ResolvedLinks {
+    var access: LinkAccess
+    /// The entity at the other end, as declared in the source.
+    var otherEntity: String
+    /// The entity on this side, as declared in the source.
+    var thisEntity: String
+    /// A row has one link at most.
+    var isToOne: Bool
+    /// Identifies the set of links: two resolutions with the same identity read the same links.
+    var identity: [String]
+}
+
+/// The source store as the planner sees it: its model and the names that its tables and columns really have.
+struct SourceTables {
+    let layout: StoreLayout
+    private let columns: [ColumnRole: (table: String, column: String)]
+
+    var model: ManagedObjectModel { layout.model }
+
+    init(layout: StoreLayout) {
+        self.layout = layout
+        var columns: [ColumnRole: (table: String, column: String)] = [:]
+        for table in layout.tables {
+            for column in table.columns where columns[column.role] == nil {
+                columns[column.role] = (table.name, column.name)
+            }
+        }
+        self.columns = columns
+    }
+
+    /// The table that holds the rows of `entity`.
+    func table(of entity: String) -> String? {
+        let root = model.root(of: entity)
+        return layout.tables.first { $0.rootEntity == root }?.name
+    }
+
+    func column(_ role: ColumnRole) -> (table: String, column: String)? {
+        switch role {
+        case .primaryKey, .entityNumber, .optimisticLock: nil
+        default: columns[role]
+        }
+    }
+
+    /// Where the links of `source` are kept, seen from the rows that the destination relationship belongs to.
+    func resolve(_ source: LinkSource) throws(PlanError) -> ResolvedLinks {
+        guard let (owner, relationship) = model.relationship(source.relationship, of: source.entity) else {
+            throw .missingInSource(entity: source.entity, property: source.relationship)
+        }
+        let inverse = model.inverse(of: relationship).flatMap { $0.relationship.isTransient ? nil : $0 }
+        let forward = End(owner: owner, relationship: relationship)
+        let backward = inverse.map { End(owner: $0.owner, relationship: $0.relationship) }
+        let identity = [owner, relationship.name, source.isInverted ? "inverted" : "forward"]
+        let (mine, other) = source.isInverted ? (backward, Optional(forward)) : (Optional(forward), backward)
+        return ResolvedLinks(
+            access: try access(mine: mine, other: other, declared: forward),
+            otherEntity: source.isInverted ? owner : relationship.destination,
+            thisEntity: source.isInverted ? relationship.destination : owner,
+            isToOne: mine.map { !$0.relationship.isToMany } ?? !(other?.relationship.isToMany ?? true),
+            identity: identity)
+    }
+
+    private struct End {
+        var owner: String
+        var relationship: Relationship
+    }
+
+    private func access(mine: End?, other: End?, declared: End) throws(PlanError) -> LinkAccess {
+        if let mine, !mine.relationship.isToMany {
+            let key = (mine.owner, mine.relationship.name)
+            return .ownColumn(
+                .init(
+                    column: try named(.toOne(entity: key.0, relationship: key.1), declared).column,
+                    entity: try optional(.toOneEntity(entity: key.0, relationship: key.1)),
+                    place: try optional(.orderKey(entity: key.0, relationship: key.1))))
+        }
+        if let other, !other.relationship.isToMany {
+            let key = (other.owner, other.relationship.name)
+            let found = try named(.toOne(entity: key.0, relationship: key.1), declared)
+            return .otherColumn(
+                table: found.table, column: found.column,
+                placeOfOther: try optional(.orderKey(entity: key.0, relationship: key.1)))
+        }
+        guard let mine, let other else {
+            // A to-many without inverse: its owner's key stands in a virtual column of the destination's table.
+            let key = (declared.owner, declared.relationship.name)
+            let found = try named(.virtualToOne(owner: key.0, relationship: key.1), declared)
+            let place = try optional(.virtualOrderKey(owner: key.0, relationship: key.1))
+            return mine == nil
+                ? .ownColumn(.init(column: found.column, entity: nil, place: place))
+                : .otherColumn(table: found.table, column: found.column, placeOfOther: place)
+        }
+        return .join(try join(mine: mine, other: other))
+    }
+
+    private func join(mine: End, other: End) throws(PlanError) -> LinkAccess.Join {
+        for table in layout.joinTables {
+            if table.owner == mine.owner, table.relationship == mine.relationship.name {
+                return LinkAccess.Join(
+                    table: try identifier(table.name), mine: try identifier(table.ownerColumn),
+                    theirs: try identifier(table.destinationColumn),
+                    placeOfMine: try identifier(table.ownerOrderColumn),
+                    placeOfTheirs: try identifier(table.destinationOrderColumn))
+            }
+            if table.inverseOwner == mine.owner, table.inverse == mine.relationship.name {
+                return LinkAccess.Join(
+                    table: try identifier(table.name), mine: try identifier(table.destinationColumn),
+                    theirs: try identifier(table.ownerColumn), placeOfMine: try identifier(table.destinationOrderColumn),
+                    placeOfTheirs: try identifier(table.ownerOrderColumn))
+            }
+        }
+        throw .missingInSource(entity: mine.owner, property: mine.relationship.name)
+    }
+
+    private func named(
+        _ role: ColumnRole, _ declared: End
+    ) throws(PlanError) -> (table: SQLIdentifier, column: SQLIdentifier) {
+        guard let found = columns[role] else {
+            throw .missingInSource(entity: declared.owner, property: declared.relationship.name)
+        }
+        return (try identifier(found.table), try identifier(found.column))
+    }
+
+    private func optional(_ role: ColumnRole) throws(PlanError) -> SQLIdentifier? {
+        try identifier(columns[role]?.column)
+    }
+}
+
+func identifier(_ name: String?) throws(PlanError) -> SQLIdentifier? {
+    guard let name else { return nil }
+    return try identifier(name) as SQLIdentifier
+}
+
+func identifier(_ name: String) throws(PlanError) -> SQLIdentifier {
+    do {
+        return try SQLIdentifier(name)
+    } catch {
+        throw .unusableName(error.description)
+    }
+}

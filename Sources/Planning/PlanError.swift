@@ -1,0 +1,25 @@
+/// Why no plan could be made for a store whose path is known.
+package enum PlanError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The mapping reads a property that the source store doesn't hold.
+    case missingInSource(entity: String, property: String)
+    /// A table or column name that can't stand in a statement.
+    case unusableName(String)
+    /// A default without a stored form.
+    case defaultHasNoStoredForm(entity: String, attribute: String)
+
+    package var description: String {
+        switch self {
+        case .missingInSource(let entity, let property):
+            """
+            \(entity).\(property) has no column or table in the store, though its version says so; the store was altered \
+            by hand, or its -wal is missing
+            """
+        case .unusableName(let what): what
+        case .defaultHasNoStoredForm(let entity, let attribute):
+            """
+            the default value of \(entity).\(attribute) can't be stored without the app's own class; fill the attribute \
+            with a mapping model, or make it optional without a default
+            """
+        }
+    }
+}

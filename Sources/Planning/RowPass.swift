@@ -1,0 +1,83 @@
+package import CausewayStoreFormat
+
+/// One pass: the rows of one source statement on their way into one destination table.
+///
+/// Entity rows, join rows, history and tables of the app's own all travel this way; what differs is the statement and
+/// what is done to each cell.
+package struct RowPass: Sendable {
+    package enum Kind: String, Hashable, Sendable {
+        case entity, links, history, appTable
+    }
+
+    package var kind: Kind
+    /// For people: the destination's entity, relationship or table.
+    package var title: String
+    package var select: RowSelect
+    package var sourceTable: String
+    package var destinationTable: String
+    package var destinationColumns: [String]
+    /// The result column with the row's key, for messages; nil where rows have none.
+    package var key: Int?
+    /// The result column whose integer chooses the projection; nil: `projections[0]` is for every row.
+    package var discriminator: Int?
+    /// By the discriminator's value.
+    package var projections: [Int: RowProjection]
+    /// Discriminator values whose rows are not migrated: their entity is gone.
+    package var dropped: Set<Int>
+    /// Discriminator values whose rows another pass moves.
+    package var elsewhere: Set<Int>
+    /// Rows with another discriminator value are dropped instead of refused.
+    package var dropsUnknown: Bool
+
+    package init(
+        kind: Kind, title: String, select: RowSelect, sourceTable: String, destinationTable: String,
+        destinationColumns: [String], key: Int?, discriminator: Int?, projections: [Int: RowProjection],
+        dropped: Set<Int> = [], elsewhere: Set<Int> = [], dropsUnknown: Bool = false
+    ) {
+        self.kind = kind
+        self.title = title
+        self.select = select
+        self.sourceTable = sourceTable
+        self.destinationTable = destinationTable
+        self.destinationColumns = destinationColumns
+        self.key = key
+        self.discriminator = discriminator
+        self.projections = projections
+        self.dropped = dropped
+        self.elsewhere = elsewhere
+        self.dropsUnknown = dropsUnknown
+    }
+}
+
+/// What becomes of one row: a recipe for every destination column.
+package struct RowProjection: Sendable {
+    /// The entity's name in the destination; for messages and counts.
+    package var entity: String
+    package var cells: [CellRecipe]
+
+    package init(entity: String, cells: [CellRecipe]) {
+        self.entity = entity
+        self.cells = cells
+    }
+}
+
+/// How one destination cell is made. Integers are result columns of the pass's statement.
+package enum CellRecipe: Sendable {
+    /// The source's cell as it is.
+    case carry(Int)
+    /// The source's cell; the literal where it is NULL.
+    case carryOr(Int, StoredLiteral)
+    case literal(StoredLiteral)
+    /// A key that becomes NULL where its target's entity (`entity` holds its Z_ENT) is among the dropped ones.
+    case key(Int, entity: Int, dropped: Set<Int>)
+    /// A Z_ENT of the source translated to the destination's; NULL stays NULL, and so becomes a dropped entity's.
+    case entityNumber(Int, numbers: [Int: Int])
+    /// The literal where the source's cell is not NULL, else NULL.
+    case literalIfPresent(Int, StoredLiteral)
+    /// An external-storage value loses its prefix byte; a reference is replaced by its file's content.
+    case inlined(Int)
+    /// A plain binary value gets the prefix byte of inline storage.
+    case prefixed(Int)
+    /// A history bitmap rearranged for the destination; NULL where its bits can't be known.
+    case historyBitmap(Int, HistoryColumnsMap)
+}

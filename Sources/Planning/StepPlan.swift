@@ -1,0 +1,113 @@
+package import CausewayMapping
+package import CausewayModel
+package import CausewayStoreFormat
+
+/// What one run of steps does: from one store's tables into the next's.
+package struct StepPlan: Sendable {
+    /// The versions that the run leads through, both ends included.
+    package var versions: [String]
+    package var mapping: MappingModel
+    /// The layout of the store to make.
+    package var layout: StoreLayout
+    package var statements: SchemaStatements
+    /// Whether the store to make has history tables.
+    package var hasHistory: Bool
+    package var passes: [RowPass]
+    /// Objects of the app's own that are carried, in the order of their creation.
+    package var appObjects: [StoreSchema.Object]
+    /// Derived attributes that are computed after the rows are in.
+    package var derivedValues: [DerivedValue]
+    /// Entities that became abstract: there must be no rows of them. By source name.
+    package var mustBeEmpty: [String]
+    package var losses: [String]
+    package var warnings: [String]
+}
+
+/// Plans one run of steps.
+package struct StepPlanner {
+    package var versions: [String]
+    package var mapping: MappingModel
+    package var destination: ManagedObjectModel
+    package var frameworkVersion: Int
+    /// The layout that the step reads, with the names that the store has.
+    package var source: StoreLayout
+    /// The schema that the step reads; nil for a store that an earlier step makes.
+    package var schema: StoreSchema?
+    /// What isn't Core Data's in the source; carried where possible.
+    package var appObjects: [StoreSchema.Object]
+    package var hasHistory: Bool
+    /// Names from a store that Core Data made for the destination (`--schema-template`).
+    package var template: LayoutHints?
+
+    package init(
+        versions: [String], mapping: MappingModel, destination: ManagedObjectModel, frameworkVersion: Int,
+        source: StoreLayout, schema: StoreSchema?, appObjects: [StoreSchema.Object], hasHistory: Bool,
+        template: LayoutHints?
+    ) {
+        self.versions = versions
+        self.mapping = mapping
+        self.destination = destination
+        self.frameworkVersion = frameworkVersion
+        self.source = source
+        self.schema = schema
+        self.appObjects = appObjects
+        self.hasHistory = hasHistory
+        self.template = template
+    }
+
+    /// - Throws: `PlanError`, or `StoreFormatError` where the destination has no layout.
+    package func plan() throws -> StepPlan {
+        let layout = try StoreLayout(
+            model: destination, frameworkVersion: frameworkVersion, hints: try template ?? carriedHints())
+        let statements = try layout.statements()
+        let planner = TransferPlanner(mapping: mapping, source: source, destination: layout)
+        var passes = try planner.passes()
+        if let schema, hasHistory { passes += try planner.historyPasses(schema) }
+        let carried = try planner.appPasses(appObjects, schema: schema, layout: layout)
+        passes += carried.passes
+        let losses = LossReport(mapping: mapping, source: source.model, destination: destination)
+        return StepPlan(
+            versions: versions, mapping: mapping, layout: layout, statements: statements, hasHistory: hasHistory,
+            passes: passes, appObjects: carried.objects, derivedValues: derivedValues(in: layout),
+            mustBeEmpty: becomingAbstract(), losses: losses.sentences + carried.losses,
+            warnings: layout.undecidable + statements.unsupported)
+    }
+
+    /// Join tables keep the side that names them and their columns' suffixes.
+    private func carriedHints() throws -> LayoutHints {
+        let (mapping, model) = (mapping, source.model)
+        return try LayoutHints(
+            carrying: source, to: destination, frameworkVersion: frameworkVersion,
+            sourceOf: { name in
+                guard let links = mapping.mapping(to: name.entity)?.relationship(name.relationship)?.links,
+                    let found = model.relationship(links.relationship, of: links.entity)
+                else { return nil }
+                if !links.isInverted { return .init(found.owner, found.relationship.name) }
+                return model.inverse(of: found.relationship).map { .init($0.owner, $0.relationship.name) }
+            })
+    }
+
+    private func derivedValues(in layout: StoreLayout) -> [DerivedValue] {
+        var result: [DerivedValue] = []
+        for name in layout.entities {
+            guard let entity = destination.entities[name] else { continue }
+            for attribute in entity.attributes where attribute.derivation != nil {
+                let isNew = mapping.entityMappings.contains {
+                    guard let to = $0.destination, $0.source != nil else { return false }
+                    return destination.isKind(to, of: name) && $0.attribute(attribute.name)?.value == .derived
+                }
+                if isNew, let value = layout.derivedValue(of: attribute.name, declaredBy: name) { result.append(value) }
+            }
+        }
+        return result
+    }
+
+    private func becomingAbstract() -> [String] {
+        mapping.entityMappings.compactMap { entity in
+            guard let to = entity.destination, let from = entity.source, destination.entities[to]?.isAbstract == true,
+                source.model.entities[from]?.isAbstract == false
+            else { return nil }
+            return from
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import CausewayExpressions
+import CausewayMapping
+import CausewayModel
+import CausewayStoreFormat
+
+extension TransferPlanner {
+    /// The recipe of an attribute's cell; `path` names a composite's leaf as `composite.leaf`.
+    func attribute(
+        _ path: String, _ context: CellContext, select: inout RowSelect
+    ) throws(PlanError) -> CellRecipe {
+        guard let mapped = context.mapping.attribute(path) else { return .literal(.null) }
+        let target = destination.model.storedAttribute(path, of: context.entity)
+        switch mapped.value {
+        case .derived: return .literal(.null)
+        case .constant(let constant):
+            return .literal(try literal(constant, path, target, context))
+        case .carried(let from, let replacement):
+            guard let role = attributeRole(from, of: context.origin), let column = source.column(role) else {
+                throw .missingInSource(entity: context.origin, property: from)
+            }
+            let index = select.index(of: .column(try identifier(column.column)))
+            let wasExternal = source.model.storedAttribute(from, of: context.origin)?.allowsExternalBinaryDataStorage
+            switch (wasExternal ?? false, target?.allowsExternalBinaryDataStorage ?? false) {
+            case (true, false): return .inlined(index)
+            case (false, true): return .prefixed(index)
+            default: break
+            }
+            guard let replacement else { return .carry(index) }
+            return .carryOr(index, try literal(replacement, path, target, context))
+        }
+    }
+
+    private func literal(
+        _ constant: Constant?, _ path: String, _ attribute: Attribute?, _ context: CellContext
+    ) throws(PlanError) -> StoredLiteral {
+        guard let attribute, let literal = StoredLiteral(constant, as: attribute) else {
+            throw .defaultHasNoStoredForm(entity: context.entity, attribute: path)
+        }
+        return literal
+    }
+
+    /// The column role of an attribute that `entity` sees: columns belong to the entity that declares it.
+    private func attributeRole(_ path: String, of entity: String) -> ColumnRole? {
+        guard let name = path.split(separator: ".", omittingEmptySubsequences: false).first,
+            let owner = source.model.attribute(String(name), of: entity)?.owner
+        else { return nil }
+        return .attribute(entity: owner, path: path)
+    }
+}
+
+extension ManagedObjectModel {
+    /// The attribute, or the leaf of a composite, that `path` names on `entity`.
+    func storedAttribute(_ path: String, of entity: String) -> Attribute? {
+        storedAttributes(of: entity).first { $0.path == path }?.attribute
+    }
+}

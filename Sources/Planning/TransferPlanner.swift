@@ -1,0 +1,156 @@
+package import CausewayMapping
+package import CausewayModel
+package import CausewayStoreFormat
+import CausewaySQLite
+
+/// Turns a mapping and two layouts into passes: which statement streams which rows, and what becomes of every cell.
+///
+/// Keys are kept everywhere (an inferred mapping has one source row for each destination row, in one table), so links
+/// are copied as they are; only where the form of a relationship changes are they looked up.
+package struct TransferPlanner {
+    let mapping: MappingModel
+    let source: SourceTables
+    let destination: StoreLayout
+    /// Destination Z_ENT by source Z_ENT, for every migrated entity.
+    let numbers: [Int: Int]
+    /// Source Z_ENTs whose rows are dropped.
+    let dropped: Set<Int>
+
+    /// - Parameters:
+    ///   - source: the source's layout with the names that the store really has.
+    ///   - destination: the layout to fill.
+    package init(mapping: MappingModel, source: StoreLayout, destination: StoreLayout) {
+        self.mapping = mapping
+        self.source = SourceTables(layout: source)
+        self.destination = destination
+        var numbers: [Int: Int] = [:]
+        for entity in mapping.entityMappings {
+            if let from = entity.source.flatMap({ source.entityNumbers[$0] }),
+                let to = entity.destination.flatMap({ destination.entityNumbers[$0] })
+            {
+                numbers[from] = to
+            }
+        }
+        self.numbers = numbers
+        dropped = Set(source.entityNumbers.values).subtracting(numbers.keys)
+    }
+
+    /// The passes that move entity rows and join rows, tables before join tables, each in layout order.
+    ///
+    /// - Throws: `PlanError` for what the layouts or the mapping's literals make impossible.
+    package func passes() throws(PlanError) -> [RowPass] {
+        var result: [RowPass] = []
+        for table in destination.tables {
+            if let pass = try entityPass(for: table) { result.append(pass) }
+        }
+        for table in destination.joinTables { result += try linkPasses(for: table) }
+        return result
+    }
+
+    /// The mappings whose rows end in `table`, by the source's entity name.
+    private func members(of table: EntityTable) -> [(source: String, mapping: EntityMapping)] {
+        mapping.entityMappings.compactMap { entity in
+            guard let source = entity.source, let destination = entity.destination,
+                self.destination.model.root(of: destination) == table.rootEntity
+            else { return nil }
+            return (source, entity)
+        }
+    }
+
+    private func entityPass(for table: EntityTable) throws(PlanError) -> RowPass? {
+        let members = members(of: table)
+        guard let first = members.first, let sourceTable = source.table(of: first.source) else { return nil }
+        var select = RowSelect(table: try identifier(sourceTable))
+        let key = select.index(of: .column(try identifier("Z_PK")))
+        let discriminator = select.index(of: .column(try identifier("Z_ENT")))
+        var projections: [Int: RowProjection] = [:]
+        for member in members {
+            guard let number = source.layout.entityNumbers[member.source] else { continue }
+            projections[number] = try projection(of: member.mapping, from: member.source, table: table, select: &select)
+        }
+        let inTable = source.layout.entityNumbers.filter { source.table(of: $0.key) == sourceTable }.map(\.value)
+        let gone = dropped.intersection(inTable)
+        return RowPass(
+            kind: .entity, title: table.rootEntity, select: select, sourceTable: sourceTable,
+            destinationTable: table.name, destinationColumns: table.columns.map(\.name), key: key,
+            discriminator: discriminator, projections: projections,
+            // Rows that no pass moves are counted once: by the first pass over their table.
+            dropped: isFirstPass(over: sourceTable, table) ? gone : [],
+            elsewhere: Set(inTable).subtracting(projections.keys)
+                .subtracting(isFirstPass(over: sourceTable, table) ? gone : []))
+    }
+
+    private func isFirstPass(over sourceTable: String, _ table: EntityTable) -> Bool {
+        destination.tables.first { candidate in
+            members(of: candidate).first.flatMap { source.table(of: $0.source) } == sourceTable
+        }?.name == table.name
+    }
+
+    private func projection(
+        of mapping: EntityMapping, from origin: String, table: EntityTable, select: inout RowSelect
+    ) throws(PlanError) -> RowProjection {
+        let entity = mapping.destination ?? ""
+        var cells: [CellRecipe] = []
+        for column in table.columns {
+            let cell = CellContext(entity: entity, origin: origin, mapping: mapping)
+            cells.append(try recipe(for: column.role, cell, select: &select))
+        }
+        return RowProjection(entity: entity, cells: cells)
+    }
+
+    /// Whose row a cell belongs to.
+    struct CellContext {
+        var entity: String
+        var origin: String
+        var mapping: EntityMapping
+    }
+
+    private func recipe(
+        for role: ColumnRole, _ context: CellContext, select: inout RowSelect
+    ) throws(PlanError) -> CellRecipe {
+        let model = destination.model
+        switch role {
+        case .primaryKey: return .carry(select.index(of: .column(try identifier("Z_PK"))))
+        case .entityNumber: return .literal(.integer(Int64(destination.entityNumbers[context.entity] ?? 0)))
+        case .optimisticLock: return .carry(select.index(of: .column(try identifier("Z_OPT"))))
+        case .attribute(let owner, let path):
+            guard model.isKind(context.entity, of: owner) else { return .literal(.null) }
+            return try attribute(path, context, select: &select)
+        case .toOne(let owner, let name):
+            guard let links = try links(owner, name, context) else { return .literal(.null) }
+            return try key(links, select: &select)
+        case .toOneEntity(let owner, let name):
+            guard let links = try links(owner, name, context) else { return .literal(.null) }
+            return try keyEntity(links, select: &select)
+        case .orderKey(let owner, let name):
+            guard let links = try links(owner, name, context) else { return .literal(.null) }
+            return try place(links, select: &select)
+        case .virtualToOne(let owner, let name):
+            guard let links = try virtualLinks(owner, name, context) else { return .literal(.null) }
+            return try key(links, select: &select)
+        case .virtualOrderKey(let owner, let name):
+            guard let links = try virtualLinks(owner, name, context) else { return .literal(.null) }
+            return try place(links, select: &select)
+        }
+    }
+
+    /// The links of a to-one that the row's entity has.
+    private func links(_ owner: String, _ name: String, _ context: CellContext) throws(PlanError) -> ResolvedLinks? {
+        guard destination.model.isKind(context.entity, of: owner),
+            let links = context.mapping.relationship(name)?.links
+        else { return nil }
+        return try source.resolve(links)
+    }
+
+    /// The links of another entity's to-many without inverse, seen from the row at its other end.
+    private func virtualLinks(
+        _ owner: String, _ name: String, _ context: CellContext
+    ) throws(PlanError) -> ResolvedLinks? {
+        guard let relationship = destination.model.relationship(name, of: owner)?.relationship,
+            destination.model.isKind(context.entity, of: relationship.destination),
+            var links = mapping.mapping(to: owner)?.relationship(name)?.links
+        else { return nil }
+        links.isInverted.toggle()
+        return try source.resolve(links)
+    }
+}

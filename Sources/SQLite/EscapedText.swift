@@ -1,0 +1,63 @@
+/// Text from a store made fit for a terminal and a log.
+///
+/// SQLite's messages quote names and bytes of the file, and a damaged or hostile file may hold anything, terminal
+/// escape sequences included (reliability.md §2.1).
+enum EscapedText {
+    /// Longest text in bytes that is kept; the rest is cut and marked. A `CREATE TABLE` of 500 columns would else fill
+    /// the report.
+    static let maximumLength = 2_000
+
+    static func of(cString: UnsafePointer<CChar>) -> String {
+        var bytes: [UInt8] = []
+        var cursor = unsafe cString
+        while unsafe cursor.pointee != 0, bytes.count <= maximumLength {
+            bytes.append(UInt8(bitPattern: unsafe cursor.pointee))
+            unsafe cursor += 1
+        }
+        return of(bytes)
+    }
+
+    static func of(_ text: String) -> String {
+        of(Array(text.utf8.prefix(maximumLength + 1)))
+    }
+
+    /// Valid UTF-8 keeps its letters, control and format characters become `\u{…}`; else every byte outside ASCII
+    /// becomes `\xNN`.
+    static func of(_ bytes: [UInt8]) -> String {
+        let isCut = bytes.count > maximumLength
+        var kept = bytes[...]
+        if isCut {
+            kept = bytes.prefix(maximumLength)
+            // Not through the middle of a character.
+            while let last = kept.last, last & 0xC0 == 0x80 { kept.removeLast() }
+            if let last = kept.last, last >= 0xC0 { kept.removeLast() }
+        }
+        var result = ""
+        if let text = String(validating: kept, as: UTF8.self) {
+            for scalar in text.unicodeScalars {
+                if isPrintable(scalar) {
+                    result.unicodeScalars.append(scalar)
+                } else {
+                    result += "\\u{\(String(scalar.value, radix: 16))}"
+                }
+            }
+        } else {
+            for byte in kept {
+                if byte >= 0x20, byte < 0x7F {
+                    result.unicodeScalars.append(Unicode.Scalar(byte))
+                } else {
+                    result += "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+                }
+            }
+        }
+        return isCut ? result + "…" : result
+    }
+
+    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control: scalar == "\n" || scalar == "\t"
+        case .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
+        default: true
+        }
+    }
+}

@@ -1,0 +1,75 @@
+internal import CausewayCSQLite
+
+/// What SQLite, or this layer on its behalf, refused or failed to do.
+///
+/// All texts are escaped: they may quote a damaged file.
+package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
+    package let code: ResultCode
+    /// What went wrong and, where there is one, the remedy.
+    package let message: String
+    /// The statement's text without its values, cut at 2,000 bytes.
+    package let sql: String?
+    /// The database file; nil for a database in memory.
+    package let path: String?
+
+    package init(code: ResultCode, message: String, sql: String? = nil, path: String? = nil) {
+        self.code = code
+        self.message = EscapedText.of(message)
+        self.sql = sql.map { EscapedText.of($0) }
+        self.path = path.map { EscapedText.of($0) }
+    }
+
+    package var description: String {
+        var text = "\(message) [SQLite \(code.rawValue)]"
+        if let path { text += " in \(path)" }
+        if let sql { text += ", statement: \(sql)" }
+        return text
+    }
+}
+
+extension SQLiteError {
+    /// The error that a call on `database` has just returned as `result`.
+    static func last(of database: OpaquePointer?, result: Int32, sql: String? = nil) -> SQLiteError {
+        var code = result
+        var reason: String?
+        if let database = unsafe database {
+            // The call's own result may be primary only; the connection knows the extended one.
+            let extended = unsafe sqlite3_extended_errcode(database)
+            if extended & 0xff == result & 0xff {
+                code = extended
+                if let text = unsafe sqlite3_errmsg(database) { reason = unsafe EscapedText.of(cString: text) }
+            }
+        }
+        if reason == nil, let text = unsafe sqlite3_errstr(result) { reason = unsafe EscapedText.of(cString: text) }
+        return SQLiteError(
+            code: ResultCode(rawValue: code), message: withRemedy(reason ?? "unknown error", code: code), sql: sql,
+            path: unsafe path(of: database))
+    }
+
+    /// The file of the main database; nil in memory.
+    static func path(of database: OpaquePointer?) -> String? {
+        guard let database = unsafe database, let name = unsafe sqlite3_db_filename(database, "main"),
+            unsafe name.pointee != 0
+        else { return nil }
+        return unsafe String(cString: name)
+    }
+
+    private static func withRemedy(_ reason: String, code: Int32) -> String {
+        let remedy: String? =
+            switch ResultCode(rawValue: code) {
+            case .busy, .locked: "another connection uses the store: close the program that has it open and run again"
+            case .full: "make space on the disk and run again"
+            case .corrupt: "the file is damaged: work on a copy repaired with sqlite3's .recover, or on a backup"
+            case .notADatabase: "the file is no SQLite database, or it is encrypted: check the path"
+            case .cannotOpen: "check that the path exists and that you may read it and write its folder"
+            case .readOnlyRollback: "an interrupted transaction must be rolled back first: open it for writing once"
+            case .readOnlyMoved: "the file was replaced while open: run again"
+            case .readOnly, .permission: "check the permissions of the file and of its folder"
+            case .ioError: "the disk or file system failed: check it, then run again"
+            case .tooBig: "a value or statement is over the limit set for this connection"
+            default: nil
+            }
+        guard let remedy else { return reason }
+        return "\(reason); \(remedy)"
+    }
+}

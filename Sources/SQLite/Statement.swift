@@ -1,0 +1,79 @@
+internal import CausewayCSQLite
+
+/// A compiled statement, and while it stands on a row, that row.
+///
+/// Changing it (bind, step, reset) needs the statement itself; a loop lends it to its body as `borrowing`, which leaves
+/// only the reads. Every call is one C call that is inlined in other modules: no allocation per row or cell.
+///
+/// It may outlive its connection, which then closes with it. Like the connection, it belongs to one thread at a time.
+@safe
+package struct Statement: ~Copyable {
+    @usableFromInline let handle: OpaquePointer
+
+    init(_ handle: OpaquePointer) {
+        unsafe self.handle = handle
+    }
+
+    deinit {
+        // Gives the error of the last step again, which step has thrown.
+        _ = unsafe sqlite3_finalize(handle)
+    }
+
+    /// Goes to the next row.
+    /// - Returns: false after the last one; the next call then starts again.
+    @inlinable package mutating func step() throws(SQLiteError) -> Bool {
+        let result = unsafe sqlite3_step(handle)
+        if result == SQLITE_ROW { return true }
+        if result == SQLITE_DONE { return false }
+        throw failure(result)
+    }
+
+    /// Runs a statement that gives no rows, or whose rows don't matter, and makes it ready to run again.
+    @inlinable package mutating func run() throws(SQLiteError) {
+        while try step() {}
+        reset()
+    }
+
+    /// Back before the first row; bindings stay. Its result repeats the error of the last step and is not an own one.
+    @inlinable package mutating func reset() {
+        _ = unsafe sqlite3_reset(handle)
+    }
+
+    /// Lends each row to `body`, then resets, also when something throws.
+    ///
+    /// For a body with another error type, write the loop: `while try statement.step() { … }`.
+    @inlinable package mutating func forEachRow(
+        _ body: (borrowing Statement) throws(SQLiteError) -> Void
+    ) throws(SQLiteError) {
+        defer { reset() }
+        while try step() {
+            try body(self)
+        }
+    }
+
+    /// The error of this statement's last call.
+    @inline(never) @usableFromInline func failure(_ result: Int32) -> SQLiteError {
+        unsafe SQLiteError.last(of: sqlite3_db_handle(handle), result: result, sql: sql)
+    }
+
+    /// The text that it was compiled from.
+    package var sql: String {
+        guard let text = unsafe sqlite3_sql(handle) else { return "" }
+        return unsafe String(cString: text)
+    }
+
+    /// SQLite's own judgement: it changes no database file directly.
+    package var isReadOnly: Bool { unsafe sqlite3_stmt_readonly(handle) != 0 }
+
+    /// Columns of the result; 0 for a statement that gives no rows.
+    package var columnCount: Int { Int(unsafe sqlite3_column_count(handle)) }
+
+    /// Number of the highest parameter.
+    package var parameterCount: Int { Int(unsafe sqlite3_bind_parameter_count(handle)) }
+
+    /// Empty when there is no such column.
+    package func columnName(at index: Int) -> String {
+        guard let index = Int32(exactly: index), let name = unsafe sqlite3_column_name(handle, index) else { return "" }
+        return unsafe String(cString: name)
+    }
+}

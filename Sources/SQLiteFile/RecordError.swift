@@ -1,0 +1,38 @@
+/// A record that is not as the file format says: the store is damaged there.
+package struct RecordError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Code: Hashable, Sendable {
+        /// The header's length is not inside the record, or its last serial type goes over it.
+        case badHeader
+        /// A serial type that the format reserves, or of a value over SQLite's largest.
+        case badSerialType
+        /// The cells take more, or less, than the body has.
+        case badBody
+        /// More cells than the caller has room for: more than the table has columns.
+        case tooManyCells
+        /// The record is over SQLite's limit of 2³¹−1 bytes.
+        case tooLong
+    }
+
+    package let code: Code
+    /// Byte in the record.
+    package let offset: Int
+
+    package init(code: Code, offset: Int) {
+        self.code = code
+        self.offset = offset
+    }
+
+    package var message: String {
+        let reason =
+            switch code {
+            case .badHeader: "a record's header is cut or goes over its end"
+            case .badSerialType: "a record has a cell of a type that SQLite does not define"
+            case .badBody: "a record's cells do not fill its body exactly"
+            case .tooManyCells: "a record has more cells than its table has columns"
+            case .tooLong: "a record is over SQLite's limit of 2147483647 bytes"
+            }
+        return "\(reason); the store is damaged there: run PRAGMA integrity_check and work on a repaired copy"
+    }
+
+    package var description: String { "\(message) (byte \(offset) of the record)" }
+}

@@ -1,0 +1,148 @@
+/// Where a cell lies in its record: 16 bytes.
+package struct CellDescriptor: Sendable {
+    package let serialType: SerialType
+    /// Byte of its serial type in the record.
+    package let headerOffset: UInt32
+    /// Byte of its value in the record.
+    package let offset: UInt32
+    /// Bytes of its value.
+    package let length: UInt32
+
+    @inlinable package init(serialType: SerialType, headerOffset: UInt32, offset: UInt32, length: UInt32) {
+        self.serialType = serialType
+        self.headerOffset = headerOffset
+        self.offset = offset
+        self.length = length
+    }
+}
+
+/// Finds the cells of one record after another without decoding them; values are decoded when asked for.
+///
+/// One reader a thread, for the whole pass: it owns room for the descriptors and allocates nothing per record. The
+/// bytes of the record stay the caller's and must live until the next `load`.
+///
+/// A record may have fewer cells than its table has columns (`ALTER TABLE ADD COLUMN` rewrites no rows): cells from
+/// `count` on have the column's default, which only the schema knows. Accessors of cells out of range are errors of the
+/// caller and trap.
+@safe
+package final class RecordReader {
+    /// Most cells that a record may have: the columns of the table.
+    package let capacity: Int
+    /// Cells of the loaded record.
+    @inlinable package var count: Int { cellCount }
+
+    @usableFromInline let cells: UnsafeMutablePointer<CellDescriptor>
+    @usableFromInline var base: UnsafeRawPointer
+    /// Bytes of header and of the whole record.
+    @usableFromInline var headerEnd: UInt32 = 0
+    @usableFromInline var recordEnd: UInt32 = 0
+    @usableFromInline var cellCount = 0
+
+    package init(capacity: Int) {
+        precondition(capacity >= 0)
+        self.capacity = capacity
+        unsafe cells = .allocate(capacity: max(1, capacity))
+        // Replaced by the first record; with a count of 0 nothing reads through it.
+        unsafe base = UnsafeRawPointer(cells)
+    }
+
+    deinit {
+        unsafe cells.deallocate()
+    }
+}
+
+extension RecordReader {
+    /// Finds the cells of `record`. After a throw, the reader holds no cells.
+    ///
+    /// As strict as SQLite: the cells must fill the body to its last byte.
+    @inlinable package func load(_ record: UnsafeRawBufferPointer) throws(RecordError) {
+        cellCount = 0
+        guard let start = record.baseAddress, record.count > 0 else {
+            throw RecordError(code: .badHeader, offset: 0)
+        }
+        if record.count > Int(Int32.max) { throw RecordError(code: .tooLong, offset: 0) }
+        let end = unsafe start + record.count
+        let (headerLength, lengthOfLength) = unsafe Varint.read(start, before: end)
+        guard lengthOfLength > 0, headerLength >= UInt64(lengthOfLength), headerLength <= UInt64(record.count) else {
+            throw RecordError(code: .badHeader, offset: 0)
+        }
+        let header = Int(headerLength)
+        let bodyStart = unsafe start + header
+        var cursor = lengthOfLength
+        // Stays far below overflow: checked against the record's length, under 2³¹, at each cell.
+        var body = header
+        var index = 0
+        while cursor < header {
+            let (raw, length) = unsafe Varint.read(start + cursor, before: bodyStart)
+            if length == 0 { throw RecordError(code: .badHeader, offset: cursor) }
+            if index == capacity { throw RecordError(code: .tooManyCells, offset: cursor) }
+            guard let narrow = UInt32(exactly: raw) else { throw RecordError(code: .badSerialType, offset: cursor) }
+            let type = SerialType(rawValue: narrow)
+            if type.isReserved { throw RecordError(code: .badSerialType, offset: cursor) }
+            let size = type.length
+            unsafe cells[index] = CellDescriptor(
+                serialType: type, headerOffset: UInt32(truncatingIfNeeded: cursor),
+                offset: UInt32(truncatingIfNeeded: body), length: UInt32(truncatingIfNeeded: size))
+            body &+= size
+            if body > record.count { throw RecordError(code: .badBody, offset: cursor) }
+            cursor &+= length
+            index &+= 1
+        }
+        if body != record.count { throw RecordError(code: .badBody, offset: body) }
+        unsafe base = start
+        headerEnd = UInt32(truncatingIfNeeded: header)
+        recordEnd = UInt32(truncatingIfNeeded: record.count)
+        cellCount = index
+    }
+
+    /// Where a cell lies.
+    @inlinable package subscript(index: Int) -> CellDescriptor {
+        precondition(index >= 0 && index < cellCount, "no such cell in the record")
+        return unsafe cells[index]
+    }
+
+    @inlinable package func serialType(at index: Int) -> SerialType {
+        self[index].serialType
+    }
+
+    @inlinable package func isNull(at index: Int) -> Bool {
+        self[index].serialType.isNull
+    }
+
+    /// The integer of a cell; nil when it holds another storage class.
+    @inlinable package func integer(at index: Int) -> Int64? {
+        let cell = self[index]
+        let source = unsafe base + Int(cell.offset)
+        switch cell.serialType.rawValue {
+        case 8: return 0
+        case 9: return 1
+        case 1: return Int64(unsafe source.load(as: Int8.self))
+        case 2: return Int64(Int16(bigEndian: unsafe source.loadUnaligned(as: Int16.self)))
+        case 3:
+            let high = Int64(unsafe source.load(as: Int8.self))
+            return high << 16 | Int64(UInt16(bigEndian: unsafe source.loadUnaligned(fromByteOffset: 1, as: UInt16.self)))
+        case 4: return Int64(Int32(bigEndian: unsafe source.loadUnaligned(as: Int32.self)))
+        case 5:
+            let high = Int64(Int16(bigEndian: unsafe source.loadUnaligned(as: Int16.self)))
+            return high << 32 | Int64(UInt32(bigEndian: unsafe source.loadUnaligned(fromByteOffset: 2, as: UInt32.self)))
+        case 6: return Int64(bigEndian: unsafe source.loadUnaligned(as: Int64.self))
+        default: return nil
+        }
+    }
+
+    /// The number of a real cell; nil when it holds another storage class.
+    ///
+    /// In a column of REAL affinity SQLite stores a whole number as an integer: ask `integer(at:)` too.
+    @inlinable package func real(at index: Int) -> Double? {
+        let cell = self[index]
+        guard cell.serialType.isReal else { return nil }
+        let bits = unsafe (base + Int(cell.offset)).loadUnaligned(as: UInt64.self)
+        return Double(bitPattern: UInt64(bigEndian: bits))
+    }
+
+    /// The bytes of the value in the record: of a text or blob its content, of a number its big-endian digits.
+    @unsafe @inlinable package func unsafeBytes(at index: Int) -> UnsafeRawBufferPointer {
+        let cell = self[index]
+        return unsafe UnsafeRawBufferPointer(start: base + Int(cell.offset), count: Int(cell.length))
+    }
+}

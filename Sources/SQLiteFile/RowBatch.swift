@@ -1,0 +1,139 @@
+/// The unit that travels through the pipeline: rows as the file holds them, (rowid, record), in one contiguous buffer.
+///
+/// Recycled: `removeAll(keepingCapacity:)` keeps the memory, so that a pass allocates only until its batches have grown
+/// to their size. When to close a batch is the caller's decision, by `count` and `byteCount`.
+///
+/// Sendable although it is mutable: exactly one thread holds a batch at a time; it is handed over through a queue whose
+/// lock orders the accesses, and the giver does not touch it again.
+@safe
+package final class RowBatch: @unchecked Sendable {
+    /// Sequence number in its pass, for putting batches back in order after the workers.
+    package var ordinal = 0
+
+    @usableFromInline var arena: UnsafeMutableRawPointer
+    @usableFromInline var arenaCapacity: Int
+    @usableFromInline var arenaCount = 0
+    @usableFromInline var rows: UnsafeMutablePointer<Row>
+    @usableFromInline var rowCapacity: Int
+    @usableFromInline var rowCount = 0
+
+    @usableFromInline struct Row {
+        @usableFromInline let rowid: Int64
+        @usableFromInline let offset: UInt32
+        @usableFromInline let length: UInt32
+
+        @inlinable init(rowid: Int64, offset: UInt32, length: UInt32) {
+            self.rowid = rowid
+            self.offset = offset
+            self.length = length
+        }
+    }
+
+    /// Bytes that a row may have and a batch may hold; over it, offsets would not fit. A batch that is closed before it
+    /// holds 2 GiB never meets it, whatever record (under 2³¹ bytes) comes next.
+    package static let maximumByteCount = Int(UInt32.max)
+    /// Bytes after the last record that a writer of whole words may overwrite.
+    @usableFromInline static let slack = 8
+
+    package init(rows: Int = 0, bytes: Int = 0) {
+        rowCapacity = max(16, rows)
+        arenaCapacity = max(256, bytes)
+        unsafe self.rows = .allocate(capacity: rowCapacity)
+        unsafe arena = .allocate(byteCount: arenaCapacity + Self.slack, alignment: 16)
+    }
+
+    deinit {
+        unsafe rows.deallocate()
+        unsafe arena.deallocate()
+    }
+
+    @inlinable package var count: Int { rowCount }
+    @inlinable package var isEmpty: Bool { rowCount == 0 }
+    /// Bytes of all records together.
+    @inlinable package var byteCount: Int { arenaCount }
+    /// Bytes of memory that the batch holds.
+    package var footprint: Int { arenaCapacity + Self.slack + rowCapacity * MemoryLayout<Row>.stride }
+
+    /// Makes room ahead, so that appending does not allocate.
+    package func reserve(rows: Int, bytes: Int) {
+        if rows > rowCapacity { growRows(to: rows) }
+        if bytes > arenaCapacity { growArena(to: bytes) }
+    }
+
+    /// Empties the batch; the ordinal becomes 0.
+    ///
+    /// - Parameter keepingCapacity: A capacity over which the memory is given back: one huge row must not stay paid for
+    ///   in every recycled batch.
+    package func removeAll(keepingCapacity limit: Int = .max) {
+        ordinal = 0
+        rowCount = 0
+        arenaCount = 0
+        if arenaCapacity > limit {
+            unsafe arena.deallocate()
+            arenaCapacity = max(256, limit)
+            unsafe arena = .allocate(byteCount: arenaCapacity + Self.slack, alignment: 16)
+        }
+    }
+
+    /// Copies a record.
+    /// - Throws: `.tooLong` when it is over SQLite's limit of 2³¹−1 bytes.
+    @inlinable package func append(rowid: Int64, record: UnsafeRawBufferPointer) throws(RecordError) {
+        if record.count > Int(Int32.max) { throw RecordError(code: .tooLong, offset: 0) }
+        let target = unsafe appendRow(rowid: rowid, length: record.count)
+        if let source = record.baseAddress {
+            unsafe target.copyMemory(from: source, byteCount: record.count)
+        }
+    }
+
+    /// Adds a row whose `length` bytes the caller writes at once; up to 8 bytes after them may be overwritten.
+    @unsafe @inlinable package func appendRow(rowid: Int64, length: Int) -> UnsafeMutableRawPointer {
+        let end = arenaCount &+ length
+        if end > arenaCapacity { growArena(to: end) }
+        if rowCount == rowCapacity { growRows(to: rowCount &+ 1) }
+        unsafe (rows + rowCount).initialize(
+            to: Row(
+                rowid: rowid, offset: UInt32(truncatingIfNeeded: arenaCount), length: UInt32(truncatingIfNeeded: length)))
+        let target = unsafe arena + arenaCount
+        arenaCount = end
+        rowCount &+= 1
+        return unsafe target
+    }
+
+    /// Takes the last row back, for a row that turned out to be dropped.
+    @inlinable package func removeLast() {
+        precondition(rowCount > 0, "the batch is empty")
+        rowCount &-= 1
+        arenaCount = unsafe Int(rows[rowCount].offset)
+    }
+
+    /// The record of a row. Valid until the batch changes.
+    @unsafe @inlinable package func record(at index: Int) -> UnsafeRawBufferPointer {
+        precondition(index >= 0 && index < rowCount, "no such row in the batch")
+        let row = unsafe rows[index]
+        return unsafe UnsafeRawBufferPointer(start: arena + Int(row.offset), count: Int(row.length))
+    }
+
+    @inlinable package func rowid(at index: Int) -> Int64 {
+        precondition(index >= 0 && index < rowCount, "no such row in the batch")
+        return unsafe rows[index].rowid
+    }
+
+    @inline(never) @usableFromInline func growArena(to needed: Int) {
+        precondition(needed >= 0 && needed <= Self.maximumByteCount, "close a batch before it holds 2 GiB")
+        let capacity = max(needed, min(arenaCapacity * 2, Self.maximumByteCount))
+        let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity + Self.slack, alignment: 16)
+        unsafe larger.copyMemory(from: arena, byteCount: arenaCount)
+        unsafe arena.deallocate()
+        unsafe arena = larger
+        arenaCapacity = capacity
+    }
+
+    @inline(never) @usableFromInline func growRows(to needed: Int) {
+        let capacity = max(needed, rowCapacity * 2)
+        let larger = UnsafeMutablePointer<Row>.allocate(capacity: capacity)
+        unsafe larger.moveInitialize(from: rows, count: rowCount)
+        unsafe rows.deallocate()
+        unsafe rows = larger
+        rowCapacity = capacity
+    }
+}

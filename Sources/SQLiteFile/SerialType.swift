@@ -1,0 +1,62 @@
+/// The number in a record's header that gives a cell's storage class and length
+/// (https://www.sqlite.org/fileformat2.html#record_format).
+package struct SerialType: RawRepresentable, Hashable, Sendable {
+    package let rawValue: UInt32
+
+    @inlinable package init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    package static let null = SerialType(rawValue: 0)
+    package static let real = SerialType(rawValue: 7)
+    /// The integer 0, without a byte in the body.
+    package static let zero = SerialType(rawValue: 8)
+    /// The integer 1, without a byte in the body.
+    package static let one = SerialType(rawValue: 9)
+
+    /// Bytes. SQLite's largest record is 2³¹−1 bytes; what is left of it for one value makes every serial type fit in
+    /// 32 bits.
+    package static let maximumValueLength = 2_147_483_641
+
+    /// A text of `length` bytes, at most `maximumValueLength`.
+    @inlinable package static func text(length: Int) -> SerialType {
+        SerialType(rawValue: UInt32(truncatingIfNeeded: length) &* 2 &+ 13)
+    }
+
+    /// A blob of `length` bytes, at most `maximumValueLength`.
+    @inlinable package static func blob(length: Int) -> SerialType {
+        SerialType(rawValue: UInt32(truncatingIfNeeded: length) &* 2 &+ 12)
+    }
+
+    /// The shortest form of an integer, as SQLite stores it from file format 4 on.
+    @inlinable package static func integer(_ value: Int64) -> SerialType {
+        if value == 0 { return .zero }
+        if value == 1 { return .one }
+        // The magnitude without its sign bit decides: -128 has one byte, 128 two.
+        let magnitude = value < 0 ? ~value : value
+        if magnitude < 0x80 { return SerialType(rawValue: 1) }
+        if magnitude < 0x8000 { return SerialType(rawValue: 2) }
+        if magnitude < 0x80_0000 { return SerialType(rawValue: 3) }
+        if magnitude < 0x8000_0000 { return SerialType(rawValue: 4) }
+        if magnitude < 0x8000_0000_0000 { return SerialType(rawValue: 5) }
+        return SerialType(rawValue: 6)
+    }
+
+    /// Bytes of the cell in the body. The reserved types 10 and 11 have none and are refused when a record is read.
+    @inlinable package var length: Int {
+        if rawValue >= 12 { return Int((rawValue &- 12) >> 1) }
+        switch rawValue {
+        case 1, 2, 3, 4: return Int(rawValue)
+        case 5: return 6
+        case 6, 7: return 8
+        default: return 0
+        }
+    }
+
+    @inlinable package var isNull: Bool { rawValue == 0 }
+    @inlinable package var isInteger: Bool { rawValue >= 1 && rawValue <= 6 || rawValue == 8 || rawValue == 9 }
+    @inlinable package var isReal: Bool { rawValue == 7 }
+    @inlinable package var isText: Bool { rawValue >= 13 && rawValue & 1 == 1 }
+    @inlinable package var isBlob: Bool { rawValue >= 12 && rawValue & 1 == 0 }
+    @inlinable package var isReserved: Bool { rawValue == 10 || rawValue == 11 }
+}

@@ -1,0 +1,39 @@
+package import CausewayModel
+
+/// Computes a layout from a model. One use: `build()`.
+struct LayoutBuilder {
+    let outline: LayoutModel
+    let frameworkVersion: Int
+    let hints: LayoutHints
+    var undecidable: [String] = []
+
+    init(
+        _ model: ManagedObjectModel, frameworkVersion: Int, hints: LayoutHints, width: HashWidth
+    ) throws(StoreFormatError) {
+        outline = try LayoutModel(model, width: width)
+        self.frameworkVersion = frameworkVersion
+        self.hints = hints
+    }
+
+    mutating func build() -> StoreLayout {
+        let tables = outline.entities.indices.filter(outline.isRoot).map(table)
+        let joinTables = joinTables()
+        return StoreLayout(
+            model: outline.model, frameworkVersion: frameworkVersion, entities: outline.entities.map(\.name),
+            tables: tables, joinTables: joinTables, undecidable: undecidable)
+    }
+}
+
+extension StoreLayout {
+    /// The layout that Core Data of the given framework version makes for the model.
+    ///
+    /// - Parameter width: of the process that makes the store. Try `.bits32` where a store of framework version 754 or
+    ///   older differs from the 64-bit layout.
+    /// - Throws: `unusableModel` for names that can't stand in SQL, dangling references and tables that collide.
+    package init(
+        model: ManagedObjectModel, frameworkVersion: Int, hints: LayoutHints = LayoutHints(), width: HashWidth = .bits64
+    ) throws(StoreFormatError) {
+        var builder = try LayoutBuilder(model, frameworkVersion: frameworkVersion, hints: hints, width: width)
+        self = builder.build()
+    }
+}

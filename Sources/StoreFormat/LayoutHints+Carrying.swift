@@ -1,0 +1,145 @@
+package import CausewayModel
+
+extension LayoutHints {
+    /// A relationship by the entity that declares it.
+    package struct RelationshipName: Hashable, Sendable {
+        package let entity: String
+        package let relationship: String
+
+        package init(_ entity: String, _ relationship: String) {
+            self.entity = entity
+            self.relationship = relationship
+        }
+    }
+
+    /// Hints for a migration's destination from the source as really found: each join table keeps its naming side and its
+    /// columns' clash numbers, renumbered for the new model; order keys keep their order (store-format.md §5.3).
+    ///
+    /// - Parameters:
+    ///   - source: the source's layout with the names that the store really has.
+    ///   - source(of:): the source's relationship for one of the destination, each by the entity that declares it; nil
+    ///     for a new relationship.
+    package init(
+        carrying source: StoreLayout, to model: ManagedObjectModel, frameworkVersion: Int,
+        sourceOf counterpart: @escaping (RelationshipName) -> RelationshipName?
+    ) throws(StoreFormatError) {
+        self.init()
+        let blind = try StoreLayout(model: model, frameworkVersion: frameworkVersion)
+        let carrier = JoinTableCarrier(source: source, destination: blind, counterpart: counterpart)
+        joinTables = carrier.joinTables()
+        orderColumns = Self.orderColumns(from: source, to: blind, counterpart)
+    }
+
+    private static func orderColumns(
+        from source: StoreLayout, to destination: StoreLayout, _ counterpart: (RelationshipName) -> RelationshipName?
+    ) -> [String: [String]] {
+        var places: [RelationshipName: Int] = [:]
+        for table in source.tables {
+            for (place, column) in table.columns.enumerated() {
+                guard case .orderKey(let entity, let relationship) = column.role else { continue }
+                places[RelationshipName(entity, relationship)] = place
+            }
+        }
+        var result: [String: [String]] = [:]
+        for table in destination.tables {
+            let keys = table.columns.enumerated().compactMap { offset, column -> (place: Int, offset: Int, name: String)? in
+                guard case .orderKey(let entity, let relationship) = column.role else { return nil }
+                // New ones come last.
+                let place = counterpart(RelationshipName(entity, relationship)).flatMap { places[$0] } ?? Int.max
+                return (place, offset, column.name)
+            }
+            guard keys.count > 1 else { continue }
+            result[table.name] = keys.sorted { ($0.place, $0.offset) < ($1.place, $1.offset) }.map(\.name)
+        }
+        return result
+    }
+}
+
+/// Moves names of join tables and of their columns from a source's layout to a destination's.
+private struct JoinTableCarrier {
+    typealias Name = LayoutHints.RelationshipName
+
+    let source: StoreLayout
+    let destination: StoreLayout
+    let counterpart: (Name) -> Name?
+
+    /// A key column is named for one relationship and points to one entity.
+    private struct KeyColumn {
+        let relationship: Name
+        let base: String
+        /// The source's clash number; new columns come after all carried ones.
+        let carried: Int
+        let blind: Int
+    }
+
+    func joinTables() -> [String: [String]] {
+        let carried = sourceNumbers()
+        var tables: [(name: String, columns: [KeyColumn])] = []
+        for join in destination.joinTables where !join.isReflexive {
+            let named = Name(join.owner, join.relationship)
+            let inverse = Name(join.inverseOwner, join.inverse)
+            let ownerKey = keyColumn(inverse, pointingTo: join.owner, blind: join.ownerColumn, carried)
+            let destinationKey = keyColumn(
+                named, pointingTo: join.inverseOwner, blind: join.destinationColumn, carried)
+            if isTurned(named, inverse) {
+                tables.append((table(inverse), [destinationKey, ownerKey]))
+            } else {
+                tables.append((table(named), [ownerKey, destinationKey]))
+            }
+        }
+        let names = numbered(tables.flatMap(\.columns))
+        return Dictionary(
+            tables.map { table in (table.name, table.columns.compactMap { names[$0.relationship] }) },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    private func table(_ relationship: Name) -> String {
+        SchemaNames.join(destination.entityNumbers[relationship.entity] ?? 0, relationship.relationship)
+    }
+
+    private func keyColumn(
+        _ relationship: Name, pointingTo entity: String, blind: String, _ carried: [Name: Int]
+    ) -> KeyColumn {
+        let base = SchemaNames.join(destination.entityNumbers[entity] ?? 0, relationship.relationship)
+        return KeyColumn(
+            relationship: relationship, base: base, carried: counterpart(relationship).flatMap { carried[$0] } ?? Int.max,
+            blind: SchemaNames.clashNumber(of: blind, base: base) ?? 0)
+    }
+
+    /// A pair inside one entity may be named by either side: the source's choice stays.
+    private func isTurned(_ named: Name, _ inverse: Name) -> Bool {
+        guard named.entity == inverse.entity, let first = counterpart(named), let second = counterpart(inverse) else {
+            return false
+        }
+        return source.joinTables.contains {
+            Name($0.owner, $0.relationship) == second && Name($0.inverseOwner, $0.inverse) == first
+        }
+    }
+
+    /// Clash numbers of the source's key columns, by the relationship that each is named for.
+    private func sourceNumbers() -> [Name: Int] {
+        var result: [Name: Int] = [:]
+        for join in source.joinTables where !join.isReflexive {
+            for (relationship, entity, column) in [
+                (Name(join.inverseOwner, join.inverse), join.owner, join.ownerColumn),
+                (Name(join.owner, join.relationship), join.inverseOwner, join.destinationColumn),
+            ] {
+                let base = SchemaNames.join(source.entityNumbers[entity] ?? 0, relationship.relationship)
+                result[relationship] = SchemaNames.clashNumber(of: column, base: base)
+            }
+        }
+        return result
+    }
+
+    /// Equal names are numbered anew, without gaps, carried ones first in their old order.
+    private func numbered(_ columns: [KeyColumn]) -> [Name: String] {
+        var result: [Name: String] = [:]
+        for (base, clashing) in Dictionary(grouping: columns, by: \.base) {
+            let order = clashing.sorted { ($0.carried, $0.blind) < ($1.carried, $1.blind) }
+            for (number, column) in order.enumerated() {
+                result[column.relationship] = number == 0 ? base : base + String(number)
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,24 @@
+package import CausewaySQLite
+
+extension LayoutHints {
+    /// Takes from a real store what a model doesn't settle: join tables' names and key columns, the order of order keys.
+    package init(_ schema: StoreSchema) {
+        self.init()
+        for table in schema.tables.values {
+            let name = table.name.uppercased()
+            let isJoin = name.hasPrefix("Z_") && name.dropFirst(2).first?.isNumber == true
+            if isJoin {
+                let keys = table.columns.prefix(2).map { $0.name.uppercased() }
+                if keys.count == 2 { joinTables[name] = keys }
+            } else {
+                let orderKeys = table.columns.map { $0.name.uppercased() }.filter { $0.hasPrefix("Z_FOK_") }
+                if !orderKeys.isEmpty { orderColumns[name] = orderKeys }
+            }
+        }
+    }
+
+    /// As `init(_:)`, for a template store that Apple's Core Data made for the model.
+    package init(reading connection: borrowing Connection) throws(StoreFormatError) {
+        self.init(try StoreSchema(reading: connection))
+    }
+}

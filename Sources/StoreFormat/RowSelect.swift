@@ -1,0 +1,117 @@
+package import CausewaySQLite
+
+/// The statement that streams the rows of one table, with what must be looked up elsewhere.
+///
+/// Names come from a store that isn't trusted, so every one is an `SQLIdentifier`.
+package struct RowSelect: Hashable, Sendable {
+    /// One cell of the result.
+    package indirect enum Cell: Hashable, Sendable {
+        /// A column of the table itself.
+        case column(SQLIdentifier)
+        /// The key of the first row that a link stored elsewhere leads to.
+        case related(RelatedKey)
+        /// The Z_ENT of that row, which lives in `table`.
+        case relatedEntity(RelatedKey, table: SQLIdentifier)
+        /// The row's place among the rows with the same owner: 2048, 3072, … by key, as Core Data numbers a fresh list
+        /// (store-format.md §5.4); NULL where the owner is NULL.
+        case position(owner: Cell, by: SQLIdentifier)
+    }
+
+    /// A link that isn't stored in the row itself.
+    package struct RelatedKey: Hashable, Sendable {
+        /// The other end's table, or the join table.
+        package var table: SQLIdentifier
+        /// The column that holds this row's key.
+        package var key: SQLIdentifier
+        /// The column that holds the other end's key.
+        package var value: SQLIdentifier
+        /// Orders the candidates before their keys do.
+        package var order: SQLIdentifier?
+
+        package init(table: SQLIdentifier, key: SQLIdentifier, value: SQLIdentifier, order: SQLIdentifier? = nil) {
+            self.table = table
+            self.key = key
+            self.value = value
+            self.order = order
+        }
+    }
+
+    /// What a row must fulfil.
+    package enum Condition: Hashable, Sendable {
+        case notNull(Cell)
+        /// The integer column holds one of these.
+        case oneOf(SQLIdentifier, [Int])
+        /// The row of `table` that the column names isn't of one of these entities.
+        case targetIsNot(SQLIdentifier, table: SQLIdentifier, entities: [Int])
+    }
+
+    package var table: SQLIdentifier
+    package var cells: [Cell]
+    package var conditions: [Condition]
+    /// Result columns, counted from 1, that order the rows; empty for the table's own order by rowid.
+    package var order: [Int]
+
+    package init(table: SQLIdentifier, cells: [Cell] = [], conditions: [Condition] = [], order: [Int] = []) {
+        self.table = table
+        self.cells = cells
+        self.conditions = conditions
+        self.order = order
+    }
+
+    /// The index of `cell` in the result, appended if it isn't there.
+    package mutating func index(of cell: Cell) -> Int {
+        if let index = cells.firstIndex(of: cell) { return index }
+        cells.append(cell)
+        return cells.count - 1
+    }
+
+    /// The statement's text.
+    package var sql: String {
+        var text = "SELECT " + cells.map(Self.text).joined(separator: ", ") + " FROM \(table) AS t"
+        if !conditions.isEmpty { text += " WHERE " + conditions.map(Self.text).joined(separator: " AND ") }
+        text += " ORDER BY " + (order.isEmpty ? "t.rowid" : order.map(String.init).joined(separator: ", "))
+        return text
+    }
+
+    /// Counts the rows that `sql` gives.
+    package var countSQL: String {
+        "SELECT count(*) FROM \(table) AS t"
+            + (conditions.isEmpty ? "" : " WHERE " + conditions.map(Self.text).joined(separator: " AND "))
+    }
+
+    private static func text(_ cell: Cell) -> String {
+        switch cell {
+        case .column(let name): return "t.\(name)"
+        case .related(let key): return text(key)
+        case .relatedEntity(let key, let table):
+            return "(SELECT r.\"Z_ENT\" FROM \(table) AS r WHERE r.\"Z_PK\" = \(text(key)))"
+        case .position(let owner, let by):
+            let owner = text(owner)
+            return """
+                CASE WHEN \(owner) IS NULL THEN NULL \
+                ELSE 1024 + 1024 * row_number() OVER (PARTITION BY \(owner) ORDER BY t.\(by)) END
+                """
+        }
+    }
+
+    private static func text(_ key: RelatedKey) -> String {
+        let order = key.order.map { "o.\($0), " } ?? ""
+        return """
+            (SELECT o.\(key.value) FROM \(key.table) AS o WHERE o.\(key.key) = t."Z_PK" \
+            ORDER BY \(order)o.\(key.value) LIMIT 1)
+            """
+    }
+
+    private static func text(_ condition: Condition) -> String {
+        switch condition {
+        case .notNull(let cell): return "\(text(cell)) IS NOT NULL"
+        case .oneOf(let column, let numbers):
+            return "t.\(column) IN (\(numbers.map(String.init).joined(separator: ", ")))"
+        case .targetIsNot(let column, let table, let entities):
+            return """
+                NOT EXISTS (SELECT 1 FROM \(table) AS e WHERE e."Z_PK" = t.\(column) \
+                AND e."Z_ENT" IN (\(entities.map(String.init).joined(separator: ", "))))
+                """
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import CausewayExpressions
+import CausewayModel
+
+/// Indexes in each era's text and order (store-format.md §7).
+extension SchemaWriter {
+    private var isOld: Bool { layout.frameworkVersion < FrameworkEra.fetchIndexes }
+    private var isAncient: Bool { layout.frameworkVersion < FrameworkEra.modelCache }
+
+    mutating func addIndexes(of index: Int) {
+        let entity = outline.entities[index]
+        guard let table = layout.table(of: entity.name) else { return }
+        let isTreeRoot = outline.isRoot(index) && outline.hasSubentities(index)
+        if outline.isRoot(index) { addKeyIndexes(ofTree: index, table) }
+        if isOld, isTreeRoot { addIndex("\(table.name)_Z_ENT_INDEX", table, "Z_ENT") }
+        if isAncient { addJoinTables(of: entity) } else { addJoinIndexes(of: entity) }
+        if !isOld, isTreeRoot { addIndex("\(table.name)_Z_ENT_INDEX", table, "Z_ENT") }
+        if isOld { addCompoundIndexes(of: entity, table) } else { addFetchIndexes(of: entity, table) }
+        if layout.frameworkVersion >= FrameworkEra.uniqueIndexes { addUniqueIndexes(of: entity, table) }
+    }
+
+    private mutating func addIndex(_ name: String, _ table: EntityTable, _ columns: String) {
+        add(.index, name, on: table.name, "CREATE INDEX \(name) ON \(table.name) (\(columns))")
+    }
+
+    /// Every real or virtual to-one of the tree, and in old stores every `indexed` attribute before those of its entity.
+    private mutating func addKeyIndexes(ofTree root: Int, _ table: EntityTable) {
+        for index in root...outline.lastDescendants[root] {
+            let entity = outline.entities[index]
+            if isOld {
+                let indexed = entity.attributes.filter(\.isIndexed)
+                    .sorted { ManagedObjectModel.compareOrder($0.name, $1.name) }
+                for attribute in indexed {
+                    guard let column = layout.column(.attribute(entity: entity.name, path: attribute.name)) else {
+                        continue
+                    }
+                    addIndex("\(table.name)_\(column.name)_INDEX", table, column.name)
+                }
+            }
+            for column in keyColumns(of: index) { addIndex("\(table.name)_\(column)_INDEX", table, column) }
+        }
+    }
+
+    /// To-ones by name, then virtual to-ones, as the columns are declared.
+    private func keyColumns(of index: Int) -> [String] {
+        let entity = outline.entities[index]
+        let toOnes = entity.relationships.map(\.name).sorted(by: ManagedObjectModel.compareOrder)
+            .compactMap { layout.column(.toOne(entity: entity.name, relationship: $0))?.name }
+        let virtual = outline.virtualRelationships(to: index).compactMap { id in
+            layout.column(
+                .virtualToOne(
+                    owner: outline.entities[id.entity].name, relationship: outline.relationship(id).name))?.name
+        }
+        return toOnes + virtual
+    }
+
+    private mutating func addJoinIndexes(of entity: Entity) {
+        for join in layout.joinTables where join.owner == entity.name {
+            let name = "\(join.name)_\(join.destinationColumn)_INDEX"
+            add(
+                .index, name, on: join.name,
+                "CREATE INDEX \(name) ON \(join.name) (\(join.destinationColumn), \(join.ownerColumn))")
+        }
+    }
+
+    private mutating func addCompoundIndexes(of entity: Entity, _ table: EntityTable) {
+        for properties in entity.compoundIndexes {
+            let columns = properties.compactMap { layout.column(of: $0, in: entity.name)?.name }
+            guard !columns.isEmpty, columns.count == properties.count else { continue }
+            addIndex(
+                "\(table.name)_\(columns.joined(separator: "_"))", table, columns.joined(separator: ", "))
+        }
+    }
+
+    private mutating func addFetchIndexes(of entity: Entity, _ table: EntityTable) {
+        for index in entity.fetchIndexes where !index.isRTree {
+            // A to-one alone has its own index already.
+            if index.elements.count == 1, case .property(let name) = index.elements[0].indexed,
+                layout.model.relationship(name, of: entity.name) != nil
+            {
+                continue
+            }
+            let columns = index.elements.compactMap { element in
+                column(of: element.indexed, in: entity).map { "\($0) COLLATE BINARY \(element.isAscending ? "ASC" : "DESC")" }
+            }
+            guard !columns.isEmpty, columns.count == index.elements.count else { continue }
+            guard let condition = condition(of: index, entity) else { continue }
+            let name = "Z_\(entity.name)_\(index.name)"
+            add(
+                .index, name, on: table.name,
+                "CREATE INDEX \(name) ON \(table.name) (\(columns.joined(separator: ", ")))\(condition)")
+        }
+    }
+
+    /// The WHERE clause of a partial index, empty for an ordinary one; nil where the predicate can't be written as SQL.
+    private mutating func condition(of index: FetchIndex, _ entity: Entity) -> String? {
+        guard let predicate = index.partialPredicate else { return "" }
+        let blank = layout.frameworkVersion < FrameworkEra.singleBlankBeforePredicate ? "  " : " "
+        guard
+            let text = PartialIndexPredicate.sql(predicate, column: { layout.column(of: $0, in: entity.name)?.name })
+        else {
+            unsupported.append(
+                "Fetch index \(entity.name).\(index.name) is left out: its partial predicate has no known SQL form.")
+            return nil
+        }
+        return " WHERE\(blank)\(text)"
+    }
+
+    func column(of indexed: FetchIndex.Indexed, in entity: Entity) -> String? {
+        switch indexed {
+        case .property(let name): layout.column(of: name, in: entity.name)?.name
+        case .expression(_, .evaluatedObject): "Z_PK"
+        case .expression(_, .keyPath(operand: .evaluatedObject, path: "entity")): "Z_ENT"
+        case .expression: nil
+        }
+    }
+
+    private mutating func addUniqueIndexes(of entity: Entity, _ table: EntityTable) {
+        for properties in entity.uniquenessConstraints {
+            let columns = properties.compactMap { layout.column(of: $0, in: entity.name)?.name }
+            guard !columns.isEmpty, columns.count == properties.count else {
+                unsupported.append(
+                    "Uniqueness constraint \(entity.name) (\(properties.joined(separator: ", "))) is left out: "
+                        + "not all of it is stored.")
+                continue
+            }
+            let name = "Z_\(entity.name)_UNIQUE_\(properties.joined(separator: "_"))"
+            let keys = columns.map { "\($0) COLLATE BINARY ASC" }.joined(separator: ", ")
+            add(.uniqueIndex, name, on: table.name, "CREATE UNIQUE INDEX \(name) ON \(table.name) (\(keys))")
+        }
+    }
+}
+
+extension FetchIndex {
+    var isRTree: Bool { elements.contains { $0.kind == .rTree } }
+}

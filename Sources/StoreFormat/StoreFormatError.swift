@@ -1,0 +1,37 @@
+/// Why a store's tables, metadata or history can't be computed, read or matched.
+package struct StoreFormatError: Error, Hashable, Sendable {
+    package enum Code: Hashable, Sendable {
+        /// The model can't be laid out: an unsafe name, a dangling reference, two entities of one table name.
+        case unusableModel
+        /// The database isn't a Core Data store: a house table is missing or has another shape.
+        case notACoreDataStore
+        /// Z_METADATA holds something else than it must.
+        case unusableMetadata
+        /// The store's tables don't belong to the model.
+        case modelMismatch
+        /// The schema holds something that is not supported where a table is needed (view, generated column).
+        case unsupportedSchema
+        /// More objects, columns or bytes than this reader takes.
+        case limitExceeded
+        /// SQLite failed; the message carries its text.
+        case database
+    }
+
+    package let code: Code
+    /// What is wrong and what to do about it.
+    package let message: String
+    /// The entity, table or metadata key that it is about; nil where it is about the whole store.
+    package let place: String?
+
+    package init(_ code: Code, _ message: String, place: String? = nil) {
+        self.code = code
+        self.message = message
+        self.place = place
+    }
+}
+
+extension StoreFormatError: CustomStringConvertible {
+    package var description: String {
+        if let place { "\(place): \(message)" } else { message }
+    }
+}

@@ -1,0 +1,52 @@
+import CausewayModel
+
+extension StoreLayout {
+    /// The table that holds the entity's rows; nil for an entity that the model lacks.
+    package func table(of entity: String) -> EntityTable? {
+        tablesByRoot[model.root(of: entity)].map { tables[$0] }
+    }
+
+    /// The column with the given role; nil where the layout has none. House columns (`Z_PK`, …) exist in every table:
+    /// for them the answer is that of some table.
+    package func column(_ role: ColumnRole) -> Column? {
+        columnsByRole[role]?.column
+    }
+
+    /// The column that holds a stored attribute (a composite's leaf as `composite.leaf`) or to-one as the entity sees it,
+    /// inherited ones included.
+    package func column(of property: String, in entity: String) -> Column? {
+        for ancestor in model.lineage(of: entity) {
+            if let found = column(.attribute(entity: ancestor.name, path: property))
+                ?? column(.toOne(entity: ancestor.name, relationship: property))
+            {
+                return found
+            }
+        }
+        return nil
+    }
+
+    /// The join table of a many-to-many relationship, by the entity that declares the relationship, with whether the
+    /// relationship is the naming side.
+    package func joinTable(of relationship: String, declaredBy entity: String) -> (table: JoinTable, isNaming: Bool)? {
+        for table in joinTables {
+            if table.owner == entity, table.relationship == relationship { return (table, true) }
+            if table.inverseOwner == entity, table.inverse == relationship { return (table, false) }
+        }
+        return nil
+    }
+
+    /// Z_ENT values of the entity and everything below it; numbers of a subtree are consecutive.
+    package func numbers(ofTree entity: String) -> ClosedRange<Int>? {
+        guard let first = entityNumbers[entity] else { return nil }
+        var last = first
+        while last < entities.count, model.isKind(entities[last], of: entity) { last += 1 }
+        return first...last
+    }
+
+    /// Rows of a fresh Z_PRIMARYKEY in Z_ENT order: number, name, and the parent's number or 0 (store-format.md §2).
+    package var primaryKeyRows: [(number: Int, name: String, parent: Int)] {
+        entities.enumerated().map { offset, name in
+            (offset + 1, name, model.entities[name]?.parent.flatMap { entityNumbers[$0] } ?? 0)
+        }
+    }
+}

@@ -1,0 +1,176 @@
+package import CausewayModel
+
+/// The tables that Core Data makes for a model: names, columns, types and order (store-format.md §§2, 3, 5).
+///
+/// A value computed from the model alone, but for what the model does not settle (`LayoutHints`). The statements that
+/// create it are `StoreLayout.statements`.
+package struct StoreLayout: Sendable {
+    package let model: ManagedObjectModel
+    /// `NSPersistenceFrameworkVersion`: which era's layout this is.
+    package let frameworkVersion: Int
+    /// Entity names in Z_ENT order; the first has Z_ENT 1.
+    package let entities: [String]
+    /// One for each root entity, in Z_ENT order of the roots.
+    package let tables: [EntityTable]
+    /// In the order in which Core Data creates them (by owner's Z_ENT, then its property order).
+    package let joinTables: [JoinTable]
+    /// What could not be derived from the model and was guessed: one sentence each, for the plan's warnings.
+    package let undecidable: [String]
+
+    /// Z_ENT by entity name.
+    package let entityNumbers: [String: Int]
+    /// Every column of every entity table by what it holds, with its table; a role stands for one column of the store.
+    let columnsByRole: [ColumnRole: TableColumn]
+    /// Place in `tables` by root entity.
+    let tablesByRoot: [String: Int]
+
+    struct TableColumn: Hashable, Sendable {
+        let table: String
+        let column: Column
+    }
+
+    package init(
+        model: ManagedObjectModel, frameworkVersion: Int, entities: [String], tables: [EntityTable],
+        joinTables: [JoinTable], undecidable: [String]
+    ) {
+        self.model = model
+        self.frameworkVersion = frameworkVersion
+        self.entities = entities
+        self.tables = tables
+        self.joinTables = joinTables
+        self.undecidable = undecidable
+        entityNumbers = Dictionary(zip(entities, 1...), uniquingKeysWith: { first, _ in first })
+        tablesByRoot = Dictionary(zip(tables.map(\.rootEntity), 0...), uniquingKeysWith: { first, _ in first })
+        var columns: [ColumnRole: TableColumn] = [:]
+        for table in tables {
+            for column in table.columns { columns[column.role] = TableColumn(table: table.name, column: column) }
+        }
+        columnsByRole = columns
+    }
+}
+
+/// The table that a root entity and all its subentities share.
+package struct EntityTable: Hashable, Sendable {
+    package let name: String
+    package let rootEntity: String
+    /// Every column in declared order; `Z_PK, Z_ENT, Z_OPT` are the first three.
+    package let columns: [Column]
+    /// Table constraints of framework versions up to 851 (`CONSTRAINT ZA_ZB UNIQUE (ZA, ZB)`), verbatim.
+    package let constraints: [String]
+
+    package init(name: String, rootEntity: String, columns: [Column], constraints: [String]) {
+        self.name = name
+        self.rootEntity = rootEntity
+        self.columns = columns
+        self.constraints = constraints
+    }
+}
+
+/// One column of an entity table.
+package struct Column: Hashable, Sendable {
+    package let name: String
+    /// `INTEGER`, `FLOAT`, `TIMESTAMP`, `DECIMAL`, `VARCHAR`, `BLOB`; `INTEGER PRIMARY KEY` for Z_PK.
+    package let declaredType: String
+    /// ` UNIQUE` follows the type (framework versions up to 851).
+    package let isUnique: Bool
+    package let role: ColumnRole
+
+    package init(name: String, declaredType: String, isUnique: Bool = false, role: ColumnRole) {
+        self.name = name
+        self.declaredType = declaredType
+        self.isUnique = isUnique
+        self.role = role
+    }
+}
+
+/// What a column of an entity table holds.
+package enum ColumnRole: Hashable, Sendable {
+    /// Z_PK
+    case primaryKey
+    /// Z_ENT
+    case entityNumber
+    /// Z_OPT
+    case optimisticLock
+    /// An attribute of `entity`; a composite's leaf is `composite.leaf`.
+    case attribute(entity: String, path: String)
+    /// The key of a to-one's target.
+    case toOne(entity: String, relationship: String)
+    /// The Z_ENT of a to-one's target, where the declared destination has subentities.
+    case toOneEntity(entity: String, relationship: String)
+    /// `Z_FOK_…`: the row's place in the ordered to-many whose inverse is this to-one.
+    case orderKey(entity: String, relationship: String)
+    /// The key of the owner of a to-many without inverse; stands in the destination's table.
+    case virtualToOne(owner: String, relationship: String)
+    /// The row's place in an ordered to-many without inverse.
+    case virtualOrderKey(owner: String, relationship: String)
+}
+
+/// The table of a many-to-many relationship.
+package struct JoinTable: Hashable, Sendable {
+    package let name: String
+    /// The entity that declares the naming side.
+    package let owner: String
+    /// The naming side's relationship.
+    package let relationship: String
+    /// The entity that declares the inverse; the owner itself for a relationship that is its own inverse.
+    package let inverseOwner: String
+    package let inverse: String
+    /// Holds the owner's Z_PK.
+    package let ownerColumn: String
+    /// Holds the destination's Z_PK; `REFLEXIVE` where the relationship is its own inverse.
+    package let destinationColumn: String
+    /// `Z_FOK_…` giving the owner's place in the destination's ordered inverse; nil where the inverse isn't ordered.
+    package let ownerOrderColumn: String?
+    /// `Z_FOK_…` giving the destination's place in the owner's ordered relationship; nil where it isn't ordered.
+    package let destinationOrderColumn: String?
+
+    package init(
+        name: String, owner: String, relationship: String, inverseOwner: String, inverse: String, ownerColumn: String,
+        destinationColumn: String, ownerOrderColumn: String?, destinationOrderColumn: String?
+    ) {
+        self.name = name
+        self.owner = owner
+        self.relationship = relationship
+        self.inverseOwner = inverseOwner
+        self.inverse = inverse
+        self.ownerColumn = ownerColumn
+        self.destinationColumn = destinationColumn
+        self.ownerOrderColumn = ownerOrderColumn
+        self.destinationOrderColumn = destinationOrderColumn
+    }
+
+    package var isReflexive: Bool { owner == inverseOwner && relationship == inverse }
+}
+
+/// What a model doesn't settle about its layout, taken from a real store (store-format.md §5.3).
+package struct LayoutHints: Hashable, Sendable {
+    /// Join tables by name: the two key columns in declared order.
+    package var joinTables: [String: [String]]
+    /// The `Z_FOK_…` columns of an entity table in declared order, by table name.
+    package var orderColumns: [String: [String]]
+
+    package init(joinTables: [String: [String]] = [:], orderColumns: [String: [String]] = [:]) {
+        self.joinTables = joinTables
+        self.orderColumns = orderColumns
+    }
+}
+
+/// One statement of a fresh store, in Core Data's text.
+package struct SchemaStatement: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
+        case entityTable, joinTable, index, uniqueIndex, rTree, trigger, house, historyTable, historyIndex
+    }
+    package let kind: Kind
+    /// The object's name.
+    package let name: String
+    /// The table that an index or trigger belongs to; the object's own name for tables.
+    package let table: String
+    package let sql: String
+
+    package init(kind: Kind, name: String, table: String, sql: String) {
+        self.kind = kind
+        self.name = name
+        self.table = table
+        self.sql = sql
+    }
+}

@@ -1,0 +1,118 @@
+package import CausewayPlist
+
+/// Z_METADATA: the store's identity, its model's hashes, and whatever the app put beside them (store-format.md §9).
+package struct StoreMetadata: Hashable, Sendable {
+    /// Z_UUID: 36 characters, upper case. Object URIs hold it.
+    package var uuid: String
+    /// `NSStoreModelVersionHashes`: every entity's hash, abstract ones included.
+    package var entityHashes: [String: [UInt8]]
+    /// `NSStoreModelVersionHashesVersion`; 3 in every store known.
+    package var hashesVersion: Int64
+    /// `NSStoreModelVersionIdentifiers`
+    package var versionIdentifiers: [String]
+    /// `NSPersistenceFrameworkVersion`: the Core Data that last wrote the store.
+    package var frameworkVersion: Int
+    /// `NSPersistenceMaximumFrameworkVersion`, from 1513 on.
+    package var maximumFrameworkVersion: Int?
+    /// `NSStoreModelVersionHashesDigest`, from 969 on.
+    package var hashesDigest: String?
+    /// `NSStoreModelVersionChecksumKey`, from 1321 on.
+    package var checksum: String?
+    /// `_NSAutoVacuumLevel`; "2", missing in the oldest stores only.
+    package var autoVacuumLevel: String?
+    /// Every other key, carried unchanged: the app's own, `migrationManagerClass`, history's hashes.
+    package var other: [String: PropertyList]
+
+    package init(
+        uuid: String, entityHashes: [String: [UInt8]], hashesVersion: Int64 = 3, versionIdentifiers: [String],
+        frameworkVersion: Int, maximumFrameworkVersion: Int? = nil, hashesDigest: String? = nil,
+        checksum: String? = nil, autoVacuumLevel: String? = "2", other: [String: PropertyList] = [:]
+    ) {
+        self.uuid = uuid
+        self.entityHashes = entityHashes
+        self.hashesVersion = hashesVersion
+        self.versionIdentifiers = versionIdentifiers
+        self.frameworkVersion = frameworkVersion
+        self.maximumFrameworkVersion = maximumFrameworkVersion
+        self.hashesDigest = hashesDigest
+        self.checksum = checksum
+        self.autoVacuumLevel = autoVacuumLevel
+        self.other = other
+    }
+
+    enum Key {
+        static let storeType = "NSStoreType"
+        static let hashes = "NSStoreModelVersionHashes"
+        static let hashesVersion = "NSStoreModelVersionHashesVersion"
+        static let identifiers = "NSStoreModelVersionIdentifiers"
+        static let frameworkVersion = "NSPersistenceFrameworkVersion"
+        static let maximumFrameworkVersion = "NSPersistenceMaximumFrameworkVersion"
+        static let digest = "NSStoreModelVersionHashesDigest"
+        static let checksum = "NSStoreModelVersionChecksumKey"
+        static let autoVacuum = "_NSAutoVacuumLevel"
+        /// Core Data's notes about a lightweight migration that it put off begin like this.
+        static let deferredMigration = "NSPersistenceDeferredLightweightMigration"
+    }
+
+    /// The value of `NSStoreType` in every SQLite store.
+    static let storeType = "SQLite"
+
+    /// Core Data changed the model but put off part of the work on the tables. A rebuilt store has nothing put off.
+    package var hasDeferredMigration: Bool { other.keys.contains { $0.hasPrefix(Key.deferredMigration) } }
+}
+
+/// What a model contributes to a store's metadata.
+package struct ModelIdentity: Hashable, Sendable {
+    /// Version hash by entity.
+    package let entityHashes: [String: [UInt8]]
+    /// `NSStoreModelVersionHashesDigest` in base64.
+    package let digest: String
+    /// `NSStoreModelVersionChecksumKey` in base64.
+    package let checksum: String
+    package let versionIdentifiers: [String]
+
+    package init(
+        entityHashes: [String: [UInt8]], digest: String, checksum: String, versionIdentifiers: [String]
+    ) {
+        self.entityHashes = entityHashes
+        self.digest = digest
+        self.checksum = checksum
+        self.versionIdentifiers = versionIdentifiers
+    }
+}
+
+extension StoreMetadata {
+    /// The metadata of the same store with another model, as a Core Data of `frameworkVersion` would leave it: the UUID
+    /// and all foreign keys stay, what speaks of the model is replaced, what that Core Data doesn't know is left out
+    /// unless the store has it already.
+    package func rewritten(for model: ModelIdentity, frameworkVersion version: Int) -> StoreMetadata {
+        var result = self
+        result.entityHashes = model.entityHashes
+        result.versionIdentifiers = model.versionIdentifiers
+        result.frameworkVersion = version
+        // A digest or checksum of the old model would be worse than none, so one that is there is always rewritten.
+        result.hashesDigest = version >= FrameworkEra.hashesDigest || hashesDigest != nil ? model.digest : nil
+        result.checksum = version >= FrameworkEra.checksum || checksum != nil ? model.checksum : nil
+        if version >= FrameworkEra.maximumFrameworkVersion || maximumFrameworkVersion != nil {
+            result.maximumFrameworkVersion = max(version, maximumFrameworkVersion ?? 0, frameworkVersion)
+        }
+        if result.autoVacuumLevel == nil { result.autoVacuumLevel = "2" }
+        result.other = other.filter { !$0.key.hasPrefix(Key.deferredMigration) }
+        return result
+    }
+
+    /// Z_PLIST as a tree.
+    package var propertyList: PropertyList {
+        var keys = other
+        keys[Key.storeType] = .string(Self.storeType)
+        keys[Key.hashes] = .dictionary(entityHashes.mapValues { .data($0) })
+        keys[Key.hashesVersion] = .integer(hashesVersion)
+        keys[Key.identifiers] = .array(versionIdentifiers.map { .string($0) })
+        keys[Key.frameworkVersion] = .integer(Int64(frameworkVersion))
+        keys[Key.maximumFrameworkVersion] = maximumFrameworkVersion.map { .integer(Int64($0)) }
+        keys[Key.digest] = hashesDigest.map { .string($0) }
+        keys[Key.checksum] = checksum.map { .string($0) }
+        keys[Key.autoVacuum] = autoVacuumLevel.map { .string($0) }
+        return .dictionary(keys)
+    }
+}

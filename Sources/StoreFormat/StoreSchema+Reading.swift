@@ -1,0 +1,133 @@
+package import CausewaySQLite
+
+extension StoreFormatError {
+    /// SQLite's error with what was being done.
+    init(_ error: SQLiteError, doing what: String, place: String? = nil) {
+        self.init(.database, "\(what): \(error)", place: place)
+    }
+}
+
+extension StoreSchema {
+    /// Reads the schema within the limits above. Views and virtual tables are listed but never opened.
+    ///
+    /// - Throws: `notACoreDataStore` without Z_PRIMARYKEY or Z_METADATA, `limitExceeded`, `database`.
+    package init(reading connection: borrowing Connection) throws(StoreFormatError) {
+        let objects = try Self.readObjects(connection)
+        let names = Set(objects.filter { $0.kind == .table && !$0.isVirtualTable }.map { $0.name.uppercased() })
+        for house in ["Z_PRIMARYKEY", "Z_METADATA"] where !names.contains(house) {
+            throw StoreFormatError(
+                .notACoreDataStore,
+                "the database has no table \(house), so Core Data didn't make it; check that the path is right",
+                place: house)
+        }
+        let tables = try Self.readTables(connection, objects)
+        let primaryKeys = try Self.readPrimaryKeys(connection)
+        do throws(SQLiteError) {
+            self.init(
+                objects: objects, tables: tables, primaryKeys: primaryKeys,
+                schemaVersion: try connection.pragmaInteger("schema_version"))
+        } catch {
+            throw StoreFormatError(error, doing: "reading the schema's version")
+        }
+    }
+
+    private static func readObjects(_ connection: borrowing Connection) throws(StoreFormatError) -> [Object] {
+        var objects: [Object] = []
+        var bytes = 0
+        do throws(SQLiteError) {
+            // The lengths come first, so that nothing large is copied.
+            var statement = try connection.prepare(
+                "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master ORDER BY rowid")
+            while try statement.step() {
+                let size = [0, 1, 2, 4].reduce(0) { $0 + statement.withText(at: $1) { $0.byteCount } }
+                bytes += size
+                guard objects.count < maximumObjects, bytes <= maximumBytes else { break }
+                guard let kind = (try statement.string(at: 0)).flatMap(Object.Kind.init) else { continue }
+                objects.append(
+                    Object(
+                        kind: kind, name: try statement.string(at: 1) ?? "", table: try statement.string(at: 2) ?? "",
+                        rootPage: statement.int64(at: 3), sql: try statement.string(at: 4)))
+            }
+        } catch {
+            throw StoreFormatError(error, doing: "reading the schema")
+        }
+        guard objects.count < maximumObjects, bytes <= maximumBytes else {
+            throw StoreFormatError(
+                .limitExceeded,
+                "the schema has more than \(maximumObjects) objects or \(maximumBytes) bytes, far beyond any Core Data "
+                    + "store; the file is damaged or not a store")
+        }
+        return objects
+    }
+
+    private static func readTables(
+        _ connection: borrowing Connection, _ objects: [Object]
+    ) throws(StoreFormatError) -> [Table] {
+        let indexes = Set(objects.filter { $0.kind == .index }.map { $0.name.lowercased() })
+        var tables: [Table] = []
+        var count = 0
+        for object in objects where object.kind == .table && !object.isVirtualTable {
+            let table: Table
+            do throws(SQLiteError) {
+                table = try readTable(connection, object, indexes: indexes)
+            } catch {
+                throw StoreFormatError(error, doing: "reading the columns", place: object.name)
+            }
+            count += table.columns.count
+            guard count <= maximumColumns else {
+                throw StoreFormatError(
+                    .limitExceeded, "the tables have more than \(maximumColumns) columns; the file is damaged",
+                    place: object.name)
+            }
+            tables.append(table)
+        }
+        return tables
+    }
+
+    private static func readTable(
+        _ connection: borrowing Connection, _ object: Object, indexes: Set<String>
+    ) throws(SQLiteError) -> Table {
+        let name = try SQLIdentifier(object.name)
+        var columns: [Column] = []
+        // cid, name, type, notnull, dflt_value, pk, hidden
+        var info = try connection.prepare("PRAGMA table_xinfo(\(name.quoted))")
+        while try info.step() {
+            columns.append(
+                Column(
+                    name: try info.string(at: 1) ?? "", declaredType: try info.string(at: 2) ?? "",
+                    primaryKeyPlace: Int(truncatingIfNeeded: info.int64(at: 5)), isGenerated: info.int64(at: 6) != 0))
+        }
+        // A table without rowid lists the index of its primary key, but the schema table doesn't hold that index.
+        // seq, name, unique, origin, partial
+        var isWithoutRowID = false
+        var list = try connection.prepare("PRAGMA index_list(\(name.quoted))")
+        while try list.step() {
+            guard try list.string(at: 3) == "pk", let index = try list.string(at: 1) else { continue }
+            if !indexes.contains(index.lowercased()) { isWithoutRowID = true }
+        }
+        return Table(
+            name: object.name, rootPage: object.rootPage, columns: columns, isWithoutRowID: isWithoutRowID)
+    }
+
+    private static func readPrimaryKeys(_ connection: borrowing Connection) throws(StoreFormatError) -> [PrimaryKeyRow] {
+        var rows: [PrimaryKeyRow] = []
+        do throws(SQLiteError) {
+            var statement = try connection.prepare(
+                "SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY ORDER BY Z_ENT")
+            while try statement.step(), rows.count <= maximumPrimaryKeyRows {
+                rows.append(
+                    PrimaryKeyRow(
+                        number: statement.int64(at: 0), name: try statement.string(at: 1) ?? "",
+                        parent: statement.int64(at: 2), maximum: statement.int64(at: 3)))
+            }
+        } catch {
+            throw StoreFormatError(error, doing: "reading the entities' numbers", place: "Z_PRIMARYKEY")
+        }
+        guard rows.count <= maximumPrimaryKeyRows else {
+            throw StoreFormatError(
+                .limitExceeded, "more than \(maximumPrimaryKeyRows) entities; the file is damaged",
+                place: "Z_PRIMARYKEY")
+        }
+        return rows
+    }
+}

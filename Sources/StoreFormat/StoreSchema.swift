@@ -1,0 +1,103 @@
+/// What the database says it holds: the schema table, the columns of ordinary tables, Z_PRIMARYKEY.
+///
+/// Read once, within limits, and trusted for nothing but names: what an object is for, `StoreBinding` decides.
+package struct StoreSchema: Sendable {
+    /// Rows of the schema table. Photos, the largest store known, has about 900.
+    package static let maximumObjects = 20_000
+    /// Bytes of names and SQL together. Photos has about 0.5 MB.
+    package static let maximumBytes = 32 * 1024 * 1024
+    /// Columns of all tables together; SQLite takes 2,000 a table. Bounds the memory that hostile tables can take.
+    package static let maximumColumns = 200_000
+    /// Rows of Z_PRIMARYKEY; models have at most some hundred entities.
+    package static let maximumPrimaryKeyRows = 20_000
+
+    /// One row of the schema table.
+    package struct Object: Hashable, Sendable {
+        package enum Kind: String, Hashable, Sendable {
+            case table, index, trigger, view
+        }
+        package let kind: Kind
+        package let name: String
+        /// The table that an index or trigger belongs to.
+        package let table: String
+        /// 0 for views, triggers and virtual tables.
+        package let rootPage: Int64
+        /// As stored, in the author's text; nil for the index of a table's own constraint.
+        package let sql: String?
+
+        package var isVirtualTable: Bool { kind == .table && rootPage == 0 }
+    }
+
+    /// One column of an ordinary table.
+    package struct Column: Hashable, Sendable {
+        package let name: String
+        package let declaredType: String
+        /// Place in the primary key from 1; 0 for a column outside it.
+        package let primaryKeyPlace: Int
+        /// A generated column: virtual ones have no cell in the record.
+        package let isGenerated: Bool
+    }
+
+    /// One ordinary table.
+    package struct Table: Hashable, Sendable {
+        package let name: String
+        package let rootPage: Int64
+        /// In declared order, which is the order of a record's cells.
+        package let columns: [Column]
+        package let isWithoutRowID: Bool
+
+        /// Place of a column by name, without regard to case (of ASCII letters), as SQLite compares.
+        package func position(of column: String) -> Int? {
+            columns.firstIndex { $0.name.lowercased() == column.lowercased() }
+        }
+        /// Whether the column is another name of the rowid.
+        package func isRowID(_ column: Column) -> Bool {
+            !isWithoutRowID && column.primaryKeyPlace == 1 && column.declaredType.uppercased() == "INTEGER"
+                && !columns.contains { $0.primaryKeyPlace > 1 }
+        }
+    }
+
+    /// One row of Z_PRIMARYKEY.
+    package struct PrimaryKeyRow: Hashable, Sendable {
+        package let number: Int64
+        package let name: String
+        /// The parent's number; 0 for a root.
+        package let parent: Int64
+        /// Never to be trusted alone: −1 and values below the largest Z_PK occur (store-format.md, Part II, to §2).
+        package let maximum: Int64
+    }
+
+    /// In the order of the schema table.
+    package let objects: [Object]
+    /// Ordinary tables by lower-cased name.
+    package let tables: [String: Table]
+    /// In Z_ENT order, history's rows included.
+    package let primaryKeys: [PrimaryKeyRow]
+    /// `PRAGMA schema_version`.
+    package let schemaVersion: Int64
+
+    package init(objects: [Object], tables: [Table], primaryKeys: [PrimaryKeyRow], schemaVersion: Int64) {
+        self.objects = objects
+        self.tables = Dictionary(tables.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
+        self.primaryKeys = primaryKeys
+        self.schemaVersion = schemaVersion
+    }
+
+    /// The ordinary table of this name, without regard to case.
+    package func table(_ name: String) -> Table? { tables[name.lowercased()] }
+
+    /// Nothing was added or rebuilt since the store was made: the version counts the statements that made it
+    /// (store-format.md §10).
+    package var isFresh: Bool { schemaVersion == Int64(objects.count { $0.sql != nil }) }
+
+    /// The history tables as they are; nil where the store has none (store-format.md §11).
+    package var history: HistoryLayout? {
+        guard let change = table(HistoryLayout.Entity.change.table) else { return nil }
+        let transaction = table(HistoryLayout.Entity.transaction.table)
+        return HistoryLayout(
+            tombstones: change.columns.count {
+                SchemaNames.clashNumber(of: $0.name, base: "ZTOMBSTONE") != nil || $0.name.uppercased() == "ZTOMBSTONE0"
+            },
+            hasStrings: transaction?.position(of: "ZAUTHORTS") != nil)
+    }
+}

@@ -1,0 +1,62 @@
+package import CausewayExpressions
+package import CausewayModel
+
+/// A value in the storage class in which Core Data keeps it (store-format.md §4.1).
+package enum StoredLiteral: Hashable, Sendable {
+    case null
+    case integer(Int64)
+    case real(Double)
+    case text(String)
+    case blob([UInt8])
+
+    /// The stored form of an attribute's default.
+    ///
+    /// - Returns: nil where the constant has no stored form for this type (an app's own object as the default of a
+    ///   transformable attribute): the caller must refuse it, never write NULL for it.
+    package init?(_ constant: Constant?, as attribute: Attribute) {
+        guard let constant, constant != .null else {
+            self = .null
+            return
+        }
+        switch (attribute.type, constant) {
+        case (.boolean, .boolean(let value)): self = .integer(value ? 1 : 0)
+        case (.boolean, .integer(let value)): self = .integer(value == 0 ? 0 : 1)
+        case (.integer16, .boolean(let value)), (.integer32, .boolean(let value)), (.integer64, .boolean(let value)):
+            self = .integer(value ? 1 : 0)
+        case (.integer16, .integer(let value)), (.integer32, .integer(let value)), (.integer64, .integer(let value)):
+            self = .integer(value)
+        case (.integer16, .real(let value)), (.integer32, .real(let value)), (.integer64, .real(let value)):
+            guard let exact = Int64(exactly: value.rounded(.towardZero)) else { return nil }
+            self = .integer(exact)
+        case (.double, .integer(let value)), (.float, .integer(let value)): self = .real(Double(value))
+        case (.double, .real(let value)): self = .real(value)
+        case (.float, .real(let value)): self = .real(Double(Float(value)))
+        case (.date, .date(let value)), (.date, .real(let value)): self = Self.numeric(value)
+        case (.date, .integer(let value)): self = .integer(value)
+        case (.decimal, .decimal(let value)), (.decimal, .string(let value)): self = Self.decimal(value)
+        case (.decimal, .integer(let value)): self = .integer(value)
+        case (.decimal, .real(let value)): self = Self.numeric(value)
+        case (.string, .string(let value)): self = .text(value)
+        case (.uri, .uri(let value)), (.uri, .string(let value)): self = .text(value)
+        case (.uuid, .uuid(let value)): self = .blob(value)
+        case (.binary, .data(let value)):
+            // The first byte of an externally stored value says that it is inline (store-format.md §4.3).
+            self = .blob(attribute.allowsExternalBinaryDataStorage ? [1] + value : value)
+        case (.transformable, .data(let value)): self = .blob(value)
+        default: return nil
+        }
+    }
+
+    /// What a column of NUMERIC affinity makes of a number: an integer where nothing is lost.
+    private static func numeric(_ value: Double) -> StoredLiteral {
+        guard let exact = Int64(exactly: value) else { return .real(value) }
+        return .integer(exact)
+    }
+
+    /// `NaN` is kept as text, as Core Data does; other decimals become numbers.
+    private static func decimal(_ text: String) -> StoredLiteral {
+        if let integer = Int64(text) { return .integer(integer) }
+        guard text != "NaN", let value = Double(text) else { return .text(text) }
+        return numeric(value)
+    }
+}

@@ -1,0 +1,3 @@
+import CausewayModel
+import CausewayStoreFormat
+import Testing

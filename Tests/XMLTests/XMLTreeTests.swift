@@ -1,0 +1,78 @@
+import CausewayXML
+import Foundation
+import Testing
+
+@Suite("Reading XML")
+struct XMLTreeTests {
+    private func parse(_ text: String) throws -> XMLTree { try XMLTree(parsing: Array(text.utf8)) }
+
+    @Test("names, attributes, children, text and lines")
+    func tree() throws {
+        let root = try parse(
+            """
+            <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+            <model name="a &amp; b" version="1">
+                <!-- <ignored/> -->
+                <entity name="Übung"/>
+                <attribute type="string">te&lt;xt &#65;<![CDATA[<raw>]]></attribute>
+                <entity name="second">  </entity>
+            </model>
+            """
+        ).root
+        #expect(root.name == "model")
+        #expect(root.attributes == ["name": "a & b", "version": "1"])
+        #expect(root.text.isEmpty)
+        #expect(root.children.map(\.name) == ["entity", "attribute", "entity"])
+        #expect(root.children(named: "entity").compactMap { $0["name"] } == ["Übung", "second"])
+        #expect(root.child(named: "attribute")?.text == "te<xt A<raw>")
+        #expect(root.children.last?.text == "  ")
+        #expect(root.line == 2)
+        #expect(root.children.map(\.line) == [4, 5, 6])
+    }
+
+    @Test("a byte order mark of UTF-8 is no content")
+    func byteOrderMark() throws {
+        #expect(try XMLTree(parsing: [0xEF, 0xBB, 0xBF] + Array("<a>x</a>".utf8)).root.text == "x")
+    }
+
+    @Test("mixed content keeps its text")
+    func mixed() throws {
+        #expect(try parse("<a>one<b/>two</a>").root.text == "onetwo")
+    }
+
+    private static let malformedTexts = [
+        "", " ", "text", "<a>", "<a><b></a>", "<a></b>", "</a>", "<a/><b/>", "<a/>text", "<a b=c/>", "<a b='1' b='2'/>",
+        "<a b=\"<\"/>", "<a", "<a b=\"", "<!--", "<a><![CDATA[x</a>", "<?xml version=\"1.0\"", "<a>&undefined;</a>",
+        "<a>&#0;</a>", "<1/>", "<a>\u{1}</a>", "<?xml version=\"1.0\"?>", "<a><b></a></b>",
+    ]
+
+    @Test("a document that is not well formed is refused", arguments: malformedTexts)
+    func malformed(text: String) {
+        let error = #expect(throws: XMLError.self) { try parse(text) }
+        #expect(error?.code == .malformed)
+    }
+
+    @Test("errors say where")
+    func place() {
+        let error = #expect(throws: XMLError.self) { try parse("<a>\n  <b>\n  </c>\n</a>") }
+        #expect(error?.line == 3)
+        let tag = #expect(throws: XMLError.self) { try parse("<a>\n  <b x=\"1>\n</a>") }
+        #expect(tag?.line == 2)
+        #expect(tag?.column == 3)
+    }
+
+    @Test("a damaged document is refused or read, never a trap")
+    func damage() throws {
+        let bytes = Array("<?xml version=\"1.0\"?>\n<a b='c'><d>e&amp;f</d><![CDATA[g]]><!--h--></a>".utf8)
+        for length in bytes.indices {
+            #expect(throws: XMLError.self) { try XMLTree(parsing: Array(bytes[..<length])) }
+        }
+        for position in bytes.indices {
+            for value: UInt8 in [0, 0x22, 0x3C, 0x3E, 0x26, 0x80, 0xFF] {
+                var changed = bytes
+                changed[position] = value
+                _ = try? XMLTree(parsing: changed, doctype: .allowExternalIdentifierOnly)
+            }
+        }
+    }
+}
