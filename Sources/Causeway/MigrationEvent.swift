@@ -2,10 +2,10 @@
 public enum MigrationEvent: Hashable, Sendable {
     /// The plan is made and the checks before it have passed.
     case planned(MigrationPlan)
-    /// A step of the path begins; `rows` will be read in it.
-    case stepBegan(from: String, to: String, index: Int, count: Int, rows: Int)
+    /// A run of steps begins, the `index`-th of `count`, counted from 0; `rows` will be read in it, 0 where nobody knows.
+    case stepBegan(versions: [String], index: Int, count: Int, rows: Int)
     /// A pass begins.
-    case passBegan(title: String, rows: Int)
+    case passBegan(title: String)
     /// Rows and bytes moved so far in the whole run, out of `totalRows`.
     case progress(rows: Int, bytes: Int, totalRows: Int)
     /// A pass has moved its rows.

@@ -1,3 +1,5 @@
+import CausewayModel
+import CausewayPlanning
 import CausewayPlatform
 import CausewaySQLite
 import CausewayStoreFormat
@@ -56,6 +58,25 @@ extension EngineError {
         case .unusableModel: self.init(.plan, "\(path): \(error)")
         case .database: self.init(.sourceData, "\(path): \(error)")
         default: self.init(.sourceData, "\(path): \(error)")
+        }
+    }
+}
+
+extension EngineError {
+    /// Whatever failed while something was read, as the kind that it is.
+    init(_ error: any Error, during what: String) {
+        switch error {
+        case let error as EngineError: self = error
+        case let error as SQLiteError: self.init(reading: error, during: what)
+        case let error as StoreFormatError: self.init(error, path: what)
+        case let error as ModelError:
+            self.init(
+                error.code == .unreadable || error.code == .notAModel ? .missing : .plan, error.description,
+                remedy: "check the models")
+        case let error as PlanError: self.init(.plan, "\(what): \(error)")
+        case let error as PathError: self.init(.plan, "\(what): \(error)")
+        case let error as FileError: self.init(.inputOutput, "\(what): \(error.message)")
+        default: self.init(.verification, "\(what): \(error)")
         }
     }
 }

@@ -12,4 +12,9 @@ package struct EngineOptions: Hashable, Sendable {
         self.batchBytes = batchBytes
         self.jobs = jobs
     }
+
+    /// Bytes of all batches in flight, as long as no single row is larger than a batch.
+    package static func memoryBytes(jobs: Int, batchBytes: Int) -> Int {
+        RowPipeline.memory(jobs: max(1, jobs), batchBytes: batchBytes)
+    }
 }

@@ -22,7 +22,7 @@ struct ExternalValues: Sendable {
                 throw EngineError(.sourceData, "\(title): a reference to external data is malformed")
             }
             do {
-                return try readFile(directory + "/" + name, limit: Self.maximumContent)
+                return try Files.readFile(directory + "/" + name, limit: Self.maximumContent)
             } catch {
                 throw EngineError(
                     .sourceData, "\(title): the external data \(name) can't be read: \(error.message)",

@@ -69,7 +69,7 @@ extension MappingInference {
     }
 
     /// An attribute without source: its default in every row, even where it is optional (core-data-migration.md §4).
-    private func added(_ attribute: Attribute, entity: String, prefix: String) -> [AttributeMapping] {
+    private mutating func added(_ attribute: Attribute, entity: String, prefix: String) -> [AttributeMapping] {
         let path = prefix + attribute.name
         if attribute.type == .composite {
             return attribute.elements.filter { !$0.isTransient }.flatMap {

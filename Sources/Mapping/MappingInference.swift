@@ -1,4 +1,4 @@
-package import CausewayExpressions
+import CausewayExpressions
 package import CausewayModel
 
 /// Infers the mapping between two versions, as Core Data's lightweight migration does (core-data-migration.md §4).

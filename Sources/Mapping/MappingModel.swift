@@ -1,5 +1,4 @@
 package import CausewayExpressions
-package import CausewayModel
 
 /// How one model version becomes another: what `NSMappingModel` holds, as values that a planner can compose.
 package struct MappingModel: Hashable, Sendable {

@@ -98,8 +98,8 @@ struct BundleReader {
         } else {
             notices.append("The bundle has no VersionInfo.plist, so the current version isn't known from it.")
         }
-        let hashes = info?[key: "NSManagedObjectModel_VersionHashes"]
-        let checksums = info?[key: "NSManagedObjectModel_VersionChecksums"]
+        let hashes = info?["NSManagedObjectModel_VersionHashes"]
+        let checksums = info?["NSManagedObjectModel_VersionChecksums"]
         var versions: [ModelBundle.Version] = []
         var seen: Set<String> = []
         for entry in entries where entry.hasSuffix(".mom") {
@@ -113,13 +113,14 @@ struct BundleReader {
         }
         // A version that only the list or an .omo knows is reported as such, not left out.
         let optimized = entries.filter { $0.hasSuffix(".omo") }.map(Self.name(of:))
-        for name in Set(hashes?.dictionary?.keys.map { $0 } ?? []).union(optimized).subtracting(seen).sorted() {
+        let listed = hashes?.dictionary.map { Set($0.keys) } ?? []
+        for name in listed.union(optimized).subtracting(seen).sorted() {
             versions.append(missing(name, isOptimized: optimized.contains(name), recorded(name, hashes, checksums)))
         }
         guard !versions.isEmpty else {
             throw ModelError(.notAModel, "The bundle holds no version (.mom).", path: files.path)
         }
-        return bundle(.compiledHistory, versions, info?[key: "NSManagedObjectModel_CurrentVersionName"]?.string)
+        return bundle(.compiledHistory, versions, info?["NSManagedObjectModel_CurrentVersionName"]?.string)
     }
 
     private func missing(
@@ -141,9 +142,9 @@ struct BundleReader {
     private func recorded(
         _ name: String, _ hashes: PropertyList?, _ checksums: PropertyList?
     ) -> ModelBundle.RecordedHashes? {
-        guard let entities = hashes?[key: name]?.dictionary else { return nil }
+        guard let entities = hashes?[name]?.dictionary else { return nil }
         return ModelBundle.RecordedHashes(
-            entities: entities.compactMapValues(\.data), checksum: checksums?[key: name]?.string)
+            entities: entities.compactMapValues(\.data), checksum: checksums?[name]?.string)
     }
 
     // MARK: - Common
@@ -175,8 +176,8 @@ struct BundleReader {
 
     private mutating func property(_ key: String, in entry: String) -> PropertyList? {
         guard let list = propertyList(entry) else { return nil }
-        if list[key: key]?.string == nil { notices.append("\(entry) has no “\(key)”.") }
-        return list[key: key]
+        if list[key]?.string == nil { notices.append("\(entry) has no “\(key)”.") }
+        return list[key]
     }
 
     /// nil with a notice where the list can't be read: the versions are usable without it.

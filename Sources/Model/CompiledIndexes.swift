@@ -1,3 +1,5 @@
+import CausewayExpressions
+
 /// What Xcode's compiler adds to an entity's indexes (store-format.md §7).
 enum CompiledIndexes {
     /// Completes an entity whose source named `explicit` fetch indexes and `compounds` of the time before them.
@@ -22,8 +24,8 @@ enum CompiledIndexes {
     }
 
     /// The legacy form of an entity's fetch indexes, which archives carry beside them: those of several elements, all
-    /// binary, none of them a relationship, whatever their direction or predicate (all 112 entities of the Photos, Wire
-    /// and CoreDataPlus archives that have both).
+    /// binary, none of them a relationship, whatever their direction or predicate (true of every Photos, Wire and
+    /// CoreDataPlus archive that has both).
     static func compounds(of entity: Entity, in model: ManagedObjectModel) -> [[String]] {
         var names: [[String]] = []
         for index in entity.fetchIndexes where index.elements.count > 1 {
@@ -33,7 +35,7 @@ enum CompiledIndexes {
                 case .property(let name):
                     if model.relationship(name, of: entity.name) == nil { elements.append(name) }
                 case .expression(_, let expression):
-                    elements.append(expression == .evaluatedObject ? "self" : expression.formatString)
+                    elements.append(expression == .evaluatedObject ? "self" : expression.predicateFormat)
                 }
             }
             if elements.count == index.elements.count { names.append(elements) }

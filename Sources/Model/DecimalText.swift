@@ -19,7 +19,7 @@ enum DecimalText {
     }
 
     /// Sign, significand without trailing zeros, and exponent; zero is never negative.
-    static func parts(_ text: String) -> (isNegative: Bool, significand: UInt128, exponent: Int)? {
+    private static func parts(_ text: String) -> (isNegative: Bool, significand: UInt128, exponent: Int)? {
         var rest = Substring(text)
         let isNegative = rest.first == "-"
         if isNegative || rest.first == "+" { rest.removeFirst() }

@@ -34,7 +34,7 @@ package struct Entity: Hashable, Sendable {
     package var renamingIdentifier: String?
     package var versionHashModifier: String?
     package var userInfo: [String: Constant] = [:]
-    /// In the source's order; the order has no meaning.
+    /// The readers sort properties by name; the order has no meaning.
     package var attributes: [Attribute] = []
     package var relationships: [Relationship] = []
     package var fetchedProperties: [FetchedProperty] = []

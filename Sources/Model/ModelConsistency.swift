@@ -94,9 +94,20 @@ struct ModelConsistency {
     }
 }
 
+extension Entity {
+    /// Brings properties into one order, so that equal models are equal values: the order means nothing, and archives
+    /// have that of a hash table.
+    mutating func sortProperties() {
+        attributes.sort { ManagedObjectModel.compareOrder($0.name, $1.name) }
+        relationships.sort { ManagedObjectModel.compareOrder($0.name, $1.name) }
+        fetchedProperties.sort { ManagedObjectModel.compareOrder($0.name, $1.name) }
+    }
+}
+
 extension ManagedObjectModel {
     /// Forgets the entity that a source names for an inverse where the destination leads to the same relationship, so
     /// that equal models are equal values: XML names the destination or an ancestor of it, archives the declaring one.
+    /// Elsewhere the declaring entity stays.
     mutating func canonicaliseInverses() {
         var canonical = entities
         for (name, entity) in entities {
@@ -104,9 +115,7 @@ extension ManagedObjectModel {
                 guard let inverse = relationship.inverse, let owner = relationship.inverseEntity else { continue }
                 let declared = self.relationship(inverse, of: owner)?.owner
                 let found = self.relationship(inverse, of: relationship.destination)?.owner
-                if owner == relationship.destination || (declared != nil && declared == found) {
-                    canonical[name]?.relationships[position].inverseEntity = nil
-                }
+                canonical[name]?.relationships[position].inverseEntity = declared == found ? nil : declared ?? owner
             }
         }
         entities = canonical

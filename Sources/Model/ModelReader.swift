@@ -12,7 +12,9 @@ package enum ModelReader {
     package static func bundle(at path: String) throws(ModelError) -> ModelBundle {
         let files = try ModelFiles(path)
         switch try files.kind() {
-        case .folder: return try BundleReader(files).read()
+        case .folder:
+            var reader = BundleReader(files)
+            return try reader.read()
         case .file:
             let bytes = try files.read()
             let form = ModelForm(bytes)

@@ -75,8 +75,8 @@ package struct VersionHash {
     package static func attribute(_ attribute: Attribute) -> [UInt8] {
         if let derivation = attribute.derivation {
             return digest { hash in
-                hash.update(derivation.expression.formatString)
-                if let filter = derivation.filter { hash.update(filter.formatString) }
+                hash.update(derivation.expression.predicateFormat)
+                if let filter = derivation.filter { hash.update(filter.predicateFormat) }
             }
         }
         if attribute.type == .composite {

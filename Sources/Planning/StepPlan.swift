@@ -6,7 +6,11 @@ package import CausewayStoreFormat
 package struct StepPlan: Sendable {
     /// The versions that the run leads through, both ends included.
     package var versions: [String]
+    /// The position of the run's first step on the path.
+    package var firstStep: Int
     package var mapping: MappingModel
+    /// The layout of the store to read, with the names that it has.
+    package var source: StoreLayout
     /// The layout of the store to make.
     package var layout: StoreLayout
     package var statements: SchemaStatements
@@ -23,9 +27,38 @@ package struct StepPlan: Sendable {
     package var warnings: [String]
 }
 
+extension StepPlan {
+    package var sourceModel: ManagedObjectModel { source.model }
+
+    /// Z_ENT by entity name in the store to read.
+    package var sourceNumbers: [String: Int] { source.entityNumbers }
+
+    /// What the next step finds beside the model's tables: the app's own tables and history, as they were; nil where
+    /// there is neither.
+    package func resultingSchema(after schema: StoreSchema?) -> StoreSchema? {
+        guard let schema else { return nil }
+        let own = appObjects.filter { $0.kind == .table }.compactMap { schema.table($0.name) }
+        let history = hasHistory ? HistoryLayout(layout) : nil
+        let tables = HistoryLayout.Entity.allCases.compactMap { entity -> StoreSchema.Table? in
+            guard let columns = history?.columns(of: entity), !columns.isEmpty else { return nil }
+            return StoreSchema.Table(
+                name: entity.table, rootPage: 0,
+                columns: columns.map { text in
+                    let words = text.split(separator: " ")
+                    return StoreSchema.Column(
+                        name: String(words[0]), declaredType: words.count > 1 ? String(words[1]) : "",
+                        primaryKeyPlace: words.count > 2 ? 1 : 0, isGenerated: false)
+                }, isWithoutRowID: false)
+        }
+        return StoreSchema(
+            objects: appObjects, tables: own + tables, primaryKeys: [], schemaVersion: schema.schemaVersion)
+    }
+}
+
 /// Plans one run of steps.
 package struct StepPlanner {
     package var versions: [String]
+    package var firstStep: Int
     package var mapping: MappingModel
     package var destination: ManagedObjectModel
     package var frameworkVersion: Int
@@ -40,11 +73,12 @@ package struct StepPlanner {
     package var template: LayoutHints?
 
     package init(
-        versions: [String], mapping: MappingModel, destination: ManagedObjectModel, frameworkVersion: Int,
-        source: StoreLayout, schema: StoreSchema?, appObjects: [StoreSchema.Object], hasHistory: Bool,
+        versions: [String], firstStep: Int, mapping: MappingModel, destination: ManagedObjectModel,
+        frameworkVersion: Int, source: StoreLayout, schema: StoreSchema?, appObjects: [StoreSchema.Object], hasHistory: Bool,
         template: LayoutHints?
     ) {
         self.versions = versions
+        self.firstStep = firstStep
         self.mapping = mapping
         self.destination = destination
         self.frameworkVersion = frameworkVersion
@@ -67,8 +101,8 @@ package struct StepPlanner {
         passes += carried.passes
         let losses = LossReport(mapping: mapping, source: source.model, destination: destination)
         return StepPlan(
-            versions: versions, mapping: mapping, layout: layout, statements: statements, hasHistory: hasHistory,
-            passes: passes, appObjects: carried.objects, derivedValues: derivedValues(in: layout),
+            versions: versions, firstStep: firstStep, mapping: mapping, source: source, layout: layout,
+            statements: statements, hasHistory: hasHistory, passes: passes, appObjects: carried.objects, derivedValues: derivedValues(in: layout),
             mustBeEmpty: becomingAbstract(), losses: losses.sentences + carried.losses,
             warnings: layout.undecidable + statements.unsupported)
     }

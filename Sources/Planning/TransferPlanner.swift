@@ -1,5 +1,5 @@
 package import CausewayMapping
-package import CausewayModel
+import CausewayModel
 package import CausewayStoreFormat
 import CausewaySQLite
 

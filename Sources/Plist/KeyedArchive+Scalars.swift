@@ -35,6 +35,11 @@ package struct ArchivedURL: Hashable, Sendable {
     package let relative: String
     /// Another URL, or null.
     package let base: ArchivedValue
+
+    package init(relative: String, base: ArchivedValue = .null) {
+        self.relative = relative
+        self.base = base
+    }
 }
 
 extension KeyedArchive {

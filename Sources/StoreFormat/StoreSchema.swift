@@ -36,6 +36,13 @@ package struct StoreSchema: Sendable {
         package let primaryKeyPlace: Int
         /// A generated column: virtual ones have no cell in the record.
         package let isGenerated: Bool
+
+        package init(name: String, declaredType: String, primaryKeyPlace: Int, isGenerated: Bool) {
+            self.name = name
+            self.declaredType = declaredType
+            self.primaryKeyPlace = primaryKeyPlace
+            self.isGenerated = isGenerated
+        }
     }
 
     /// One ordinary table.
@@ -45,6 +52,13 @@ package struct StoreSchema: Sendable {
         /// In declared order, which is the order of a record's cells.
         package let columns: [Column]
         package let isWithoutRowID: Bool
+
+        package init(name: String, rootPage: Int64, columns: [Column], isWithoutRowID: Bool) {
+            self.name = name
+            self.rootPage = rootPage
+            self.columns = columns
+            self.isWithoutRowID = isWithoutRowID
+        }
 
         /// Place of a column by name, without regard to case (of ASCII letters), as SQLite compares.
         package func position(of column: String) -> Int? {

@@ -31,9 +31,7 @@ final class XMLTreeBuilder: NSObject, XMLParserDelegate {
         let succeeded = parser.parse()
         if let failure = builder.failure { throw failure }
         if let error = parser.parserError {
-            throw XMLError(
-                .malformed, "The document is not well formed (parser code \((error as NSError).code)).",
-                line: max(1, parser.lineNumber), column: max(0, parser.columnNumber))
+            throw Self.notWellFormed(error, parser)
         }
         guard succeeded, builder.stack.isEmpty, let root = builder.root else {
             throw XMLError(
@@ -41,6 +39,12 @@ final class XMLTreeBuilder: NSObject, XMLParserDelegate {
                 column: max(0, parser.columnNumber))
         }
         return root
+    }
+
+    private static func notWellFormed(_ error: any Error, _ parser: XMLParser) -> XMLError {
+        XMLError(
+            .malformed, "The document is not well formed (parser code \((error as NSError).code)).",
+            line: max(1, parser.lineNumber), column: max(0, parser.columnNumber))
     }
 
     private func fail(_ code: XMLError.Code, _ message: String, _ parser: XMLParser) {
@@ -96,6 +100,11 @@ final class XMLTreeBuilder: NSObject, XMLParserDelegate {
     func parser(_ parser: XMLParser, foundCDATA CDATABlock: Data) {
         guard failure == nil, !stack.isEmpty else { return }
         stack[stack.count - 1].text += String(decoding: CDATABlock, as: UTF8.self)
+    }
+
+    // Called at the place of the error; once `parse()` has returned, the parser may have read on.
+    func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {
+        if failure == nil { failure = Self.notWellFormed(parseError, parser) }
     }
 
     // The scanner lets no declaration through; this stays in case it and libxml2 ever read a document differently.

@@ -84,7 +84,8 @@ struct BinaryPropertyListWriterTests {
             "list": .array([.real(2.5), .date(0)]),
         ])
         let data = Data(try BinaryPropertyListWriter.bytes(of: value))
-        let read = try #require(PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any])
+        let tree = try unsafe PropertyListSerialization.propertyList(from: data, format: nil)
+        let read = try #require(tree as? [String: Any])
         #expect((read["n"] as? NSNumber)?.int64Value == -5)
         #expect((read["big"] as? NSNumber)?.uint64Value == .max)
         #expect(read["on"] as? Bool == true)

@@ -89,7 +89,7 @@ struct FoundationArchiveTests {
         #expect(try date.date(root(date)) == 12.5)
         let uuid = UUID()
         let archivedUUID = try archive(uuid as NSUUID)
-        let expected = withUnsafeBytes(of: uuid.uuid) { unsafe Array($0) }
+        let expected = unsafe withUnsafeBytes(of: uuid.uuid) { unsafe Array($0) }
         #expect(try archivedUUID.uuid(root(archivedUUID)) == expected)
         let url = try archive(try #require(NSURL(string: "https://example.com/a")))
         #expect(try url.url(root(url)) == ArchivedURL(relative: "https://example.com/a", base: .null))

@@ -100,14 +100,14 @@ struct KeyedArchiveWriterTests {
     func incomplete() throws {
         var writer = KeyedArchiveWriter()
         let reserved = writer.reserve()
-        let error = #expect(throws: PropertyListError.self) { [writer] in try writer.bytes(root: reserved) }
+        let error = #expect(throws: PropertyListError.self) { try writer.bytes(root: reserved) }
         #expect(error?.code == .incomplete)
         var other = KeyedArchiveWriter()
         for number in 0..<50 { _ = other.integer(Int64(number)) }
         let foreign = other.string("far away")
         var second = KeyedArchiveWriter()
         let root = second.array([foreign])
-        let foreignError = #expect(throws: PropertyListError.self) { [second] in try second.bytes(root: root) }
+        let foreignError = #expect(throws: PropertyListError.self) { try second.bytes(root: root) }
         #expect(foreignError?.code == .incomplete)
     }
 

@@ -66,7 +66,8 @@ struct RowPipeline {
         }
         let limits = BatchLimits(rows: options.batchRows, bytes: options.batchBytes)
         let cancellation = cancellation
-        let reader = WorkerThread(name: "causeway-read") {
+        let threads = ThreadGroup(stop: stop)
+        try threads.start("causeway-read") {
             failure.catching(stop) { () throws(EngineError) in
                 var source = try makeSource()
                 var ordinal = 0
@@ -83,10 +84,8 @@ struct RowPipeline {
         }
         let remaining = Mutex(jobs)
         let (pass, external) = (pass, external)
-        var workers: [WorkerThread] = []
         for index in 0..<jobs {
-            workers.append(
-                WorkerThread(name: "causeway-work-\(index)") {
+            try threads.start("causeway-work-\(index)") {
                     failure.catching(stop) { () throws(EngineError) in
                         let projector = try RowProjector(pass, external: external)
                         // The output is taken before the input: whoever holds the earliest batch can always finish it.
@@ -102,7 +101,7 @@ struct RowPipeline {
                         }
                         if remaining.withLock({ $0 -= 1; return $0 }) == 0 { done.finish() }
                     }
-                })
+                }
         }
         var outcome = Outcome()
         do throws(EngineError) {
@@ -111,8 +110,7 @@ struct RowPipeline {
             failure.record(error)
             stop()
         }
-        reader.join()
-        for worker in workers { worker.join() }
+        threads.join()
         try failure.rethrow()
         return outcome
     }
@@ -163,5 +161,29 @@ private final class FirstFailure: Sendable {
 
     func rethrow() throws(EngineError) {
         if let failure = error.withLock({ $0 }) { throw failure }
+    }
+}
+
+/// The threads of one pass. One that can't be started stops those that run.
+private final class ThreadGroup {
+    private let stop: () -> Void
+    private var threads: [WorkerThread] = []
+
+    init(stop: @escaping () -> Void) {
+        self.stop = stop
+    }
+
+    func start(_ name: String, _ body: @escaping @Sendable () -> Void) throws(EngineError) {
+        do {
+            threads.append(try WorkerThread(name: name, body))
+        } catch {
+            stop()
+            join()
+            throw EngineError(error, during: "starting a thread")
+        }
+    }
+
+    func join() {
+        for thread in threads { thread.join() }
     }
 }

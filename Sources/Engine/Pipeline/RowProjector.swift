@@ -1,5 +1,5 @@
 import CausewayPlanning
-package import CausewaySQLiteFile
+import CausewaySQLiteFile
 import CausewayStoreFormat
 
 /// Applies a pass's projections to batches: one a worker.

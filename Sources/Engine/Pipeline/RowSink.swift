@@ -26,19 +26,39 @@ struct StatementSink: RowSink, ~Copyable {
     private let title: String
     private let staging: StagingStore
 
-    init(into table: String, columns: [String], staging: StagingStore, title: String) throws(EngineError) {
-        self.title = title
-        self.columns = columns.count
+    /// A sink for rows with these columns, in this order.
+    static func into(
+        _ table: String, columns: [String], staging: StagingStore, title: String
+    ) throws(EngineError) -> StatementSink {
+        let rows = max(1, min(rowsPerStatement, parametersPerStatement / max(1, columns.count)))
+        let many = try insert(rows, into: table, columns, staging, title)
+        let one = try insert(1, into: table, columns, staging, title)
+        return StatementSink(
+            many: many, one: one, rowsInMany: rows, columns: columns.count, staging: staging, title: title)
+    }
+
+    private init(
+        many: consuming Statement, one: consuming Statement, rowsInMany: Int, columns: Int, staging: StagingStore,
+        title: String
+    ) {
+        self.many = many
+        self.one = one
+        self.rowsInMany = rowsInMany
+        self.columns = columns
         self.staging = staging
-        rowsInMany = max(1, min(Self.rowsPerStatement, Self.parametersPerStatement / max(1, columns.count)))
-        reader = RecordReader(capacity: columns.count)
+        self.title = title
+        reader = RecordReader(capacity: columns)
+    }
+
+    private static func insert(
+        _ rows: Int, into table: String, _ columns: [String], _ staging: StagingStore, _ title: String
+    ) throws(EngineError) -> Statement {
         do {
             let names = try columns.map { (name: String) throws(SQLiteError) in try SQLIdentifier(name).quoted }
-            let head = "INSERT INTO \(try SQLIdentifier(table)) (\(names.joined(separator: ", "))) VALUES "
             let row = "(" + Array(repeating: "?", count: columns.count).joined(separator: ", ") + ")"
-            many = try staging.connection.prepare(
-                head + Array(repeating: row, count: rowsInMany).joined(separator: ", "), persistent: true)
-            one = try staging.connection.prepare(head + row, persistent: true)
+            return try staging.connection.prepare(
+                "INSERT INTO \(try SQLIdentifier(table)) (\(names.joined(separator: ", "))) VALUES "
+                    + Array(repeating: row, count: rows).joined(separator: ", "), persistent: true)
         } catch {
             throw EngineError(writing: error, during: title)
         }
@@ -48,12 +68,12 @@ struct StatementSink: RowSink, ~Copyable {
         do {
             var index = 0
             while index + rowsInMany <= batch.count {
-                try bind(batch, from: index, rows: rowsInMany, to: &many)
+                try Self.bind(batch, index..<index + rowsInMany, reader, columns, to: &many)
                 try many.run()
                 index += rowsInMany
             }
             while index < batch.count {
-                try bind(batch, from: index, rows: 1, to: &one)
+                try Self.bind(batch, index..<index + 1, reader, columns, to: &one)
                 try one.run()
                 index += 1
             }
@@ -73,11 +93,11 @@ struct StatementSink: RowSink, ~Copyable {
         one.clearBindings()
     }
 
-    private func bind(
-        _ batch: RowBatch, from first: Int, rows: Int, to statement: inout Statement
+    private static func bind(
+        _ batch: RowBatch, _ rows: Range<Int>, _ reader: RecordReader, _ columns: Int, to statement: inout Statement
     ) throws {
         var position = 1
-        for row in first..<first + rows {
+        for row in rows {
             try unsafe reader.load(batch.record(at: row))
             guard reader.count == columns else { throw RecordError(code: .badHeader, offset: 0) }
             var cell = 0

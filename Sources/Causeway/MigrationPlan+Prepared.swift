@@ -1,0 +1,99 @@
+import CausewayEngine
+import CausewayPlanning
+import CausewayPlatform
+import CausewayStoreFormat
+
+extension MigrationPlan {
+    init(_ prepared: PreparedMigration, options: MigrationOptions) {
+        store = prepared.location.path
+        storeBytes = prepared.storeBytes
+        sourceVersion = prepared.sourceVersion
+        targetVersion = prepared.targetVersion
+        path = prepared.path
+        diskBytes = prepared.steps.isEmpty ? 0 : prepared.diskBytes
+        memoryBytes = EngineOptions.memoryBytes(
+            jobs: options.jobs ?? ProcessFacts.processorCount, batchBytes: options.batchBytes)
+        warnings = prepared.warnings
+        steps = prepared.steps.enumerated().map { index, step in
+            Step(step, rows: index == 0 ? prepared.rows : nil)
+        }
+    }
+}
+
+extension MigrationPlan.Step {
+    init(_ step: StepPlan, rows: [Int]?) {
+        versions = step.versions
+        losses = step.losses
+        var passes = step.passes.enumerated().map { index, pass in
+            MigrationPlan.Pass(pass, rows: rows.map { $0[index] })
+        }
+        let schema = step.statements
+        for statement in schema.modelStatements where statement.kind == .index || statement.kind == .uniqueIndex {
+            passes.append(
+                MigrationPlan.Pass(
+                    title: statement.name, method: "index", rows: nil, carried: 0, changed: 0, statement: statement.sql))
+        }
+        for mapping in step.mapping.entityMappings where mapping.destination == nil {
+            passes.append(
+                MigrationPlan.Pass(
+                    title: mapping.source ?? "", method: "drop", rows: nil, carried: 0, changed: 0, statement: ""))
+        }
+        self.passes = passes
+        statements =
+            (schema.tableStatements + schema.houseStatements
+            + (step.hasHistory ? schema.historyStatements : [])).map(\.sql)
+            + (schema.indexStatements + schema.uniqueIndexStatements + schema.rTreeStatements
+                + schema.triggerStatements).map(\.sql)
+    }
+}
+
+extension MigrationPlan.Pass {
+    init(_ pass: RowPass, rows: Int?) {
+        title = pass.title
+        self.rows = rows
+        statement = pass.select.sql
+        let recipes = pass.projections.sorted { $0.key < $1.key }.first?.value.cells ?? []
+        carried = recipes.count { if case .carry = $0 { true } else { false } }
+        changed = recipes.count - carried
+        method =
+            switch pass.kind {
+            case .history: "history"
+            case .appTable: "copy"
+            case .links: "relate"
+            case .entity: "project"
+            }
+    }
+}
+
+extension MigrationSummary {
+    init(_ outcome: Migration.Outcome) {
+        store = outcome.store
+        backup = outcome.backup
+        sourceVersion = outcome.prepared.sourceVersion
+        targetVersion = outcome.prepared.targetVersion
+        rows = outcome.rows
+        droppedRows = outcome.dropped
+        bytes = outcome.bytes
+        seconds = outcome.seconds
+        peakMemoryBytes = Int(ProcessUsage.current().peakResidentBytes)
+        warnings = outcome.warnings
+        wasCurrent = outcome.prepared.steps.isEmpty
+    }
+}
+
+extension MigrationEvent {
+    init?(_ event: EngineEvent, options: MigrationOptions) {
+        switch event {
+        case .prepared(let prepared): self = .planned(MigrationPlan(prepared, options: options))
+        case .stepBegan(let versions, let index, let count, let rows):
+            self = .stepBegan(versions: versions, index: index, count: count, rows: rows)
+        case .passBegan(let title): self = .passBegan(title: title)
+        case .progress(let rows, let bytes, let total): self = .progress(rows: rows, bytes: bytes, totalRows: total)
+        case .passEnded(let title, let rows, let dropped, let seconds):
+            self = .passEnded(title: title, rows: rows, dropped: dropped, seconds: seconds)
+        case .phaseBegan(let phase): self = .phaseBegan(phase)
+        case .warning(let text): self = .warning(text)
+        case .statement(let sql): self = .statement(sql)
+        }
+    }
+}

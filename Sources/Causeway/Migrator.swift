@@ -1,0 +1,97 @@
+import CausewayEngine
+import CausewayPlatform
+
+/// Migrates one Core Data SQLite store to another version of its model.
+///
+/// ```swift
+/// let migrator = Migrator(store: "Library.sqlite", models: "App.xcdatamodeld")
+/// let summary = try await migrator.migrate()
+/// print(summary.rows, "rows, the original is at", summary.backup ?? "its place")
+/// ```
+///
+/// At every instant the store's path holds the complete original or the complete, verified new store. The original stays
+/// beside it as a backup until you remove it.
+public struct Migrator: Sendable {
+    /// The store's main file.
+    public let store: String
+    /// An `.xcdatamodeld`, `.xcdatamodel`, `.momd` or `.mom`; or a store whose own model cache is the target.
+    public let models: String
+    /// How the migration runs.
+    public let options: MigrationOptions
+
+    /// Describes a migration; nothing is read yet.
+    ///
+    /// - Parameters:
+    ///   - store: path of the store's main file.
+    ///   - models: path of the model bundle.
+    ///   - options: how the migration runs.
+    public init(store: String, models: String, options: MigrationOptions = MigrationOptions()) {
+        self.store = store
+        self.models = models
+        self.options = options
+    }
+
+    /// Computes what `migrate` would do, and changes nothing.
+    ///
+    /// - Returns: the plan; `isNothingToDo` where the store has the target version.
+    /// - Throws: `MigrationError` with every reason why the store can't be migrated.
+    public func plan() throws(MigrationError) -> MigrationPlan {
+        do throws(EngineError) {
+            return MigrationPlan(try Migration(request()).prepare(), options: options)
+        } catch {
+            throw MigrationError(error)
+        }
+    }
+
+    /// Migrates the store and puts the new one in place, or at `options.output`.
+    ///
+    /// The work runs on threads of its own. Cancelling the task stops it at the next batch; the store is then untouched.
+    ///
+    /// - Parameter events: called in order, on one of the migration's threads; it should return quickly.
+    /// - Returns: what was done.
+    /// - Throws: `MigrationError`; unless its `storeIsNew` is set, the store is untouched.
+    @discardableResult
+    public func migrate(
+        events: @escaping @Sendable (MigrationEvent) -> Void = { _ in }
+    ) async throws(MigrationError) -> MigrationSummary {
+        let cancellation = Cancellation()
+        return try await migrate(cancellation: cancellation, events: events)
+    }
+
+    func migrate(
+        cancellation: Cancellation, events: @escaping @Sendable (MigrationEvent) -> Void
+    ) async throws(MigrationError) -> MigrationSummary {
+        let (request, options) = (request(), options)
+        let result: Result<MigrationSummary, EngineError> = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let thread = WorkerThread(name: "causeway-main") {
+                    let run = Migration(request, cancellation: cancellation) { event in
+                        if let event = MigrationEvent(event, options: options) { events(event) }
+                    }
+                    do throws(EngineError) {
+                        continuation.resume(returning: .success(MigrationSummary(try run.run())))
+                    } catch {
+                        continuation.resume(returning: .failure(error))
+                    }
+                }
+                thread.detach()
+            }
+        } onCancel: {
+            cancellation.cancel(.interrupted)
+        }
+        switch result {
+        case .success(let summary): return summary
+        case .failure(let error): throw MigrationError(error)
+        }
+    }
+
+    private func request() -> MigrationRequest {
+        MigrationRequest(
+            store: store, models: models, output: options.output, target: options.target, edges: options.next,
+            frameworkVersion: options.frameworkVersion, schemaTemplate: options.schemaTemplate,
+            fusesSteps: options.fusesSteps,
+            options: EngineOptions(
+                batchRows: options.batchRows, batchBytes: options.batchBytes,
+                jobs: options.jobs ?? ProcessFacts.processorCount))
+    }
+}

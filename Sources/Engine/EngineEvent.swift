@@ -1,0 +1,11 @@
+/// What a run reports, in order, on the thread that runs it.
+package enum EngineEvent: Sendable {
+    case prepared(PreparedMigration)
+    case stepBegan(versions: [String], index: Int, count: Int, rows: Int)
+    case passBegan(title: String)
+    case progress(rows: Int, bytes: Int, totalRows: Int)
+    case passEnded(title: String, rows: Int, dropped: Int, seconds: Double)
+    case phaseBegan(String)
+    case warning(String)
+    case statement(String)
+}

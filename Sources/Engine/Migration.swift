@@ -1,0 +1,184 @@
+import CausewayPlanning
+import CausewayPlatform
+
+/// Runs a migration: own the store, make one staging store a step, verify, swap.
+package struct Migration {
+    package let request: MigrationRequest
+    package let cancellation: Cancellation
+    let events: (EngineEvent) -> Void
+
+    /// What a run has done.
+    package struct Outcome: Sendable {
+        package var store: String
+        package var backup: String?
+        package var prepared: PreparedMigration
+        package var rows = 0
+        package var dropped = 0
+        package var bytes = 0
+        package var seconds = 0.0
+        package var warnings: [String] = []
+    }
+
+    package init(
+        _ request: MigrationRequest, cancellation: Cancellation = Cancellation(),
+        events: @escaping (EngineEvent) -> Void = { _ in }
+    ) {
+        self.request = request
+        self.cancellation = cancellation
+        self.events = events
+    }
+
+    /// Plans without writing.
+    package func prepare() throws(EngineError) -> PreparedMigration {
+        let store = try SourceStore.reading(StoreLocation(existing: request.store))
+        defer { store.release() }
+        return try PreparedMigration(request, store: store)
+    }
+
+    /// Plans, migrates, verifies and swaps. Blocks until it is done.
+    package func run() throws(EngineError) -> Outcome {
+        let start = ContinuousClock.now
+        let location = try StoreLocation(existing: request.store)
+        var outcome: Outcome
+        if let output = request.output {
+            outcome = try runToOutput(output, from: location)
+        } else {
+            outcome = try runInPlace(location)
+        }
+        outcome.seconds = (ContinuousClock.now - start).seconds
+        return outcome
+    }
+
+    private func runInPlace(_ location: StoreLocation) throws(EngineError) -> Outcome {
+        try refuseHardLinks(location)
+        // Planned first without touching the store: what needs nothing, or can't be migrated, stays as it is to the byte.
+        let preview = try prepare()
+        guard !preview.steps.isEmpty else { return Outcome(store: location.path, backup: nil, prepared: preview) }
+        let work = try WorkDirectory.taken(at: location.workDirectory)
+        let store = try SourceStore.owning(location)
+        defer { store.release() }
+        let prepared = try PreparedMigration(request, store: store)
+        events(.prepared(prepared))
+        var outcome = Outcome(store: location.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
+        let staging = try build(prepared, from: store, in: work, external: location, &outcome)
+        events(.phaseBegan("swap"))
+        try cancellation.check()
+        outcome.backup = try StoreSwap(staging: staging).replace(store)
+        try work.remove()
+        return outcome
+    }
+
+    private func runToOutput(_ output: String, from source: StoreLocation) throws(EngineError) -> Outcome {
+        let destination = try StoreLocation(new: output)
+        try refuseExisting(destination)
+        let store = try SourceStore.reading(source)
+        defer { store.release() }
+        let prepared = try PreparedMigration(request, store: store)
+        guard !prepared.steps.isEmpty else {
+            return Outcome(store: source.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
+        }
+        let work = try WorkDirectory.taken(at: destination.workDirectory)
+        events(.prepared(prepared))
+        var outcome = Outcome(store: destination.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
+        let staging = try build(prepared, from: store, in: work, external: source, &outcome)
+        events(.phaseBegan("swap"))
+        try cancellation.check()
+        try ExternalFiles(from: source, to: destination).copy()
+        try StoreSwap(staging: staging).publish(at: destination, like: source)
+        try work.remove()
+        return outcome
+    }
+
+    /// Runs every step; returns the last staging store, verified and closed.
+    private func build(
+        _ prepared: PreparedMigration, from store: SourceStore, in work: borrowing WorkDirectory,
+        external: StoreLocation, _ outcome: inout Outcome
+    ) throws(EngineError) -> String {
+        try requireSpace(prepared, at: work.path)
+        events(.phaseBegan("check"))
+        try store.checkIntegrity()
+        var source = store
+        var progress = Progress(total: prepared.rows.reduce(0, +) * prepared.steps.count)
+        for (index, step) in prepared.steps.enumerated() {
+            events(
+                .stepBegan(
+                    versions: step.versions, index: index, count: prepared.steps.count,
+                    rows: index == 0 ? prepared.rows.reduce(0, +) : 0))
+            let run = StepRun(
+                step: step, source: source, path: work.staging(index), frameworkVersion: prepared.frameworkVersion,
+                options: request.options, external: ExternalValues(directory: external.externalData),
+                inWALMode: store.isWAL, cancellation: cancellation, events: events)
+            let result = try run.run(&progress)
+            outcome.dropped += result.dropped
+            outcome.bytes += result.bytes
+            outcome.rows = result.rows
+            if index > 0 {
+                source.release()
+                try work.remove(staging: index - 1)
+            }
+            if index + 1 < prepared.steps.count { source = try SourceStore.staged(work.staging(index)) }
+        }
+        return work.staging(prepared.steps.count - 1)
+    }
+
+    private func requireSpace(_ prepared: PreparedMigration, at path: String) throws(EngineError) {
+        let available: Int64
+        do {
+            available = try DiskSpace.available(at: path)
+        } catch {
+            throw EngineError(.inputOutput, "\(path): \(error.message)")
+        }
+        guard available >= prepared.diskBytes else {
+            throw EngineError(
+                .inputOutput,
+                """
+                \(path): not enough room: the migration needs about \(prepared.diskBytes) bytes, \(available) are free
+                """,
+                remedy: "make room, then run again")
+        }
+    }
+
+    /// Another name of the file would keep its own -wal: writes through it would be lost.
+    private func refuseHardLinks(_ location: StoreLocation) throws(EngineError) {
+        do {
+            let links = try Files.status(of: location.path).linkCount
+            guard links > 1 else { return }
+            throw EngineError(
+                .sourceData, "\(location.path): the file has \(links) names (hard links)",
+                remedy: "copy the store, or write the result elsewhere with --output")
+        } catch let error as EngineError {
+            throw error
+        } catch {
+            throw EngineError(.missing, "\(location.path): \(error)")
+        }
+    }
+
+    private func refuseExisting(_ output: StoreLocation) throws(EngineError) {
+        for path in [output.path, output.wal, output.journal] {
+            do {
+                guard try Files.statusIfExists(path) == nil else {
+                    throw EngineError(
+                        .cannotCreate, "\(path): exists already", remedy: "give another --output, or move it away")
+                }
+            } catch let error as EngineError {
+                throw error
+            } catch {
+                throw EngineError(.cannotCreate, "\(path): \(error)")
+            }
+        }
+    }
+}
+
+/// Rows moved so far, over all steps.
+struct Progress {
+    let total: Int
+    var rows = 0
+    var bytes = 0
+}
+
+extension Duration {
+    /// The duration in seconds.
+    var seconds: Double {
+        Double(components.seconds) + Double(components.attoseconds) / 1e18
+    }
+}

@@ -1,0 +1,162 @@
+import CausewayMapping
+import CausewayModel
+package import CausewayPlanning
+import CausewaySQLite
+import CausewayStoreFormat
+
+/// A store that was identified, its path, and a plan for every run of steps; nothing is written yet.
+package struct PreparedMigration: Sendable {
+    package let location: StoreLocation
+    package let storeBytes: Int
+    package let sourceVersion: String
+    package let targetVersion: String
+    /// Every version on the way, both ends included.
+    package let path: [String]
+    package let steps: [StepPlan]
+    /// Rows that each pass of the first step reads; later steps read what it writes.
+    package let rows: [Int]
+    package let warnings: [String]
+    package let frameworkVersion: Int
+
+    /// Bytes of disk at the peak: two staging stores of a chain, or one, each as large as the store, and a reserve for
+    /// journals and for what grows.
+    package var diskBytes: Int {
+        let copies = min(steps.count, 2)
+        return copies * storeBytes + storeBytes / 20 + PreparedMigration.reserve
+    }
+
+    /// Bytes; journals, directory entries, rounding (reliability.md §2.2).
+    private static let reserve = 64 << 20
+
+    /// Identifies the store and plans the way; every reason against it at once.
+    package init(_ request: MigrationRequest, store: SourceStore) throws(EngineError) {
+        let history = try ModelHistory(reading: request.models, edges: request.edges)
+        let target = try history.resolve(request.target)
+        let goal = try history.version(named: target)
+        let origin = try VersionIdentification(of: store, in: history, target: target)
+        location = store.location
+        storeBytes = store.bytes
+        sourceVersion = origin.name
+        targetVersion = target
+        let framework = request.frameworkVersion ?? store.metadata.frameworkVersion
+        frameworkVersion = framework
+        var warnings = history.notices
+        let isCurrent =
+            goal.hashes.entities == store.metadata.entityHashes && origin.name == target
+            && framework == store.metadata.frameworkVersion
+        if isCurrent {
+            (path, steps, rows) = ([target], [], [])
+            self.warnings = warnings
+            return
+        }
+        let line = try Self.line(from: origin, to: target, history)
+        path = line.map(\.name)
+        let chain = StepChain(line: line, fuses: request.fusesSteps)
+        let runs = try chain.runs()
+        let binding = try Self.bind(store, model: origin.model)
+        try Self.refuseCloudKit(binding, store)
+        let template = try request.schemaTemplate.map { (path: String) throws(EngineError) in
+            try Self.hints(fromTemplate: path)
+        }
+        var steps: [StepPlan] = []
+        var source = binding.layout
+        var schema: StoreSchema? = store.schema
+        var appObjects = binding.objects(.appMade)
+        for (index, run) in runs.enumerated() {
+            let planner = StepPlanner(
+                versions: run.versions, firstStep: run.firstStep, mapping: run.mapping, destination: run.destination,
+                frameworkVersion: framework, source: source, schema: schema, appObjects: appObjects,
+                hasHistory: store.schema.history != nil, template: index == runs.count - 1 ? template : nil)
+            let step: StepPlan
+            do {
+                step = try planner.plan()
+            } catch {
+                throw EngineError(
+                    .plan, "\(run.versions.joined(separator: " → ")): \(error)", remedy: "mend the model or the mapping")
+            }
+            steps.append(step)
+            warnings += step.warnings.map { "\(run.versions.last ?? ""): \($0)" }
+            source = step.layout
+            schema = step.resultingSchema(after: schema)
+            appObjects = step.appObjects
+        }
+        if !binding.objects(.staleCoreData).isEmpty {
+            warnings.append(
+                "\(binding.objects(.staleCoreData).count) indexes that earlier migrations left behind are not carried")
+        }
+        for (table, columns) in binding.extraColumns.sorted(by: { $0.key < $1.key }) {
+            warnings.append(
+                "\(table): columns that the model doesn't know are not carried: \(columns.joined(separator: ", "))")
+        }
+        if origin.isFromCache {
+            warnings.append("the store's version isn't among the models; it was taken from the store's own cache")
+        }
+        self.steps = steps
+        self.warnings = warnings
+        rows = try steps.first.map { step throws(EngineError) in try Self.count(step.passes, in: store) } ?? []
+    }
+
+    /// The versions to go through, with their models.
+    private static func line(
+        from origin: VersionIdentification, to target: String, _ history: ModelHistory
+    ) throws(EngineError) -> [StepChain.Version] {
+        var result: [StepChain.Version] = []
+        if origin.isFromCache {
+            // The history can't say where such a version stands: one step leads to the target.
+            result.append(.init(name: origin.name, model: origin.model))
+            result.append(.init(name: target, model: try history.version(named: target).model))
+            return result
+        }
+        let names: [String]
+        do {
+            names = try history.graph.path(from: origin.name, to: target)
+        } catch {
+            throw EngineError(.plan, error.description)
+        }
+        for name in names { result.append(.init(name: name, model: try history.version(named: name).model)) }
+        // The same version in another framework's layout is one step to itself.
+        if result.count == 1 { result.append(result[0]) }
+        return result
+    }
+
+    private static func bind(_ store: SourceStore, model: ManagedObjectModel) throws(EngineError) -> StoreBinding {
+        do {
+            let binding = try StoreBinding(
+                store.schema, model: model, frameworkVersion: store.metadata.frameworkVersion)
+            try binding.requireComplete()
+            return binding
+        } catch {
+            throw EngineError(error, path: store.location.path)
+        }
+    }
+
+    private static func refuseCloudKit(_ binding: StoreBinding, _ store: SourceStore) throws(EngineError) {
+        guard !binding.objects(.cloudKit).isEmpty else { return }
+        throw EngineError(
+            .sourceData,
+            """
+            \(store.location.path): the store is mirrored to CloudKit (tables ANSCK…), whose bookkeeping names entities by \
+            number; it can't be migrated safely yet
+            """,
+            remedy: "let the application migrate it")
+    }
+
+    private static func hints(fromTemplate path: String) throws(EngineError) -> LayoutHints {
+        let store = try SourceStore.reading(StoreLocation(existing: path))
+        defer { store.release() }
+        return LayoutHints(store.schema)
+    }
+
+    private static func count(_ passes: [RowPass], in store: SourceStore) throws(EngineError) -> [Int] {
+        do {
+            return try passes.map { pass in
+                var statement = try store.connection.prepare(pass.select.countSQL)
+                return try statement.step() ? Int(statement.int64(at: 0)) : 0
+            }
+        } catch let error as SQLiteError {
+            throw EngineError(reading: error, during: store.location.path)
+        } catch {
+            throw EngineError(.verification, "\(store.location.path): \(error)")
+        }
+    }
+}

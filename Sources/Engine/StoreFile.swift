@@ -1,0 +1,86 @@
+import CausewayPlatform
+import CausewaySQLite
+import CausewaySQLiteFile
+
+/// A store's main file, looked at before SQLite opens it: opening and closing a file behind SQLite's back would drop its
+/// locks (reliability.md §0.3).
+struct StoreFile {
+    let header: DatabaseHeader
+    /// Bytes of the main file and the -wal.
+    let bytes: Int64
+    private let walBytes: Int64
+
+    /// Refuses what can't be a store, each with its own reason.
+    init(checking location: StoreLocation) throws(EngineError) {
+        let path = location.path
+        let status: FileStatus
+        let head: [UInt8]
+        do {
+            status = try Files.status(of: path)
+            guard status.kind == .regular else {
+                throw EngineError(
+                    .missing, "\(path): not a file",
+                    remedy: "give the path of the store's main file, for example Store.sqlite")
+            }
+            head = try Files.readPrefix(of: path, length: DatabaseHeader.length)
+            walBytes = try Files.statusIfExists(location.wal)?.size ?? 0
+        } catch let error as FileError {
+            throw EngineError(
+                .missing, "\(path): can't be read: \(error.message)", remedy: "check the path and its permissions")
+        } catch let error as EngineError {
+            throw error
+        } catch {
+            throw EngineError(.verification, "\(path): \(error)")
+        }
+        bytes = status.size + walBytes
+        guard !head.isEmpty else {
+            throw EngineError(
+                .sourceData, "\(path): the file is empty: SQLite takes it for a database, but it holds no store",
+                remedy: "restore the store from a backup")
+        }
+        guard let header = DatabaseHeader(head) else {
+            throw EngineError(
+                .sourceData,
+                head.count < DatabaseHeader.length
+                    ? "\(path): the file is too short for a database"
+                    : "\(path): not an SQLite database, or an encrypted one",
+                remedy: "give the path of a Core Data store of type SQLite")
+        }
+        // While a -wal holds pages, the main file's own size says nothing.
+        if walBytes == 0, let pages = header.pageCount, Int64(pages) * Int64(header.pageSize) > status.size {
+            throw EngineError(
+                .sourceData,
+                """
+                \(path): the file is truncated: its header speaks of \(pages * header.pageSize) bytes, there are \
+                \(status.size)
+                """,
+                remedy: "copy the store again, or restore a backup")
+        }
+        self.header = header
+    }
+
+    /// A connection that changes no byte of the store.
+    func readingConnection(_ location: StoreLocation) throws(EngineError) -> Connection {
+        do {
+            guard header.isWAL else {
+                return try Connection(path: location.path, mode: .readOnly, hardening: .untrusted)
+            }
+            // A WAL database needs its -shm, which a read-only connection would leave behind. Opened for writing, SQLite
+            // removes what it made; it must write nothing, and leave a -wal that holds rows as it is.
+            let connection = try Connection(path: location.path, mode: .readWrite, hardening: .untrusted)
+            try connection.setQueryOnly(true)
+            try connection.setNoCheckpointOnClose(walBytes > 0)
+            return connection
+        } catch {
+            if header.isWAL, error.code ~= .cannotOpen || error.code ~= .readOnly || error.code ~= .permission {
+                throw EngineError(
+                    .missing,
+                    """
+                    \(location.path): a store in WAL mode can't be read where neither it nor its folder can be written
+                    """,
+                    remedy: "copy the store with its -wal and its support folder to a place that you can write")
+            }
+            throw EngineError(reading: error, during: location.path)
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import CausewayMapping
+import CausewayModel
+import CausewayPlanning
+import CausewaySQLite
+import CausewayStoreFormat
+
+/// What comes after the rows: derived values, house rows, indexes, R-trees, triggers, objects of the app's own.
+///
+/// Triggers come last: they call functions that exist only inside Core Data, so nothing may fire them.
+struct StoreFinisher {
+    let step: StepPlan
+    let source: SourceStore
+    let staging: StagingStore
+    let frameworkVersion: Int
+
+    /// - Parameter execute: runs one statement in the staging store.
+    func finish(_ execute: (String) throws(EngineError) -> Void) throws(EngineError) {
+        for value in step.derivedValues {
+            guard let expression = value.expression else { continue }
+            try execute(
+                """
+                UPDATE \(value.table) SET \(value.column) = \(expression) \
+                WHERE Z_ENT BETWEEN \(value.entityNumbers.lowerBound) AND \(value.entityNumbers.upperBound)
+                """)
+        }
+        try writePrimaryKeys()
+        try writeMetadata()
+        let statements = step.statements
+        for statement in statements.modelStatements {
+            switch statement.kind {
+            case .index, .uniqueIndex: try execute(statement.sql)
+            default: continue
+            }
+        }
+        if step.hasHistory {
+            for statement in statements.historyStatements where statement.kind == .historyIndex {
+                try execute(statement.sql)
+            }
+        }
+        for statement in statements.rTreeStatements {
+            try execute(statement.sql)
+            if let fill = statements.rTreeFills[statement.name] { try execute(fill) }
+        }
+        for statement in statements.triggerStatements { try execute(statement.sql) }
+        for object in step.appObjects where object.kind != .table {
+            if let sql = object.sql { try execute(sql) }
+        }
+    }
+
+    /// Z_PRIMARYKEY for the new model. Keys are never reused: Z_MAX is the source's, or the largest key where that is
+    /// larger (store-format.md §2).
+    private func writePrimaryKeys() throws(EngineError) {
+        do {
+            var insert = try staging.connection.prepare("INSERT INTO Z_PRIMARYKEY VALUES (?, ?, ?, ?)")
+            func write(_ number: Int64, _ name: String, _ parent: Int64, _ maximum: Int64) throws(SQLiteError) {
+                try insert.bind(number, at: 1)
+                try insert.bind(name, at: 2)
+                try insert.bind(parent, at: 3)
+                try insert.bind(maximum, at: 4)
+                try insert.run()
+            }
+            for row in step.layout.primaryKeyRows {
+                let maximum = row.parent == 0 ? try maximumKey(of: row.name) : 0
+                try write(Int64(row.number), row.name, Int64(row.parent), maximum)
+            }
+            for row in source.schema.primaryKeys where row.number >= HistoryLayout.firstNumber {
+                try write(row.number, row.name, row.parent, row.maximum)
+            }
+        } catch {
+            throw EngineError(writing: error, during: "Z_PRIMARYKEY")
+        }
+    }
+
+    private func maximumKey(of root: String) throws(SQLiteError) -> Int64 {
+        guard let table = step.layout.tables.first(where: { $0.rootEntity == root }) else { return 0 }
+        var statement = try staging.connection.prepare("SELECT max(Z_PK) FROM \(try SQLIdentifier(table.name))")
+        var maximum: Int64 = try statement.step() ? max(0, statement.int64(at: 0)) : 0
+        for mapping in step.mapping.entityMappings {
+            guard let to = mapping.destination, step.layout.model.root(of: to) == root, let from = mapping.source else {
+                continue
+            }
+            for ancestor in step.sourceModel.lineage(of: from) {
+                guard let number = step.sourceNumbers[ancestor.name] else { continue }
+                for row in source.schema.primaryKeys where row.number == Int64(number) {
+                    maximum = max(maximum, row.maximum)
+                }
+            }
+        }
+        return maximum
+    }
+
+    private func writeMetadata() throws(EngineError) {
+        let model = step.layout.model
+        let hashes = VersionHashes(model)
+        let identity = ModelIdentity(
+            entityHashes: hashes.entities, digest: hashes.digest, checksum: hashes.checksum,
+            versionIdentifiers: model.versionIdentifiers)
+        do {
+            try source.metadata.rewritten(for: identity, frameworkVersion: frameworkVersion)
+                .write(to: staging.connection)
+            guard step.statements.houseStatements.contains(where: { $0.name == "Z_MODELCACHE" }) else { return }
+            var insert = try staging.connection.prepare("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)")
+            try insert.bind(try ModelCacheWriter.cache(of: model), at: 1)
+            try insert.run()
+        } catch let error as SQLiteError {
+            throw EngineError(writing: error, during: "Z_METADATA")
+        } catch {
+            throw EngineError(.plan, "the new version's model can't be written into the store: \(error)")
+        }
+    }
+}

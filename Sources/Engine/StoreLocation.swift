@@ -1,0 +1,59 @@
+import CausewayPlatform
+
+/// A store's path with everything that belongs to it.
+package struct StoreLocation: Hashable, Sendable {
+    /// The real path: symbolic links resolved, once.
+    package let path: String
+    package let directory: String
+    package let name: String
+
+    /// - Parameter path: of a store that exists.
+    package init(existing path: String) throws(EngineError) {
+        do {
+            self.init(real: try Files.realPath(of: path))
+        } catch {
+            throw EngineError(
+                .missing, "\(path): no such store, or it can't be reached: \(error.message)",
+                remedy: "check the path and its permissions")
+        }
+    }
+
+    /// - Parameter path: of a store to be made; its folder must exist.
+    package init(new path: String) throws(EngineError) {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: true)
+        guard let name = parts.last, name != ".", name != "..", !path.hasSuffix("/") else {
+            throw EngineError(.usage, "\(path): not the path of a file")
+        }
+        let parent = path.dropLast(name.count)
+        do {
+            let directory = try Files.realPath(of: parent.isEmpty ? "." : String(parent))
+            self.init(real: directory == "/" ? "/\(name)" : "\(directory)/\(name)")
+        } catch {
+            throw EngineError(.cannotCreate, "\(path): its folder can't be reached: \(error.message)")
+        }
+    }
+
+    private init(real path: String) {
+        self.path = path
+        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        directory = slash == path.startIndex ? "/" : String(path[..<slash])
+        name = String(path[slash...].dropFirst())
+    }
+
+    package var wal: String { path + "-wal" }
+    package var shm: String { path + "-shm" }
+    package var journal: String { path + "-journal" }
+
+    /// The file's name without its extension.
+    private var stem: Substring {
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name[...] }
+        return name[..<dot]
+    }
+
+    /// Where files of externally stored values are (store-format.md §4.3).
+    package var supportDirectory: String { "\(directory)/.\(stem)_SUPPORT" }
+    package var externalData: String { supportDirectory + "/_EXTERNAL_DATA" }
+
+    /// Where the new store is built: beside the store, so that a rename can put it in its place.
+    package var workDirectory: String { "\(directory)/.\(name).migration" }
+}

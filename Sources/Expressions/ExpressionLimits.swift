@@ -1,0 +1,13 @@
+/// Bounds on foreign expressions and predicates. Past each of them the input is refused, never cut short.
+package enum ExpressionLimits {
+    /// UTF-8 bytes of a format string. The longest known one has 220; a list after `IN` may be long.
+    package static let textLength = 256 * 1024
+
+    /// Levels of the tree, and of the parser's own recursion. Parsing, printing, comparing and releasing a tree recurse,
+    /// and a thread's stack may be 512 KiB. Known expressions have at most 5.
+    package static let depth = 128
+
+    /// Nodes decoded for one archived expression or predicate. Archives share objects, and shared references can
+    /// make a tree of 2¹²⁸ nodes out of 128 objects.
+    package static let archivedNodes = 20_000
+}

@@ -1,0 +1,18 @@
+/// The words that the format language keeps for itself, in any case; `#` in front makes a key of one (`#size`).
+enum ReservedWords {
+    /// What Apple's printer escapes.
+    static let escaped: Set<String> = [
+        "all", "and", "any", "anykey", "apply", "beginswith", "between", "cast", "contains", "endswith", "false",
+        "falsepredicate", "fetch", "first", "function", "in", "intersect", "intersection", "last", "like", "matches",
+        "minus", "nil", "no", "none", "not", "null", "or", "self", "size", "some", "subquery", "ternary",
+        "tokenmatches", "true", "truepredicate", "union", "yes",
+    ]
+
+    /// What can't be mistaken for anything else where an expression begins, and so is a key there without `#` too.
+    static let harmless: Set<String> = ["anykey", "apply", "fetch", "first", "last", "size", "ternary"]
+
+    /// The text that parses as `name`.
+    static func escape(_ name: Substring) -> String {
+        escaped.contains(name.lowercased()) ? "#" + name : String(name)
+    }
+}

@@ -1,0 +1,33 @@
+/// Why a store could not be generated.
+package struct GenerationError: Error, Hashable, Sendable {
+    package enum Code: Hashable, Sendable {
+        /// Something is at the output's path, or where its companions would be; nothing was touched.
+        case outputExists
+        /// Options that no store can have.
+        case badOptions
+        /// The model can't be laid out, or has no entity that can have rows.
+        case unusableModel
+        /// The output could not be written; what was written is removed.
+        case writing
+        /// The progress closure asked to stop; what was written is removed.
+        case cancelled
+    }
+
+    package let code: Code
+    /// What went wrong and what to do about it.
+    package let message: String
+    /// The file, entity or table that it is about.
+    package let place: String?
+
+    package init(_ code: Code, _ message: String, place: String? = nil) {
+        self.code = code
+        self.message = message
+        self.place = place
+    }
+}
+
+extension GenerationError: CustomStringConvertible {
+    package var description: String {
+        if let place { "\(place): \(message)" } else { message }
+    }
+}

@@ -1,0 +1,222 @@
+import CausewayExpressions
+import CausewayXML
+
+extension SourceModelReader {
+    // MARK: - Attributes
+
+    /// nil, with a problem noted, where the attribute's type isn't known.
+    mutating func attribute(_ element: Element, named name: String, depth: Int) -> Attribute? {
+        guard let type = AttributeType(sourceName: element["attributeType"]) else {
+            report("The attribute type “\(element["attributeType"] ?? "")” is not known.", element, property: name)
+            return nil
+        }
+        var attribute = Attribute(name: name, type: type)
+        attribute.isOptional = isYes(element["optional"])
+        attribute.isTransient = isYes(element["transient"])
+        attribute.isIndexed = isYes(element["indexed"])
+        attribute.isIndexedBySpotlight = isYes(element["spotlightIndexingEnabled"])
+        attribute.renamingIdentifier = renaming(element, name)
+        attribute.versionHashModifier = nonEmpty(element["versionHashModifier"])
+        attribute.userInfo = userInfo(element)
+        attribute.allowsExternalBinaryDataStorage = isYes(element["allowsExternalBinaryDataStorage"])
+        // The first is what Xcode writes (version-hash.md §1), the second the name of the property in code.
+        attribute.preservesValueInHistoryOnDeletion =
+            isYes(element["preserveAfterDeletion"]) || isYes(element["preservesValueInHistoryOnDeletion"])
+        attribute.allowsCloudEncryption = isYes(element["allowsCloudEncryption"])
+        attribute.valueTransformerName = nonEmpty(element["valueTransformerName"])
+        attribute.valueClassName = type.valueClassName ?? nonEmpty(element["customClassName"])
+        attribute.defaultValue = defaultValue(element, type, name)
+        attribute.validations = validations(element, type, name)
+        if isYes(element["derived"]) { attribute.derivation = derivation(element, name) }
+        if type == .composite { attribute.elements = compositeElements(element, name, depth) }
+        return attribute
+    }
+
+    private mutating func defaultValue(_ element: Element, _ type: AttributeType, _ name: String) -> Constant? {
+        if type == .date, let text = nonEmpty(element["defaultDateTimeInterval"]) {
+            return value(text, type, "default", element, name)
+        }
+        guard let text = element["defaultValueString"], !text.isEmpty || type == .string else { return nil }
+        switch type {
+        // The editor leaves texts behind when an attribute's type is changed; they mean nothing for these types.
+        case .undefined, .binary, .transformable, .objectID, .composite, .date: return nil
+        default: return value(text, type, "default", element, name)
+        }
+    }
+
+    private mutating func value(
+        _ text: String, _ type: AttributeType, _ role: String, _ element: Element, _ name: String
+    ) -> Constant? {
+        let value = SourceValue.parse(text, as: type)
+        if value == nil {
+            report("The \(role) value “\(text)” can't be a value of type \(type).", element, property: name)
+        }
+        return value
+    }
+
+    /// Minimum, maximum and pattern become predicates with the error codes of `CoreDataErrors.h`, as in the caches of
+    /// Photos (`SELF <= 8` with 1610, `SELF >= 1` with 1620).
+    private mutating func validations(
+        _ element: Element, _ type: AttributeType, _ name: String
+    ) -> [Attribute.Validation] {
+        var validations: [Attribute.Validation] = []
+        func add(_ left: Expression, _ operation: ComparisonOperator, _ right: Constant, _ code: Int64) {
+            let comparison = Predicate.Comparison(left, operation, .constant(right))
+            validations.append(.init(predicate: .comparison(comparison), warning: .integer(code)))
+        }
+        let isDate = type == .date
+        guard isDate || type == .string || type.isNumber else { return [] }
+        let bounds = isDate ? ("minDateTimeInterval", "maxDateTimeInterval") : ("minValueString", "maxValueString")
+        // A string's bounds are those of its length.
+        let subject: Expression = type == .string ? .key("length") : .evaluatedObject
+        let boundType: AttributeType = type == .string ? .integer64 : type
+        let codes: (Int64, Int64) = isDate ? (1640, 1630) : type == .string ? (1670, 1660) : (1620, 1610)
+        if let text = nonEmpty(element[bounds.0]), let bound = value(text, boundType, "minimum", element, name) {
+            add(subject, .greaterThanOrEqualTo, bound, codes.0)
+        }
+        if let text = nonEmpty(element[bounds.1]), let bound = value(text, boundType, "maximum", element, name) {
+            add(subject, .lessThanOrEqualTo, bound, codes.1)
+        }
+        if type == .string, let pattern = nonEmpty(element["regularExpressionString"]) {
+            add(.evaluatedObject, .matches, .string(pattern), 1680)
+        }
+        return validations
+    }
+
+    private mutating func derivation(_ element: Element, _ name: String) -> Attribute.Derivation? {
+        guard let text = nonEmpty(element["derivationExpression"]) else {
+            report("The derived attribute has no derivation expression.", element, property: name)
+            return nil
+        }
+        do {
+            return Attribute.Derivation(expression: try Expression.derivation(parsing: text))
+        } catch {
+            report("The derivation “\(text)” can't be read: \(error).", element, property: name)
+            return nil
+        }
+    }
+
+    /// The elements of a composite attribute's type, nested types expanded.
+    private mutating func compositeElements(_ element: Element, _ name: String, _ depth: Int) -> [Attribute] {
+        guard let typeName = nonEmpty(element["composite"]), let type = composites[typeName] else {
+            report("The composite type “\(element["composite"] ?? "")” is not in the model.", element, property: name)
+            return []
+        }
+        guard depth < ModelLimits.compositeDepth, expandedElements <= ModelLimits.compositeElements else {
+            report("Composite types contain each other, or too many elements.", element, property: name)
+            return []
+        }
+        var elements: [Attribute] = []
+        for child in type.children(named: "attribute") {
+            guard let childName = nonEmpty(child["name"]) else {
+                report("An element of the composite type “\(typeName)” has no name.", child, property: name)
+                continue
+            }
+            expandedElements += 1
+            if let attribute = attribute(child, named: childName, depth: depth + 1) { elements.append(attribute) }
+        }
+        if elements.isEmpty {
+            report("The composite type “\(typeName)” has no elements.", element, property: name)
+        }
+        return elements
+    }
+
+    // MARK: - Relationships
+
+    mutating func relationship(_ element: Element, named name: String) -> Relationship {
+        var relationship = Relationship(name: name, destination: element["destinationEntity"] ?? "")
+        relationship.inverse = nonEmpty(element["inverseName"])
+        relationship.inverseEntity = relationship.inverse == nil ? nil : nonEmpty(element["inverseEntity"])
+        relationship.isOptional = isYes(element["optional"])
+        relationship.isTransient = isYes(element["transient"])
+        relationship.isOrdered = isYes(element["ordered"])
+        relationship.isIndexedBySpotlight = isYes(element["spotlightIndexingEnabled"])
+        // As they are, absent = 0: `toMany` and `optional` change neither (version-hash.md §1).
+        relationship.minCount = count("minCount", element, name)
+        relationship.maxCount = count("maxCount", element, name)
+        relationship.renamingIdentifier = renaming(element, name)
+        relationship.versionHashModifier = nonEmpty(element["versionHashModifier"])
+        relationship.userInfo = userInfo(element)
+        switch element["deletionRule"] {
+        case nil, "", "Nullify": relationship.deleteRule = .nullify
+        case "No Action": relationship.deleteRule = .noAction
+        case "Cascade": relationship.deleteRule = .cascade
+        case "Deny": relationship.deleteRule = .deny
+        case let rule?: report("The delete rule “\(rule)” is not known.", element, property: name)
+        }
+        return relationship
+    }
+
+    private mutating func count(_ key: String, _ element: Element, _ name: String) -> Int {
+        guard let text = nonEmpty(element[key]) else { return 0 }
+        if let count = Int(text) { return count }
+        report("The \(key) “\(text)” is no number.", element, property: name)
+        return 0
+    }
+
+    // MARK: - Fetched properties and fetch indexes
+
+    mutating func fetchedProperty(_ element: Element, named name: String) -> FetchedProperty {
+        var property = FetchedProperty(name: name)
+        property.isOptional = isYes(element["optional"])
+        property.renamingIdentifier = renaming(element, name)
+        property.userInfo = userInfo(element)
+        let request = element.child(named: "fetchRequest")
+        property.fetchEntity = nonEmpty(request?["entity"])
+        if let request, let text = nonEmpty(request["predicateString"]) {
+            property.predicate = predicate(text, request, name)
+        }
+        return property
+    }
+
+    /// nil, with a problem noted, where the index can't be understood.
+    mutating func fetchIndex(_ element: Element) -> FetchIndex? {
+        guard let name = nonEmpty(element["name"]) else {
+            report("A fetch index has no name.", element)
+            return nil
+        }
+        var elements: [FetchIndex.Element] = []
+        for child in element.children(named: "fetchIndexElement") {
+            guard let indexed = indexed(child, name) else { return nil }
+            let kind: FetchIndex.Kind
+            switch child["type"] {
+            case nil, "", "Binary": kind = .binary
+            case "RTree": kind = .rTree
+            case let type?:
+                report("The fetch index “\(name)” has an element of the unknown type “\(type)”.", child)
+                return nil
+            }
+            elements.append(.init(indexed, kind: kind, isAscending: child["order"] != "descending"))
+        }
+        var index = FetchIndex(name: name, elements: elements)
+        if let text = nonEmpty(element["partialIndexPredicate"]) {
+            index.partialPredicate = predicate(text, element, nil)
+        }
+        return index
+    }
+
+    private mutating func indexed(_ element: Element, _ index: String) -> FetchIndex.Indexed? {
+        if let property = nonEmpty(element["property"]) { return .property(property) }
+        let expression: Expression
+        switch element["expression"] {
+        case "self", "SELF": expression = .evaluatedObject
+        case "entity", "self.entity", "SELF.entity": expression = .key("entity")
+        case let text:
+            report(
+                "The fetch index “\(index)” has an element that is neither a property nor `self` nor `entity`: "
+                    + "“\(text ?? "")”. Stores can't index it.", element)
+            return nil
+        }
+        expressionCount += 1
+        return .expression(name: "expression\(expressionCount)", expression)
+    }
+
+    private mutating func predicate(_ text: String, _ element: Element, _ property: String?) -> Predicate? {
+        do {
+            return try Predicate(parsing: text)
+        } catch {
+            report("The predicate “\(text)” can't be read: \(error).", element, property: property)
+            return nil
+        }
+    }
+}

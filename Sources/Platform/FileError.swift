@@ -1,0 +1,119 @@
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// A call to the file system that failed.
+package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Code: Hashable, Sendable {
+        case notFound
+        case permissionDenied
+        /// The disk, the quota or the largest size of a file is used up.
+        case noSpace
+        case readOnly
+        case exists
+        case crossDevice
+        case notADirectory
+        case isADirectory
+        case notEmpty
+        case tooManyLinks
+        case tooManyOpenFiles
+        /// A symbolic link where none is followed, or a loop of them.
+        case symbolicLink
+        /// Another process holds the lock.
+        case busy
+        /// Over the limit that the caller gave.
+        case tooLarge
+        /// A path or name that can't be passed on: empty, with a NUL, or no UTF-8.
+        case badName
+        /// The device or the file system failed: what was written must not be relied on.
+        case io
+        case other
+    }
+
+    package let code: Code
+    /// What was tried: `open`, `sync`, `rename`.
+    package let operation: String
+    /// Control characters are escaped.
+    package let path: String
+    /// What went wrong and what to do.
+    package let message: String
+    /// The system's number; 0 when this layer refused by itself.
+    package let errorNumber: Int32
+
+    package init(code: Code, operation: String, path: String, message: String, errorNumber: Int32 = 0) {
+        self.code = code
+        self.operation = operation
+        self.path = Self.escaped(path)
+        self.message = message
+        self.errorNumber = errorNumber
+    }
+
+    package var description: String {
+        "can't \(operation) \(path): \(message)"
+    }
+}
+
+extension FileError {
+    init(_ operation: String, _ path: String, errorNumber: Int32) {
+        let code = Self.code(of: errorNumber)
+        var reason = unsafe String(cString: strerror(errorNumber))
+        if let remedy = Self.remedy(for: code) { reason += "; " + remedy }
+        self.init(code: code, operation: operation, path: path, message: reason, errorNumber: errorNumber)
+    }
+
+    private static func code(of errorNumber: Int32) -> Code {
+        switch errorNumber {
+        case ENOENT: .notFound
+        case EACCES, EPERM: .permissionDenied
+        case ENOSPC, EDQUOT, EFBIG: .noSpace
+        case EROFS: .readOnly
+        case EEXIST: .exists
+        case EXDEV: .crossDevice
+        case ENOTDIR: .notADirectory
+        case EISDIR: .isADirectory
+        case ENOTEMPTY: .notEmpty
+        case EMLINK: .tooManyLinks
+        case EMFILE, ENFILE: .tooManyOpenFiles
+        case ELOOP: .symbolicLink
+        case EWOULDBLOCK, EBUSY, ETXTBSY: .busy
+        case ENAMETOOLONG, EILSEQ: .badName
+        case EIO, ENXIO, ENODEV: .io
+        default: .other
+        }
+    }
+
+    private static func remedy(for code: Code) -> String? {
+        switch code {
+        case .notFound: "check the path"
+        case .permissionDenied: "check the permissions of the file and of its folder"
+        case .noSpace: "make space on the disk and run again"
+        case .readOnly: "choose a place that can be written"
+        case .exists: "move the existing file away or choose another name"
+        case .crossDevice: "both places must be on one file system"
+        case .notADirectory, .isADirectory: "a file stands where a folder is expected, or the other way: check the path"
+        case .notEmpty: "the folder holds files that Causeway doesn't know: look at them first"
+        case .tooManyLinks: "the file has as many hard links as the file system allows: remove one"
+        case .tooManyOpenFiles: "raise the limit of open files (ulimit -n) and run again"
+        case .symbolicLink: "no link is followed here: give the path of the file itself"
+        case .busy: "another process uses it: wait for it or end it, then run again"
+        case .tooLarge: "the file is larger than it can be: check that it is the right one"
+        case .badName: "rename it"
+        case .io: "check the disk before going on"
+        case .other: nil
+        }
+    }
+
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned, .privateUse:
+                result += "\\u{\(String(scalar.value, radix: 16))}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,144 @@
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// Changes that survive a power cut once `syncDirectory` has returned for each folder whose names they touch. Only
+/// `writeFileDurably` and `replaceDurably` do that by themselves: a protocol of several steps syncs when it must.
+extension Files {
+    /// Makes the names in a folder durable: new, renamed and removed files.
+    package static func syncDirectory(_ path: String) throws(FileError) {
+        let folder = try OpenFile(folder: path)
+        try folder.sync()
+    }
+
+    /// Makes a file's content durable, whoever wrote it. Not for a database file that is open in SQLite.
+    package static func syncFile(_ path: String) throws(FileError) {
+        let file = try OpenFile(path, mode: .read)
+        try file.sync()
+    }
+
+    /// Makes a folder; `mode` is meant before the process's umask.
+    /// - Throws: `.exists` when something has the name.
+    package static func makeDirectory(_ path: String, mode: UInt32 = 0o700) throws(FileError) {
+        try SystemCall.check("make the folder", path)
+        _ = try SystemCall.run("make the folder", path) { unsafe mkdir(path, mode_t(truncatingIfNeeded: mode)) }
+    }
+
+    /// Gives a file a second name on the same file system; a name that is taken is never replaced (`.exists`). A
+    /// symbolic link gets the name itself, not what it leads to.
+    package static func link(_ existing: String, as new: String) throws(FileError) {
+        try SystemCall.check("link", existing)
+        try SystemCall.check("link", new)
+        do throws(FileError) {
+            // linkat without AT_SYMLINK_FOLLOW: link() of macOS follows links, that of Linux doesn't.
+            _ = try SystemCall.run("link", new) { unsafe linkat(AT_FDCWD, existing, AT_FDCWD, new, 0) }
+        } catch {
+            // ENOENT speaks of the file that is to be linked.
+            if error.code == .notFound { throw FileError("link", existing, errorNumber: error.errorNumber) }
+            throw error
+        }
+    }
+
+    /// Moves a file over another name in one step: at any instant the name leads to the old or to the new file.
+    package static func rename(_ existing: String, to new: String) throws(FileError) {
+        try SystemCall.check("rename", existing)
+        try SystemCall.check("rename", new)
+        _ = try SystemCall.run("rename", existing) {
+            #if canImport(Darwin)
+                unsafe Darwin.rename(existing, new)
+            #else
+                unsafe Glibc.rename(existing, new)
+            #endif
+        }
+    }
+
+    /// `rename`, and both folders synced.
+    package static func replaceDurably(_ existing: String, to new: String) throws(FileError) {
+        try rename(existing, to: new)
+        let target = Paths.parent(of: new)
+        try syncDirectory(target)
+        let source = Paths.parent(of: existing)
+        if source != target { try syncDirectory(source) }
+    }
+
+    /// Removes a name of a file.
+    /// - Returns: false when there was none.
+    @discardableResult
+    package static func unlink(_ path: String) throws(FileError) -> Bool {
+        try SystemCall.check("remove", path)
+        do throws(FileError) {
+            _ = try SystemCall.run("remove", path) {
+                #if canImport(Darwin)
+                    unsafe Darwin.unlink(path)
+                #else
+                    unsafe Glibc.unlink(path)
+                #endif
+            }
+            return true
+        } catch {
+            if error.code == .notFound { return false }
+            throw error
+        }
+    }
+
+    /// Removes an empty folder.
+    /// - Returns: false when there was none.
+    @discardableResult
+    package static func removeDirectory(_ path: String) throws(FileError) -> Bool {
+        try SystemCall.check("remove the folder", path)
+        do throws(FileError) {
+            _ = try SystemCall.run("remove the folder", path) { unsafe rmdir(path) }
+            return true
+        } catch {
+            if error.code == .notFound { return false }
+            throw error
+        }
+    }
+
+    /// Puts a small file in place, whole or not at all: written beside it as `<path>.tmp`, synced, renamed, the folder
+    /// synced. One writer a path at a time; a `.tmp` that a crash left is overwritten.
+    package static func writeFileDurably(
+        _ path: String, _ bytes: [UInt8], permissions: UInt32 = 0o600
+    ) throws(FileError) {
+        let temporary = path + ".tmp"
+        // Not reused: it could be a link to elsewhere.
+        try unlink(temporary)
+        do throws(FileError) {
+            try writeNewFile(temporary, bytes, permissions: permissions)
+            try rename(temporary, to: path)
+        } catch {
+            throw removing(temporary, after: error)
+        }
+        try syncDirectory(Paths.parent(of: path))
+    }
+
+    private static func writeNewFile(_ path: String, _ bytes: [UInt8], permissions: UInt32) throws(FileError) {
+        let file = try OpenFile(path, mode: .createNew, permissions: permissions)
+        // Array's own closure carries no typed error.
+        let outcome = unsafe bytes.withUnsafeBytes { content -> Result<Void, FileError> in
+            do throws(FileError) {
+                try unsafe file.write(content, at: 0)
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
+        }
+        try outcome.get()
+        try file.sync()
+    }
+
+    /// Removes what a failed operation left; tells when even that failed.
+    static func removing(_ path: String, after error: FileError) -> FileError {
+        do throws(FileError) {
+            try unlink(path)
+            return error
+        } catch let second {
+            return FileError(
+                code: error.code, operation: error.operation, path: error.path,
+                message: error.message + "; and the incomplete \(path) could not be removed: \(second.message)",
+                errorNumber: error.errorNumber)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// What this process has used so far.
+package struct ProcessUsage: Hashable, Sendable {
+    /// Most memory that was resident at once, bytes.
+    package let peakResidentBytes: Int64
+    package let userSeconds: Double
+    package let systemSeconds: Double
+
+    package static func current() -> ProcessUsage {
+        var usage = rusage()
+        // Fails for wrong arguments only.
+        #if canImport(Darwin)
+            _ = unsafe getrusage(RUSAGE_SELF, &usage)
+            let unit: Int64 = 1
+        #else
+            _ = unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+            let unit: Int64 = 1_024
+        #endif
+        return ProcessUsage(
+            peakResidentBytes: Int64(usage.ru_maxrss) * unit, userSeconds: seconds(usage.ru_utime),
+            systemSeconds: seconds(usage.ru_stime))
+    }
+
+    private static func seconds(_ time: timeval) -> Double {
+        Double(time.tv_sec) + Double(time.tv_usec) / 1_000_000
+    }
+}
+
+/// Time for measuring and for commit intervals; no decision about data may rest on it.
+package enum MonotonicClock {
+    /// Nanoseconds since an arbitrary start; never goes back.
+    package static func nanoseconds() -> UInt64 {
+        var time = timespec()
+        // Fails for an unknown clock only.
+        _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(clamping: time.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: time.tv_nsec)
+    }
+
+    package static func seconds() -> Double {
+        Double(nanoseconds()) / 1_000_000_000
+    }
+}
+
+package enum ProcessFacts {
+    package static var processID: Int32 { getpid() }
+    /// The effective user, who owns what the process makes.
+    package static var userID: UInt32 { geteuid() }
+
+    /// Processors that are on line; at least 1.
+    package static var processorCount: Int {
+        max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    }
+
+    /// For messages; empty when the system gives none.
+    package static var hostName: String {
+        // Longest name by POSIX is 255 bytes.
+        var buffer = [CChar](repeating: 0, count: 257)
+        guard unsafe gethostname(&buffer, 256) == 0 else { return "" }
+        return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+package enum Terminal {
+    package static func isTerminal(_ descriptor: Int32) -> Bool {
+        isatty(descriptor) == 1
+    }
+
+    /// Columns of the terminal; nil when the descriptor is none or doesn't know.
+    package static func width(_ descriptor: Int32) -> Int? {
+        var size = winsize()
+        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+}
