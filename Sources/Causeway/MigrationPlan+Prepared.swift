@@ -1,4 +1,5 @@
 import CausewayEngine
+import CausewayMapping
 import CausewayPlanning
 import CausewayPlatform
 import CausewayStoreFormat

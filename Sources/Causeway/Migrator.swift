@@ -64,7 +64,7 @@ public struct Migrator: Sendable {
         let (request, options) = (request(), options)
         let result: Result<MigrationSummary, EngineError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let thread = WorkerThread(name: "causeway-main") {
+                let body: @Sendable () -> Void = {
                     let run = Migration(request, cancellation: cancellation) { event in
                         if let event = MigrationEvent(event, options: options) { events(event) }
                     }
@@ -74,7 +74,12 @@ public struct Migrator: Sendable {
                         continuation.resume(returning: .failure(error))
                     }
                 }
-                thread.detach()
+                do {
+                    // Not joined: it ends with the continuation.
+                    _ = try WorkerThread(name: "causeway-main", body)
+                } catch {
+                    continuation.resume(returning: .failure(EngineError(.inputOutput, "\(error)")))
+                }
             }
         } onCancel: {
             cancellation.cancel(.interrupted)

@@ -83,7 +83,7 @@ package final class SourceStore: @unchecked Sendable {
     }
 
     /// Ends the read transaction and lets a guarded store take back its journal mode.
-    func release() {
+    package func release() {
         // Nothing was written through this connection; a failing ROLLBACK of a read can't lose anything.
         try? connection.rollback()
         guardian?.release()

@@ -77,7 +77,8 @@ struct SourceModelReader {
         problems += ModelConsistency.problems(of: model, lines: lines)
         guard problems.isEmpty else { return model }
         for (name, entity) in model.entities {
-            model.entities[name]?.compoundIndexes = CompiledIndexes.compounds(of: entity, in: model)
+            let compounds = CompiledIndexes.compounds(of: entity, in: model)
+            model.entities[name]?.compoundIndexes = compounds
         }
         model.canonicaliseInverses()
         return model

@@ -7,28 +7,44 @@ enum SourceValue {
         switch type {
         case .integer16, .integer32, .integer64: integer(text)
         case .boolean: boolean(text)
-        case .double, .float: Double(text).map { .real($0) }
+        case .double, .float: .real(leadingNumber(text))
         case .decimal: DecimalText.canonical(text).map { .decimal($0) }
         case .string: .string(text)
-        case .date: Double(text).map { .date($0) }
+        case .date: .date(leadingNumber(text))
         case .uuid: uuid(text).map { .uuid($0) }
         case .uri: .uri(text)
         case .undefined, .binary, .transformable, .objectID, .composite: nil
         }
     }
 
-    /// Also `0.0`: the model editor keeps the text when an attribute's type is changed.
+    /// Xcode's compiler reads numbers as `-[NSString longLongValue]` does: the longest numeric beginning counts, and text
+    /// without one is 0. The model editor keeps the text when an attribute's type is changed, so that `0.0` and `NO`
+    /// stand in real models for integers (Wire 2.101 stores 0 for the latter).
     private static func integer(_ text: String) -> Constant? {
-        if let number = Int64(text) { return .integer(number) }
-        return Double(text).flatMap { Int64(exactly: $0.rounded(.towardZero)) }.map { .integer($0) }
+        let real = leadingNumber(text)
+        return .integer(Int64(leadingDigits(text)) ?? Int64(exactly: real.rounded(.towardZero)) ?? 0)
     }
 
+    /// As `-[NSString boolValue]`: the first letter or digit decides.
     private static func boolean(_ text: String) -> Constant? {
-        switch text.lowercased() {
-        case "yes", "true", "1": .boolean(true)
-        case "no", "false", "0": .boolean(false)
-        default: nil
+        let rest = text.drop { $0 == " " || $0 == "+" || $0 == "-" || $0 == "0" }
+        return .boolean(rest.first.map { "YyTt123456789".contains($0) } ?? false)
+    }
+
+    /// As `-[NSString doubleValue]`.
+    private static func leadingNumber(_ text: String) -> Double {
+        var candidate = text.drop { $0 == " " }.prefix { "+-0123456789.eE".contains($0) }
+        while !candidate.isEmpty {
+            if let value = Double(candidate) { return value }
+            candidate.removeLast()
         }
+        return 0
+    }
+
+    private static func leadingDigits(_ text: String) -> String {
+        let trimmed = text.drop { $0 == " " }
+        let sign = trimmed.prefix { $0 == "-" || $0 == "+" }.prefix(1)
+        return String(sign + trimmed.dropFirst(sign.count).prefix { $0.isASCII && $0.isNumber })
     }
 
     /// The 16 bytes of `8-4-4-4-12` hexadecimal digits.

@@ -1,4 +1,6 @@
 import CausewayExpressions
+import CausewayPlist
+import Foundation
 import Testing
 
 @Suite("Refusing texts")
@@ -54,6 +56,36 @@ struct HostileTextTests {
             } else {
                 _ = try Expression(parsing: shallow)
             }
+        }
+    }
+
+    @Test("the deepest text that is accepted needs no more than a small thread's stack")
+    func stack() async throws {
+        let count = ExpressionLimits.depth - 2
+        let texts = [
+            String(repeating: "count:(", count: count) + "a" + String(repeating: ")", count: count),
+            String(repeating: "- ", count: count) + "a",
+            String(repeating: "{", count: count) + "1" + String(repeating: "}", count: count),
+            String(repeating: "(1 + 2 * ", count: count / 3) + "a" + String(repeating: ")", count: count / 3),
+        ]
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            let thread = Thread {
+                continuation.resume(
+                    with: Result {
+                        for text in texts {
+                            let expression = try Expression(parsing: text)
+                            var writer = KeyedArchiveWriter()
+                            let root = try expression.archive(into: &writer)
+                            let archive = try KeyedArchive(parsing: writer.bytes(root: root))
+                            let copy = try Expression(archive: archive, at: archive.root)
+                            guard copy == expression, copy.hashValue == expression.hashValue,
+                                copy.formatString == expression.formatString
+                            else { throw CancellationError() }
+                        }
+                    })
+            }
+            thread.stackSize = 512 * 1024
+            thread.start()
         }
     }
 

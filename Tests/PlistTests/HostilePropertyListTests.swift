@@ -105,7 +105,7 @@ struct HostilePropertyListTests {
 
 @Suite("Damaged archives", .enabled(if: TestFiles.areThere, "shared/stores is missing"))
 struct DamagedArchiveTests {
-    private static let sample = "coredataplus/SampleModel3.momd/SampleModel3_v2.mom"
+    private static let sample = "coredataplus/SampleModel3.momd/SampleModel3.mom"
 
     /// Reads all that can be read; what comes out doesn't matter, only that nothing traps.
     private func exercise(_ bytes: [UInt8]) -> Bool {
@@ -140,7 +140,7 @@ struct DamagedArchiveTests {
     func singleBytes() throws {
         let bytes = try TestFiles.bytes(Self.sample)
         for position in bytes.indices {
-            for value in [0x00, 0xFF, bytes[position] ^ 0x10, bytes[position] &+ 1] {
+            for value in [0xFF, bytes[position] ^ 0x10, bytes[position] &+ 1] {
                 var changed = bytes
                 changed[position] = value
                 _ = exercise(changed)
@@ -153,7 +153,7 @@ struct DamagedArchiveTests {
         var random = LinearCongruentialGenerator(seed: seed)
         let bytes = try TestFiles.bytes(Self.sample)
         var refused = 0
-        for _ in 0..<500 {
+        for _ in 0..<250 {
             var changed = bytes
             for _ in 0..<Int.random(in: 1...8, using: &random) {
                 changed[Int.random(in: 0..<changed.count, using: &random)] = UInt8.random(in: 0...255, using: &random)

@@ -96,13 +96,4 @@ struct FoundationArchiveTests {
         let data = try archive(NSData(data: Data([1, 2, 3])))
         #expect(try data.data(root(data)) == [1, 2, 3])
     }
-
-    @Test(
-        "decimal numbers", arguments: ["0", "1", "-12.5", "123456789012345678901234567890.12345678", "0.001", "9e40"])
-    func decimals(text: String) throws {
-        let number = NSDecimalNumber(string: text)
-        let archived = try archive(number)
-        let decimal = try #require(try archived.decimal(root(archived)))
-        #expect(Decimal(string: decimal.description) == number.decimalValue)
-    }
 }

@@ -1,0 +1,94 @@
+import CausewayEngine
+import CausewayMapping
+import CausewayModel
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension ModelsReport {
+    /// Reads the models and infers every step.
+    ///
+    /// - Parameters:
+    ///   - models: path of an `.xcdatamodeld`, `.xcdatamodel`, `.momd` or `.mom`; or of a store, for its own cache.
+    ///   - next: which version follows which, where it isn't the neighbour.
+    /// - Throws: `MigrationError` where there is no bundle, or `next` names a version that isn't there. A single version
+    ///   that can't be read stands in the report with its error.
+    public init(models path: String, next: [String: String] = [:]) throws(MigrationError) {
+        let history: ModelHistory
+        do throws(EngineError) {
+            history = try ModelHistory(reading: path, edges: next)
+        } catch {
+            throw MigrationError(error)
+        }
+        self.init(history, files: Self.files(at: path))
+    }
+
+    private init(_ history: ModelHistory, files: [String: String]) {
+        models = history.path
+        currentVersion = history.currentVersion
+        notices = history.notices
+        versions = history.graph.versions.map { name in
+            let found = history.versions.first { $0.name == name }
+            return Version(
+                name: name, file: files[name], isCurrent: name == history.currentVersion,
+                versionIdentifiers: found?.model.versionIdentifiers ?? [],
+                entityHashes: (found?.hashes.entities ?? [:]).mapValues { Data($0).base64EncodedString() },
+                checksum: found?.hashes.checksum ?? "", digest: found?.hashes.digest ?? "",
+                unverifiedEntities: found?.hashes.unverified ?? [], error: history.failures[name])
+        }
+        steps = history.graph.versions.compactMap { name in
+            history.graph.next(after: name).map { Step(from: name, to: $0, history) }
+        }
+    }
+
+    /// Paths by version; none for a store's own cache, which is no file of its own.
+    private static func files(at path: String) -> [String: String] {
+        guard let bundle = try? ModelReader.bundle(at: path) else { return [:] }
+        return Dictionary(bundle.versions.map { ($0.name, $0.path) }, uniquingKeysWith: { first, _ in first })
+    }
+}
+
+extension ModelsReport.Step {
+    init(from: String, to: String, _ history: ModelHistory) {
+        self.init(
+            from: from, to: to, isEqual: false, isInferable: false, refusals: [], addedEntities: [], removedEntities: [],
+            renamedEntities: [], changedEntities: [], error: nil)
+        guard let source = history.versions.first(where: { $0.name == from }),
+            let destination = history.versions.first(where: { $0.name == to })
+        else {
+            let unreadable = [from, to].filter { history.failures[$0] != nil }
+            error = "can't be judged: \(unreadable.joined(separator: " and ")) can't be read"
+            return
+        }
+        isEqual = source.hashes.entities == destination.hashes.entities
+        do throws(InferenceError) {
+            take(try MappingInference.infer(from: source.model, to: destination.model))
+            isInferable = true
+        } catch {
+            refusals = error.refusals.map(\.description)
+            compare(source.hashes.entities, destination.hashes.entities)
+        }
+    }
+
+    private mutating func take(_ mapping: MappingModel) {
+        for entity in mapping.entityMappings {
+            switch (entity.source, entity.destination) {
+            case (nil, let to?): addedEntities.append(to)
+            case (let from?, nil): removedEntities.append(from)
+            case (let from?, let to?) where from != to: renamedEntities.append(.init(from: from, to: to))
+            case (_, let to?): if entity.kind == .transform { changedEntities.append(to) }
+            case (nil, nil): break
+            }
+        }
+    }
+
+    /// By name alone: without a mapping nobody knows what was renamed.
+    private mutating func compare(_ source: [String: [UInt8]], _ destination: [String: [UInt8]]) {
+        addedEntities = destination.keys.filter { source[$0] == nil }.sorted()
+        removedEntities = source.keys.filter { destination[$0] == nil }.sorted()
+        changedEntities = destination.keys.filter { source[$0] != nil && source[$0] != destination[$0] }.sorted()
+    }
+}

@@ -1,0 +1,75 @@
+/// The versions of a model, their hashes, and what each step from one to the next would do.
+///
+/// ```swift
+/// let report = try ModelsReport(models: "App.xcdatamodeld")
+/// for step in report.steps where !step.isInferable { print(step.from, step.to, step.refusals) }
+/// ```
+public struct ModelsReport: Hashable, Codable, Sendable {
+    /// The bundle's path.
+    public var models: String
+    /// The version that the bundle calls its current one; the last where it names none.
+    public var currentVersion: String
+    /// Every version, in the order in which they follow each other.
+    public var versions: [Version]
+    /// Each version that another one follows, with the step to that one.
+    public var steps: [Step]
+    /// What is odd about the bundle, a sentence each.
+    public var notices: [String]
+
+    /// One version.
+    public struct Version: Hashable, Codable, Sendable {
+        /// The model's name.
+        public var name: String
+        /// The path of its file.
+        public var file: String?
+        /// Whether it is the bundle's current version.
+        public var isCurrent: Bool
+        /// `versionIdentifiers` of the model.
+        public var versionIdentifiers: [String]
+        /// Every entity's version hash in base64, abstract ones included.
+        public var entityHashes: [String: String]
+        /// `versionChecksum`: one text for all hashes, to tell versions apart by; empty where the model can't be read.
+        public var checksum: String
+        /// `NSStoreModelVersionHashesDigest`; empty where the model can't be read.
+        public var digest: String
+        /// Entities whose hash rests on a rule that no real store has confirmed yet.
+        public var unverifiedEntities: [String]
+        /// Why the version can't be read; nil where it can.
+        public var error: String?
+
+        /// Entities of the version.
+        public var entityCount: Int { entityHashes.count }
+    }
+
+    /// From one version to the one that follows it.
+    public struct Step: Hashable, Codable, Sendable {
+        /// The version before.
+        public var from: String
+        /// The version after.
+        public var to: String
+        /// The hashes are the same: a store needs no migration.
+        public var isEqual: Bool
+        /// Whether the mapping can be inferred, as in a lightweight migration.
+        public var isInferable: Bool
+        /// Why it can't, all reasons at once.
+        public var refusals: [String]
+        /// Entities that are new.
+        public var addedEntities: [String]
+        /// Entities that are gone.
+        public var removedEntities: [String]
+        /// Entities with another name. Where the mapping can't be inferred they stand under added and removed.
+        public var renamedEntities: [Renaming]
+        /// Entities with the same name and another hash.
+        public var changedEntities: [String]
+        /// Why the step can't be judged: one of its versions can't be read.
+        public var error: String?
+    }
+
+    /// An entity's two names.
+    public struct Renaming: Hashable, Codable, Sendable {
+        /// The name before.
+        public var from: String
+        /// The name after.
+        public var to: String
+    }
+}

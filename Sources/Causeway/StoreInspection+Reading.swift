@@ -1,0 +1,106 @@
+import CausewayEngine
+import CausewayModel
+import CausewayPlatform
+import CausewaySQLite
+import CausewayStoreFormat
+
+extension StoreInspection {
+    /// Inspects a store. Every row is counted, so a large store takes as long as reading it once.
+    ///
+    /// - Parameters:
+    ///   - store: path of the store's main file.
+    ///   - models: path of a model bundle, to tell the store's version by; nil asks the store's own cache alone.
+    /// - Throws: `MigrationError` where the file is no Core Data store, is damaged, or can't be read.
+    public init(store path: String, models modelsPath: String? = nil) throws(MigrationError) {
+        do throws(EngineError) {
+            let history = try modelsPath.map { path throws(EngineError) in try ModelHistory(reading: path, edges: [:]) }
+            let store = try SourceStore.reading(StoreLocation(existing: path))
+            defer { store.release() }
+            let reader = StoreReader(store: store, history: history)
+            do {
+                self = try reader.inspection()
+            } catch let error as SQLiteError {
+                let isBusy = error.code == .busy || error.code == .locked
+                throw EngineError(
+                    isBusy ? .busy : .sourceData, "\(store.location.path): can't be read: \(error)")
+            } catch let error as StoreFormatError {
+                throw EngineError(.sourceData, "\(store.location.path): \(error)")
+            } catch let error as FileError {
+                throw EngineError(.missing, "\(error)")
+            } catch {
+                throw EngineError(.verification, "\(store.location.path): \(error)")
+            }
+        } catch {
+            throw MigrationError(error)
+        }
+    }
+}
+
+/// Gathers an inspection from an open store.
+struct StoreReader {
+    let store: SourceStore
+    let history: ModelHistory?
+
+    func inspection() throws -> StoreInspection {
+        let metadata = store.metadata
+        let matching = (history?.versions ?? []).filter { $0.hashes.entities == metadata.entityHashes }
+        let (model, origin, note) = try storeModel(matching)
+        let binding = try model.map { model in
+            try StoreBinding(store.schema, model: model, frameworkVersion: metadata.frameworkVersion)
+        }
+        let schema = try SchemaReader(store: store, binding: binding)
+        return StoreInspection(
+            store: store.location.path, models: history?.path, versions: matching.map(\.name),
+            nearest: matching.isEmpty ? nearest() : nil, modelOrigin: origin,
+            versionIdentifiers: metadata.versionIdentifiers,
+            checksum: metadata.checksum ?? VersionHashes.checksum(of: metadata.entityHashes),
+            frameworkVersion: metadata.frameworkVersion, uuid: metadata.uuid,
+            appMetadataKeys: metadata.other.keys.sorted(), entities: try schema.entities(),
+            joinTables: try schema.joinTables(), features: try schema.features(), sizes: try sizes(),
+            problems: (binding?.problems.map(\.description) ?? []) + [note].compactMap(\.self))
+    }
+
+    /// The model to read the tables with: of the version whose identifiers are the store's, else the last that fits,
+    /// else the store's own.
+    private func storeModel(
+        _ matching: [ModelHistory.Version]
+    ) throws(SQLiteError) -> (ManagedObjectModel?, StoreInspection.ModelOrigin, note: String?) {
+        let identifiers = store.metadata.versionIdentifiers
+        if let version = matching.first(where: { $0.model.versionIdentifiers == identifiers }) ?? matching.last {
+            return (version.model, .models, nil)
+        }
+        guard store.schema.table("Z_MODELCACHE") != nil else { return (nil, .unknown, nil) }
+        var statement = try store.connection.prepare("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1")
+        let content = try statement.step() ? statement.bytes(at: 0) : nil
+        do throws(ModelError) {
+            let model = try ModelReader.model(cache: content)
+            let different = VersionHashes(model).differences(from: store.metadata.entityHashes)
+            guard different.isEmpty else {
+                return (
+                    nil, .unknown,
+                    "Z_MODELCACHE: its model isn't the one in Z_METADATA; they differ in \(different.joined(separator: ", "))"
+                )
+            }
+            return (model, .storeCache, nil)
+        } catch {
+            return (nil, .unknown, "Z_MODELCACHE: \(error)")
+        }
+    }
+
+    private func nearest() -> StoreInspection.Nearest? {
+        let ranked = (history?.versions ?? []).map {
+            StoreInspection.Nearest(
+                version: $0.name, differences: $0.hashes.differences(from: store.metadata.entityHashes))
+        }
+        return ranked.min { $0.differences.count < $1.differences.count }
+    }
+
+    private func sizes() throws -> StoreInspection.Sizes {
+        let file = try Files.status(of: store.location.path).size
+        let wal = try Files.statusIfExists(store.location.wal)?.size ?? 0
+        return StoreInspection.Sizes(
+            file: Int(clamping: file), wal: Int(clamping: wal), pageSize: Int(store.pageSize),
+            pages: Int(clamping: try store.connection.pragmaInteger("page_count")),
+            freePages: Int(clamping: try store.connection.pragmaInteger("freelist_count")))
+    }
+}

@@ -1,0 +1,78 @@
+public import ArgumentParser
+import CausewayPlatform
+
+/// The `causeway` command: migrates, inspects and generates Core Data SQLite stores.
+///
+/// A team's own executable gets the same commands in a few lines:
+///
+/// ```swift
+/// @main
+/// struct OurMigrator {
+///     static func main() async { await CausewayCommand.main() }
+/// }
+/// ```
+public struct CausewayCommand: AsyncParsableCommand {
+    /// Name, subcommands and help.
+    public static let configuration = CommandConfiguration(
+        commandName: "causeway",
+        abstract: "Migrates very large Core Data SQLite stores from one model version to another.",
+        discussion: helpText(
+            """
+            Rows are streamed in bounded batches into a new store, which is verified and then put in the place of the
+            old one; the old one stays beside it as a backup. At every instant the store's path holds the complete old
+            or the complete new store.
+
+            Try:
+              causeway inspect Library.sqlite --models App.xcdatamodeld
+              causeway plan Library.sqlite --models App.xcdatamodeld
+              causeway migrate Library.sqlite --models App.xcdatamodeld
+            """),
+        version: "0.1.0",
+        groupedSubcommands: [
+            CommandGroup(name: "Migration", subcommands: [PlanCommand.self, MigrateCommand.self]),
+            CommandGroup(name: "Examination", subcommands: [InspectCommand.self, ModelsCommand.self]),
+            CommandGroup(name: "Test data", subcommands: [GenerateCommand.self]),
+        ])
+
+    /// Made by the argument parser.
+    public init() {}
+
+    /// Runs with the process's arguments, and exits when something fails.
+    public static func main() async {
+        await main(nil)
+    }
+
+    /// Runs with the given arguments, and exits when something fails.
+    ///
+    /// - Parameter arguments: without the executable's name; nil takes the process's.
+    public static func main(_ arguments: [String]?) async {
+        ignoreFatalSignals()
+        let arguments = arguments ?? Array(CommandLine.arguments.dropFirst())
+        if let complaint = complaint(aboutCommandIn: arguments) {
+            StandardStream.error.writeLine(complaint)
+            exit(withError: ExitCode.validationFailure)
+        }
+        do {
+            var command = try await asyncParseAsRoot(arguments)
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            exit(withError: error)
+        }
+    }
+
+    /// The argument parser answers a mistyped command with "unexpected arguments"; this says what was meant.
+    private static func complaint(aboutCommandIn arguments: [String]) -> String? {
+        guard let word = arguments.first, !word.hasPrefix("-") else { return nil }
+        let names = configuration.groupedSubcommands.flatMap(\.subcommands).map { $0._commandName } + ["help"]
+        guard !names.contains(word) else { return nil }
+        let hint = nearest(to: word, among: names).map { "; did you mean \"\($0)\"?" } ?? ""
+        return """
+            error: no command "\(word)"\(hint)
+            See "causeway --help" for the commands.
+            """
+    }
+}

@@ -1,0 +1,82 @@
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// Standard output or error, written to at once and without buffers of its own.
+struct StandardStream {
+    static let output = StandardStream(descriptor: STDOUT_FILENO)
+    static let error = StandardStream(descriptor: STDERR_FILENO)
+
+    let descriptor: Int32
+
+    /// Writes text and a line feed. Control characters are escaped: names from a store must not steer the terminal.
+    @discardableResult
+    func writeLine(_ text: String) -> WriteOutcome {
+        write(text.printable + "\n")
+    }
+
+    /// Writes text as it is.
+    @discardableResult
+    func write(_ text: String) -> WriteOutcome {
+        var text = text
+        let descriptor = descriptor
+        return text.withUTF8 { bytes in
+            var offset = 0
+            while offset < bytes.count {
+                let rest = unsafe UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[offset...])
+                #if canImport(Darwin)
+                    let count = unsafe Darwin.write(descriptor, rest.baseAddress, rest.count)
+                #else
+                    let count = unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
+                #endif
+                if count < 0 {
+                    let number = errno
+                    if number == EINTR { continue }
+                    return number == EPIPE ? .readerGone : .failed(number)
+                }
+                offset += count
+            }
+            return .written
+        }
+    }
+}
+
+/// What became of a text. A migration goes on without its readers; who prints a result must look.
+enum WriteOutcome: Hashable {
+    case written
+    /// The other end of the pipe is closed, as `head` does: no failure.
+    case readerGone
+    /// With the system's error number.
+    case failed(Int32)
+}
+
+extension String {
+    /// The text with control characters but line feeds and tabs escaped.
+    var printable: String {
+        let isPlain = unicodeScalars.allSatisfy { !$0.isUnprintable }
+        if isPlain { return self }
+        var result = ""
+        for scalar in unicodeScalars {
+            if scalar.isUnprintable {
+                result += "\\u{\(String(scalar.value, radix: 16))}"
+            } else {
+                result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}
+
+extension Unicode.Scalar {
+    /// Control characters, and the format characters that turn the direction of writing (CVE-2021-42574).
+    fileprivate var isUnprintable: Bool {
+        if self == "\n" || self == "\t" { return false }
+        switch properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: return true
+        case .format: return (0x202A...0x202E).contains(value) || (0x2066...0x2069).contains(value)
+        default: return false
+        }
+    }
+}
