@@ -114,6 +114,26 @@ let package = Package(
         .tests(
             "StoreFormat",
             ["CausewayStoreFormat", "CausewayModel", "CausewayPlist", "CausewaySQLite"]),
+        .tests("Planning", ["CausewayPlanning", "CausewayMapping", "CausewayModel", "CausewayStoreFormat", "CausewayExpressions", "CausewaySQLite"]),
+        .tests(
+            "Engine",
+            [
+                "CausewayEngine", "CausewayPlanning", "CausewayMapping", "CausewayModel", "CausewayStoreFormat",
+                "CausewayExpressions", "CausewaySQLite", "CausewaySQLiteFile", "CausewayPlatform", "CausewayPlist",
+            ]),
+        .tests(
+            "Generation",
+            [
+                "CausewayGeneration", "CausewayModel", "CausewayStoreFormat", "CausewayExpressions", "CausewaySQLite",
+                "CausewayPlatform",
+            ]),
+        // The whole library on real stores.
+        .testTarget(
+            name: "CausewayTests", dependencies: ["Causeway", "CausewaySQLite"], swiftSettings: settings),
+        // The command; depends on the executable so that it is built.
+        .testTarget(
+            name: "CausewayToolTests", dependencies: ["CausewayTool", "Causeway", "CausewayMain"],
+            swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,6 +1,7 @@
 import CausewayEngine
 import CausewayMapping
 import CausewayModel
+import CausewayPlanning
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

@@ -83,6 +83,7 @@ extension ExpressionUnarchiver {
     ) throws(ExpressionArchiveError) -> [Constant] {
         let items: [ArchivedValue]
         do { items = try archive.array(value) ?? [] } catch { throw ExpressionArchiveError(error) }
+        try count(items.count, at: owner)
         var constants: [Constant] = []
         for item in items { constants.append(try constant(item, at: owner)) }
         return constants
@@ -91,6 +92,7 @@ extension ExpressionUnarchiver {
     private mutating func entries(_ value: ArchivedValue) throws(ExpressionArchiveError) -> [Constant.DictionaryEntry] {
         let pairs: [(key: String, value: ArchivedValue)]
         do { pairs = try archive.dictionary(value) ?? [] } catch { throw ExpressionArchiveError(error) }
+        try count(pairs.count, at: value.reference ?? .null)
         var entries: [Constant.DictionaryEntry] = []
         for pair in pairs {
             entries.append(Constant.DictionaryEntry(key: pair.key, value: try constant(pair.value, at: .null)))

@@ -21,15 +21,20 @@ struct ExpressionUnarchiver {
         _ body: (inout ExpressionUnarchiver) throws(ExpressionArchiveError) -> Result
     ) throws(ExpressionArchiveError) -> Result {
         depth += 1
-        nodes += 1
         defer { depth -= 1 }
+        try count(1, at: reference)
+        return try body(&self)
+    }
+
+    /// Counts parts against the limit; before they're made.
+    mutating func count(_ parts: Int, at reference: Reference) throws(ExpressionArchiveError) {
+        nodes += parts
         guard depth <= ExpressionLimits.depth, nodes <= ExpressionLimits.archivedNodes else {
             throw ExpressionArchiveError(
                 .limitExceeded,
                 "The expression has more than \(ExpressionLimits.depth) levels or \(ExpressionLimits.archivedNodes) "
                     + "parts.", at: archive.place(of: reference))
         }
-        return try body(&self)
     }
 
     func field(_ name: String, of reference: Reference) throws(ExpressionArchiveError) -> ArchivedValue? {

@@ -40,7 +40,8 @@ extension RandomStream {
             var bits = next()
             if bits & 7 == 0 {
                 // A run.
-                bytes.append(contentsOf: repeatElement(UInt8(truncatingIfNeeded: bits >> 8), count: min(8, end - bytes.count)))
+                let byte = UInt8(truncatingIfNeeded: bits >> 8)
+                bytes.append(contentsOf: repeatElement(byte, count: min(8, end - bytes.count)))
                 continue
             }
             for _ in 0..<min(8, end - bytes.count) {

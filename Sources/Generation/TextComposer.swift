@@ -46,9 +46,7 @@ struct TextComposer {
     }
 
     mutating func append(decimal value: Int) {
-        var digits: [UInt8] = Array(String(value).utf8)
-        append(digits)
-        digits.removeAll()
+        append(Array(String(value).utf8))
     }
 
     mutating func appendDigits(_ count: Int, _ random: inout RandomStream) {

@@ -1,3 +1,4 @@
+import CausewayExpressions
 import CausewayModel
 
 /// How an attribute's values are made: a kind of value with its parameters, chosen once per attribute.
@@ -79,7 +80,9 @@ extension ValueRecipe {
             return isUnique ? .uniqueInteger(range: 0...Int.max) : .decimal(bounds: bounds, hasNaN: isFree)
         case .date: return .date(bounds: bounds, isUnique: isUnique)
         case .string:
-            if bounds.hasPattern, case .string(let text)? = attribute.defaultValue { return .fixedText(Array(text.utf8)) }
+            if bounds.hasPattern, case .string(let text)? = attribute.defaultValue {
+                return .fixedText(Array(text.utf8))
+            }
             return .text(textKind(attribute.name), bounds: bounds, isUnique: isUnique)
         case .uuid: return .uuid
         case .uri: return .uri
@@ -104,7 +107,8 @@ extension ValueRecipe {
     private static func textKind(_ name: String) -> TextKind {
         let lower = name.lowercased()
         func has(_ parts: String...) -> Bool { parts.contains { lower.contains($0) } }
-        if has("body", "content", "text", "synopsis", "note", "summary", "comment", "description", "detail", "message") {
+        if has("body", "content", "text", "synopsis", "note", "summary", "comment", "description", "detail", "message")
+        {
             return .prose
         }
         if has("color", "colour", "hex") { return .color }

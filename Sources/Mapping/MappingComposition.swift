@@ -100,7 +100,9 @@ extension AttributeMapping {
                 destination: destination,
                 value: .carried(from: source, nilReplacement: earlierReplacement ?? replacement))
         case .constant(let constant):
-            return AttributeMapping(destination: destination, value: .constant(constant.nonNull ?? replacement))
+            return AttributeMapping(
+                destination: destination, value: .constant(constant.nonNull ?? replacement),
+                fillsTable: earlier.fillsTable)
         case .derived:
             preconditionFailure("composed(with:) refuses to carry what the first mapping derives")
         }

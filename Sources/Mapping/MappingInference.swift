@@ -60,6 +60,7 @@ package struct MappingInference {
                     destination: name, attributes: attributes,
                     relationships: relationships(of: name, from: origin), obligations: obligations))
         }
+        markTableFills(&mappings)
         let used = Set(entityMatch.sources.values)
         for name in source.entitiesInStoreOrder() where !used.contains(name) {
             mappings.append(EntityMapping(name: "IEM_Remove_\(name)", kind: .remove, source: name, destination: nil))
@@ -68,6 +69,42 @@ package struct MappingInference {
             throw InferenceError(refusals: refusals.uniqued().sorted { $0.description < $1.description })
         }
         return MappingModel(entityMappings: mappings)
+    }
+
+    /// Marks what is added to tables that gain nothing but columns.
+    private func markTableFills(_ mappings: inout [EntityMapping]) {
+        let growing = Dictionary(grouping: mappings.filter { $0.source != nil }) {
+            destination.root(of: $0.destination ?? "")
+        }
+        .filter { onlyGrows($0.key, $0.value) }
+        for index in mappings.indices {
+            guard let name = mappings[index].destination, growing[destination.root(of: name)] != nil else { continue }
+            for attribute in mappings[index].attributes.indices {
+                guard case .constant = mappings[index].attributes[attribute].value else { continue }
+                mappings[index].attributes[attribute].fillsTable = true
+            }
+        }
+    }
+
+    /// Whether a table keeps its entities and every column's name, and only gains columns.
+    private func onlyGrows(_ root: String, _ members: [EntityMapping]) -> Bool {
+        let before = source.entities.keys.filter { source.root(of: $0) == root }
+        guard Set(before) == Set(members.compactMap(\.source)) else { return false }
+        for member in members {
+            guard let name = member.destination, member.source == name,
+                source.entities[name]?.parent == destination.entities[name]?.parent
+            else { return false }
+            let kept = Set(
+                member.attributes.filter { $0.value == .carried(from: $0.destination, nilReplacement: nil) }
+                    .map(\.destination))
+            guard source.storedAttributes(of: name).allSatisfy({ kept.contains($0.path) }) else { return false }
+            let links = Set(
+                member.relationships.filter {
+                    $0.links?.relationship == $0.destination && $0.links?.changesForm == false
+                }.map(\.destination))
+            guard source.storedRelationships(of: name).allSatisfy({ links.contains($0.name) }) else { return false }
+        }
+        return true
     }
 
     private func added(_ name: String) -> EntityMapping {

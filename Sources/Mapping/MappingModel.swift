@@ -81,10 +81,14 @@ package struct AttributeMapping: Hashable, Sendable {
     /// The destination attribute, `composite.leaf` for a composite's leaf.
     package var destination: String
     package var value: Value
+    /// The step adds nothing but columns to the entity's table, which Core Data does with ALTER TABLE ADD COLUMN: the
+    /// constant then stands in the rows of the table's other entities too (core-data-migration.md §7.5).
+    package var fillsTable: Bool
 
-    package init(destination: String, value: Value) {
+    package init(destination: String, value: Value, fillsTable: Bool = false) {
         self.destination = destination
         self.value = value
+        self.fillsTable = fillsTable
     }
 }
 

@@ -70,8 +70,10 @@ struct ArchivedModelReader {
         let stubs = try stubs()
         let byName = Dictionary(stubs.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         if byName.count < stubs.count { problems.append(.init("Two entities have the same name.")) }
-        var entities: [Entity] = []
-        for stub in stubs {
+        // Before the walk along hierarchies; the check of the finished model gives the message.
+        let isTooLarge = byName.count > ModelLimits.entities
+        var entities: [Entity] = isTooLarge ? byName.keys.map { Entity(name: $0) } : []
+        for stub in stubs where !isTooLarge {
             entityName = stub.name
             entities.append(try entity(stub, inherited: inherited(stub, byName)))
             entityName = nil

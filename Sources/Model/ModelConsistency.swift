@@ -18,6 +18,9 @@ struct ModelConsistency {
 
     /// The contradictions of a model, by entity name.
     static func problems(of model: ManagedObjectModel, lines: [Place: Int] = [:]) -> [ModelError.Problem] {
+        if model.entities.count > ModelLimits.entities {
+            return [.init("The model has \(model.entities.count) entities; at most \(ModelLimits.entities) are read.")]
+        }
         var check = ModelConsistency(model, lines)
         for name in model.entities.keys.sorted(by: ManagedObjectModel.compareOrder) {
             if let entity = model.entities[name] { check.check(entity) }

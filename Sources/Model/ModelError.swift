@@ -73,10 +73,10 @@ package enum ModelLimits {
     package static let fileSize = 64 * 1024 * 1024
     /// Entries of a bundle's folder; the longest known history has 90 versions.
     package static let folderEntries = 10_000
+    /// Entities of a model; Photos has 70. Walks along hierarchies cost its square.
+    package static let entities = 10_000
     /// Levels of composite attributes inside each other; Xcode allows few, none deeper than 2 was seen.
     package static let compositeDepth = 16
-    /// Levels of arrays and dictionaries in user info and default values.
-    package static let valueDepth = 32
     /// Leaf elements of all composite attributes of a model: a composite type may name others, which multiplies.
     package static let compositeElements = 100_000
 }

@@ -30,6 +30,28 @@ extension TransferPlanner {
         }
     }
 
+    /// The cell of an attribute that the row's entity doesn't have, in the table that it shares with the attribute's
+    /// owner. Core Data never reads it, but where it holds something, that stays; and where Core Data would add the column
+    /// with ALTER TABLE, it fills every row (core-data-migration.md §7.5).
+    func foreignAttribute(
+        _ path: String, of owner: String, _ context: CellContext, select: inout RowSelect
+    ) throws(PlanError) -> CellRecipe {
+        guard let mapping = mapping.mapping(to: owner), let from = mapping.source,
+            let mapped = mapping.attribute(path)
+        else { return .literal(.null) }
+        switch mapped.value {
+        case .carried(let origin, _):
+            guard let role = attributeRole(origin, of: from), let column = source.column(role),
+                column.table == source.table(of: context.origin)
+            else { return .literal(.null) }
+            return .carry(select.index(of: .column(try identifier(column.column))))
+        case .constant(let constant) where mapped.fillsTable && destination.frameworkVersion >= FrameworkEra.addsColumns:
+            let target = destination.model.storedAttribute(path, of: owner)
+            return .literal(try literal(constant, path, target, context))
+        case .constant, .derived: return .literal(.null)
+        }
+    }
+
     private func literal(
         _ constant: Constant?, _ path: String, _ attribute: Attribute?, _ context: CellContext
     ) throws(PlanError) -> StoredLiteral {

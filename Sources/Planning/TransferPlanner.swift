@@ -114,7 +114,9 @@ package struct TransferPlanner {
         case .entityNumber: return .literal(.integer(Int64(destination.entityNumbers[context.entity] ?? 0)))
         case .optimisticLock: return .carry(select.index(of: .column(try identifier("Z_OPT"))))
         case .attribute(let owner, let path):
-            guard model.isKind(context.entity, of: owner) else { return .literal(.null) }
+            guard model.isKind(context.entity, of: owner) else {
+                return try foreignAttribute(path, of: owner, context, select: &select)
+            }
             return try attribute(path, context, select: &select)
         case .toOne(let owner, let name):
             guard let links = try links(owner, name, context) else { return .literal(.null) }

@@ -75,7 +75,9 @@ extension StoreLayout {
     }
 
     private func countExpression(_ name: String, of entity: String, table: String) -> String? {
-        guard let (owner, relationship) = model.relationship(name, of: entity), relationship.isToMany else { return nil }
+        guard let (owner, relationship) = model.relationship(name, of: entity), relationship.isToMany else {
+            return nil
+        }
         func count(_ other: String, _ key: String) -> String {
             "(SELECT COUNT(*) FROM \(other) AS related WHERE related.\(key) = \(table).Z_PK)"
         }

@@ -53,9 +53,9 @@ package struct HistoryPositions: Hashable, Sendable {
         positions =
             toOnes.map { .toOne($0.name) }
             + toOnes.filter { layout.column(.toOneEntity(entity: $0.owner, relationship: $0.name)) != nil }
-                .map { .toOneEntity($0.name) }
+            .map { .toOneEntity($0.name) }
             + toOnes.filter { layout.column(.orderKey(entity: $0.owner, relationship: $0.name)) != nil }
-                .map { .orderKey($0.name) }
+            .map { .orderKey($0.name) }
             + virtual + attributes.map { .attribute($0) } + toManys.map { .toMany($0) }
         self.isKnown = isKnown && virtual.isEmpty
     }

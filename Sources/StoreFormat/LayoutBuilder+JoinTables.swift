@@ -49,7 +49,8 @@ extension LayoutBuilder {
         let entity = outline.entities[met.entity].name
         undecidable.append(
             "\(entity).\(first) and \(entity).\(second) share a join table that either may name; "
-                + "\(SchemaNames.join(number, first)) was chosen. A template store made by Apple's Core Data settles it.")
+                + "\(SchemaNames.join(number, first)) was chosen. A template store made by Apple's Core Data settles it."
+        )
         return met
     }
 

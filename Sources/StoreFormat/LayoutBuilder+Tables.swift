@@ -35,7 +35,8 @@ extension LayoutBuilder {
             Column(name: "Z_OPT", declaredType: "INTEGER", role: .optimisticLock),
         ]
         let all = house + ColumnGroup.allCases.flatMap { columns.groups[$0] ?? [] }
-        return withConstraints(EntityTable(name: name, rootEntity: outline.entities[root].name, columns: all, constraints: []), root: root)
+        return withConstraints(
+            EntityTable(name: name, rootEntity: outline.entities[root].name, columns: all, constraints: []), root: root)
     }
 
     private func addColumns(of index: Int, to columns: inout TableColumns) {
@@ -91,7 +92,9 @@ extension LayoutBuilder {
 
     /// The order of several order keys isn't derivable; a hint that names all of them settles it.
     private func orderKeysAsHinted(_ columns: inout TableColumns, table: String) {
-        guard let keys = columns.groups[.orderKeys], keys.count > 1, let hint = hints.orderColumns[table] else { return }
+        guard let keys = columns.groups[.orderKeys], keys.count > 1, let hint = hints.orderColumns[table] else {
+            return
+        }
         let byName = Dictionary(keys.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         let hinted = hint.compactMap { byName[$0] }
         if Set(hinted).count == keys.count, hinted.count == keys.count { columns.groups[.orderKeys] = hinted }

@@ -42,7 +42,8 @@ extension LayoutHints {
         }
         var result: [String: [String]] = [:]
         for table in destination.tables {
-            let keys = table.columns.enumerated().compactMap { offset, column -> (place: Int, offset: Int, name: String)? in
+            let keys = table.columns.enumerated().compactMap {
+                offset, column -> (place: Int, offset: Int, name: String)? in
                 guard case .orderKey(let entity, let relationship) = column.role else { return nil }
                 // New ones come last.
                 let place = counterpart(RelationshipName(entity, relationship)).flatMap { places[$0] } ?? Int.max
@@ -102,7 +103,8 @@ private struct JoinTableCarrier {
     ) -> KeyColumn {
         let base = SchemaNames.join(destination.entityNumbers[entity] ?? 0, relationship.relationship)
         return KeyColumn(
-            relationship: relationship, base: base, carried: counterpart(relationship).flatMap { carried[$0] } ?? Int.max,
+            relationship: relationship, base: base,
+            carried: counterpart(relationship).flatMap { carried[$0] } ?? Int.max,
             blind: SchemaNames.clashNumber(of: blind, base: base) ?? 0)
     }
 

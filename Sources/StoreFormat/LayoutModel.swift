@@ -28,7 +28,8 @@ struct LayoutModel {
         let names = model.entitiesInStoreOrder()
         guard names.count == model.entities.count else {
             throw StoreFormatError(
-                .unusableModel, "the model's entities inherit from each other or from an entity that it lacks: repair it")
+                .unusableModel,
+                "the model's entities inherit from each other or from an entity that it lacks: repair it")
         }
         let entities = names.compactMap { model.entities[$0] }
         let indexes = Dictionary(zip(names, 0...), uniquingKeysWith: { first, _ in first })
@@ -158,7 +159,8 @@ extension LayoutModel {
             let table = SchemaNames.table(entity.name)
             if let other = owners.updateValue(entity.name, forKey: table) {
                 throw StoreFormatError(
-                    .unusableModel, "its table \(table) is that of “\(other)” too: rename one of them", place: entity.name)
+                    .unusableModel, "its table \(table) is that of “\(other)” too: rename one of them",
+                    place: entity.name)
             }
         }
     }

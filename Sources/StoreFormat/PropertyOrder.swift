@@ -19,7 +19,9 @@ enum PropertyOrder {
         return
             names
             .map { (bucket: CFStringHash.hash($0, width: width) % size, name: $0) }
-            .sorted { $0.bucket == $1.bucket ? ManagedObjectModel.compareOrder($0.name, $1.name) : $0.bucket < $1.bucket }
+            .sorted {
+                $0.bucket == $1.bucket ? ManagedObjectModel.compareOrder($0.name, $1.name) : $0.bucket < $1.bucket
+            }
             .map(\.name)
     }
 }

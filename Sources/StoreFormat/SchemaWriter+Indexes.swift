@@ -80,7 +80,9 @@ extension SchemaWriter {
                 continue
             }
             let columns = index.elements.compactMap { element in
-                column(of: element.indexed, in: entity).map { "\($0) COLLATE BINARY \(element.isAscending ? "ASC" : "DESC")" }
+                column(of: element.indexed, in: entity).map {
+                    "\($0) COLLATE BINARY \(element.isAscending ? "ASC" : "DESC")"
+                }
             }
             guard !columns.isEmpty, columns.count == index.elements.count else { continue }
             guard let condition = condition(of: index, entity) else { continue }

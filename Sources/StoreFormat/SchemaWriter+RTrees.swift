@@ -36,7 +36,8 @@ extension SchemaWriter {
         // SQLite's R-tree takes one to five dimensions.
         guard (1...5).contains(columns.count), columns.count == found.count, let table = layout.table(of: entity.name)
         else {
-            unsupported.append("R-tree index \(entity.name).\(index) is left out: it needs one to five stored attributes.")
+            unsupported.append(
+                "R-tree index \(entity.name).\(index) is left out: it needs one to five stored attributes.")
             return
         }
         let (name, host) = ("Z_RT_\(entity.name)_\(index)", table.name)
@@ -56,7 +57,8 @@ extension SchemaWriter {
         trigger("INSERT", "INSERT OR REPLACE INTO \(name) (Z_PK, \(names)) VALUES (NEW.Z_PK, \(values))")
         trigger(
             "UPDATE",
-            "DELETE FROM \(name) WHERE Z_PK = NEW.Z_PK ; INSERT INTO \(name) (Z_PK, \(names)) VALUES (NEW.Z_PK, \(values))")
+            "DELETE FROM \(name) WHERE Z_PK = NEW.Z_PK ; INSERT INTO \(name) (Z_PK, \(names)) VALUES (NEW.Z_PK, \(values))"
+        )
         trigger("DELETE", "DELETE FROM \(name) WHERE Z_PK = OLD.Z_PK")
         // As the triggers would have: every row of the table, whatever its entity.
         let selected = columns.map { "\($0), \($0)" }.joined(separator: ", ")

@@ -131,7 +131,8 @@ extension StoreMatcher {
     }
 
     private mutating func match(_ join: JoinTable, in real: StoreSchema.Table) -> JoinTable? {
-        let bases = join.isReflexive ? [join.ownerColumn, join.destinationColumn] : join.keyBases(expected.entityNumbers)
+        let bases =
+            join.isReflexive ? [join.ownerColumn, join.destinationColumn] : join.keyBases(expected.entityNumbers)
         guard let (first, second) = keyColumns(bases, in: real) else { return nil }
         var columns = [first, second]
         var orders: [String?] = []

@@ -109,7 +109,8 @@ extension StoreSchema {
             name: object.name, rootPage: object.rootPage, columns: columns, isWithoutRowID: isWithoutRowID)
     }
 
-    private static func readPrimaryKeys(_ connection: borrowing Connection) throws(StoreFormatError) -> [PrimaryKeyRow] {
+    private static func readPrimaryKeys(_ connection: borrowing Connection) throws(StoreFormatError) -> [PrimaryKeyRow]
+    {
         var rows: [PrimaryKeyRow] = []
         do throws(SQLiteError) {
             var statement = try connection.prepare(

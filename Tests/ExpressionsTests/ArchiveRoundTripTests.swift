@@ -131,6 +131,17 @@ struct ArchiveRoundTripTests {
         #expect(error?.code == .limitExceeded)
     }
 
+    @Test("a long list that is shared many times is refused")
+    func sharedList() throws {
+        var writer = KeyedArchiveWriter()
+        let number = writer.integer(1)
+        var list = writer.array(Array(repeating: number, count: 2000))
+        list = writer.array(Array(repeating: list, count: 2000))
+        let archive = try KeyedArchive(parsing: writer.bytes(root: list))
+        let error = #expect(throws: ExpressionArchiveError.self) { try Constant(archive: archive, at: archive.root) }
+        #expect(error?.code == .limitExceeded)
+    }
+
     @Test("the archive of a bare key has the shape that Core Data writes")
     func shape() throws {
         let single = try archive(.key("a"))

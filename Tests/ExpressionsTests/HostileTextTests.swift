@@ -84,7 +84,12 @@ struct HostileTextTests {
                         }
                     })
             }
-            thread.stackSize = 512 * 1024
+            // Unoptimised frames are several times as large.
+            #if DEBUG
+                thread.stackSize = 1024 * 1024
+            #else
+                thread.stackSize = 512 * 1024
+            #endif
             thread.start()
         }
     }

@@ -1,0 +1,99 @@
+public import ArgumentParser
+import Causeway
+
+/// What `plan` and `migrate` have in common, so that a plan becomes a migration by changing one word.
+public struct MigrateArguments: ParsableArguments {
+    @Argument(help: "The store's main file.", completion: .file())
+    var store: String
+
+    @Option(
+        help: ArgumentHelp(
+            "The model's versions: an .xcdatamodeld, .xcdatamodel, .momd or .mom, or a store that has the version.",
+            valueName: "models"),
+        completion: .file())
+    var models: String
+
+    @Option(
+        name: .customLong("to"),
+        help: ArgumentHelp(
+            "The version to reach: a model's name, its version identifier or its checksum. (default: the current one)",
+            valueName: "version"))
+    var target: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Version B follows version A, where it isn't the neighbour; may be given several times.", valueName: "A=B"))
+    var next: [VersionEdge] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The NSPersistenceFrameworkVersion whose layout is written. (default: the store's)", valueName: "number"))
+    var frameworkVersion: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "A store that Core Data wrote for the target version; it settles names that a model leaves open.",
+            valueName: "store"),
+        completion: .file())
+    var schemaTemplate: String?
+
+    @Option(help: ArgumentHelp("Rows in a batch, at most.", valueName: "rows"))
+    var batchSize = MigrationOptions().batchRows
+
+    @Option(help: ArgumentHelp("Bytes in a batch, about; K, M and G are understood.", valueName: "bytes"))
+    var batchBytes = ByteCount(bytes: MigrationOptions().batchBytes)
+
+    @Option(help: ArgumentHelp("Worker threads. (default: one a core)", valueName: "threads"))
+    var jobs: Int?
+
+    @Flag(help: "Make a complete store for every step, also where steps can run as one.")
+    var noFuse = false
+
+    /// Made by the argument parser.
+    public init() {}
+
+    /// Rows: more don't make batches faster, and one batch is held in memory whole.
+    private static let batchSizes = 1...1_000_000
+    /// Bytes: from a page to what a machine of today has to spare for each thread.
+    private static let batchBytes = 4_096...(1 << 30)
+    /// Threads: more than any machine has cores.
+    private static let jobCounts = 1...1_024
+
+    /// Refuses values that can't be meant.
+    ///
+    /// - Throws: `ValidationError`, which exits with 64.
+    public func validate() throws {
+        _ = try next.edges()
+        guard Self.batchSizes.contains(batchSize) else {
+            throw ValidationError("--batch-size must be \(Self.batchSizes.inWords) rows.")
+        }
+        guard Self.batchBytes.contains(batchBytes.bytes) else {
+            throw ValidationError("--batch-bytes must be \(Self.batchBytes.inWords) bytes.")
+        }
+        if let jobs, !Self.jobCounts.contains(jobs) {
+            throw ValidationError("--jobs must be \(Self.jobCounts.inWords) threads.")
+        }
+        if let frameworkVersion, frameworkVersion < 1 {
+            throw ValidationError("--framework-version must be a positive number, for example 1145.")
+        }
+    }
+
+    /// - Parameter output: where the new store goes; nil for the source's place.
+    func migrator(output: String? = nil) throws -> Migrator {
+        var options = MigrationOptions()
+        options.output = output
+        options.target = target
+        options.next = try next.edges()
+        options.frameworkVersion = frameworkVersion
+        options.schemaTemplate = schemaTemplate
+        options.batchRows = batchSize
+        options.batchBytes = batchBytes.bytes
+        options.jobs = jobs
+        options.fusesSteps = !noFuse
+        return Migrator(store: store, models: models, options: options)
+    }
+}
+
+extension ClosedRange<Int> {
+    fileprivate var inWords: String { "\(Figures.grouped(lowerBound)) to \(Figures.grouped(upperBound))" }
+}

@@ -1,0 +1,61 @@
+import Causeway
+
+/// A report about models as a person reads it.
+struct ModelsText {
+    let report: ModelsReport
+    let showsHashes: Bool
+
+    var lines: [String] {
+        var lines = ["Models  \(report.models)", "", Figures.count(report.versions.count, "version", "versions")]
+        lines += versions
+        lines += report.versions.compactMap { version in
+            version.error.map { "  \(version.name): can't be read: \($0)" }
+        }
+        if showsHashes { lines += hashes }
+        if !report.steps.isEmpty { lines += ["", Figures.count(report.steps.count, "step", "steps")] + steps }
+        if !report.notices.isEmpty { lines += ["", "Notices"] + report.notices.map { "  - \($0)" } }
+        return lines
+    }
+
+    private var versions: [String] {
+        var table = TextTable([
+            ("", .leading), ("VERSION", .leading), ("IDENTIFIERS", .leading), ("ENTITIES", .trailing),
+            ("CHECKSUM", .leading),
+        ])
+        for version in report.versions {
+            table.add(
+                version.isCurrent ? "*" : "", version.name,
+                version.versionIdentifiers.filter { !$0.isEmpty }.joined(separator: ", "),
+                version.error == nil ? Figures.grouped(version.entityCount) : "?", version.checksum)
+        }
+        return table.lines + ["  * the current version"]
+    }
+
+    private var hashes: [String] {
+        report.versions.filter { $0.error == nil }.flatMap { version in
+            var table = TextTable([("ENTITY", .leading), ("HASH", .leading)])
+            for (entity, hash) in version.entityHashes.sorted(by: { $0.key < $1.key }) {
+                table.add(entity, hash + (version.unverifiedEntities.contains(entity) ? "  unverified" : ""))
+            }
+            return ["", version.name, "  digest  \(version.digest)"] + table.lines
+        }
+    }
+
+    private var steps: [String] {
+        report.steps.flatMap { step -> [String] in
+            let head = "  \(step.from) → \(step.to): "
+            if let error = step.error { return [head + error] }
+            if step.isEqual { return [head + "no migration needed: the hashes are equal"] }
+            let verdict = step.isInferable ? "can be inferred" : "can't be inferred"
+            return [head + verdict] + changes(step).map { "      \($0)" } + step.refusals.map { "    - \($0)" }
+        }
+    }
+
+    private func changes(_ step: ModelsReport.Step) -> [String] {
+        let renamed = step.renamedEntities.map { "\($0.from) → \($0.to)" }
+        return [
+            ("added", step.addedEntities), ("removed", step.removedEntities), ("renamed", renamed),
+            ("changed", step.changedEntities),
+        ].filter { !$0.1.isEmpty }.map { "\($0.0.padded(to: 9))\($0.1.joined(separator: ", "))" }
+    }
+}

@@ -1,0 +1,63 @@
+import Causeway
+
+/// A plan as a person reads it.
+struct PlanText {
+    let plan: MigrationPlan
+    let showsSQL: Bool
+
+    var lines: [String] {
+        var lines = ["Store    \(plan.store), \(Figures.bytes(plan.storeBytes))"]
+        guard !plan.isNothingToDo else {
+            lines.append("Version  \(plan.sourceVersion): nothing to do, this is the target")
+            return lines + Self.warnings(plan)
+        }
+        lines += [
+            "Version  \(plan.path.joined(separator: " → "))",
+            "Disk     \(Figures.bytes(plan.diskBytes)) beside the store at the peak",
+            "Memory   \(Figures.bytes(plan.memoryBytes)) for rows in flight at most",
+        ]
+        for (index, step) in plan.steps.enumerated() {
+            lines += ["", "Step \(index + 1) of \(plan.steps.count): \(step.versions.joined(separator: " → "))"]
+            lines += passes(step) + Self.losses(step)
+            if showsSQL { lines += statements(step) }
+        }
+        return lines + Self.warnings(plan)
+    }
+
+    /// What a migration says before it runs.
+    static func cautions(_ plan: MigrationPlan) -> [String] {
+        plan.steps.flatMap { step in
+            step.losses.map { "lost in \(step.versions.joined(separator: " → ")): \($0)" }
+        } + plan.warnings.map { "warning: \($0)" }
+    }
+
+    private static func losses(_ step: MigrationPlan.Step) -> [String] {
+        step.losses.isEmpty ? [] : ["  Lost:"] + step.losses.map { "  - \($0)" }
+    }
+
+    private static func warnings(_ plan: MigrationPlan) -> [String] {
+        plan.warnings.isEmpty ? [] : ["", "Warnings"] + plan.warnings.map { "  - \($0)" }
+    }
+
+    private func passes(_ step: MigrationPlan.Step) -> [String] {
+        var table = TextTable([
+            ("PASS", .leading), ("METHOD", .leading), ("ROWS", .trailing), ("CARRIED", .trailing),
+            ("CHANGED", .trailing),
+        ])
+        for pass in step.passes {
+            let movesRows = pass.carried + pass.changed > 0
+            table.add(
+                pass.title, pass.method, pass.rows.map(Figures.grouped) ?? "",
+                movesRows ? String(pass.carried) : "", movesRows ? String(pass.changed) : "")
+        }
+        return table.isEmpty ? [] : table.lines
+    }
+
+    private func statements(_ step: MigrationPlan.Step) -> [String] {
+        var lines = ["", "-- schema"] + step.statements.map { $0 + ";" }
+        for pass in step.passes where !pass.statement.isEmpty && pass.method != "index" {
+            lines += ["-- rows of \(pass.title)", pass.statement + ";"]
+        }
+        return lines
+    }
+}

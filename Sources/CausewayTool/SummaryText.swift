@@ -1,0 +1,40 @@
+import Causeway
+
+/// What a migration has done, as a person reads it.
+struct SummaryText {
+    let summary: MigrationSummary
+    /// `--output`; nil for the store's place.
+    let output: String?
+
+    var lines: [String] {
+        guard !summary.wasCurrent else {
+            let written = output == nil ? "the store wasn't touched" : "nothing was written"
+            return ["\(summary.store) is at version \(summary.targetVersion) already: nothing to do, \(written)"]
+        }
+        let rate = summary.seconds > 0 ? Double(summary.bytes) / summary.seconds : 0
+        var lines = [
+            "\(summary.store): \(summary.sourceVersion) → \(summary.targetVersion), "
+                + "\(Figures.count(summary.rows, "row", "rows"))"
+                + (summary.droppedRows > 0 ? ", \(Figures.grouped(summary.droppedRows)) dropped" : "")
+                + ", \(Figures.bytes(rate))/s, \(Figures.seconds(summary.seconds))"
+        ]
+        if let backup = summary.backup {
+            lines.append("The original is kept as \(backup).")
+            // A -wal of the new store would be played into the old one: it goes first.
+            let (store, backup) = (Self.quoted(summary.store), Self.quoted(backup))
+            lines.append("To undo, while no program uses the store:")
+            lines.append("  rm -f -- \(Self.quoted(summary.store + "-wal")) \(Self.quoted(summary.store + "-shm"))")
+            lines.append("  mv -- \(backup) \(store)")
+        }
+        return lines
+    }
+
+    /// A word of a shell's command.
+    static func quoted(_ path: String) -> String {
+        let isPlain = path.unicodeScalars.allSatisfy {
+            $0.properties.isAlphabetic || ("0"..."9").contains($0) || "/._-+,:@".unicodeScalars.contains($0)
+        }
+        if isPlain, !path.isEmpty { return path }
+        return "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+}

@@ -1,0 +1,137 @@
+import Causeway
+import CausewayPlatform
+import Synchronization
+
+/// Shows a running migration to a person, on standard error: one line that is rewritten on a terminal, plain lines
+/// elsewhere.
+final class TextReporter: Sendable {
+    enum Verbosity: Int, Comparable {
+        /// Errors only.
+        case quiet
+        case normal
+        /// Every pass.
+        case passes
+        /// Every statement.
+        case statements
+
+        static func < (a: Verbosity, b: Verbosity) -> Bool { a.rawValue < b.rawValue }
+    }
+
+    /// Seconds between two drawings of the line: what an eye follows.
+    private static let drawingInterval = 0.1
+    /// Seconds between two plain lines: a log of a long run stays readable.
+    private static let plainInterval = 5.0
+    /// Back to the line's start, and everything after it erased.
+    private static let eraseLine = "\r\u{1B}[K"
+    /// Columns of a terminal that doesn't say.
+    private static let fallbackWidth = 80
+
+    private struct State {
+        var meter: ProgressMeter
+        var plan: MigrationPlan?
+        var step = 0
+        /// What is going on: a pass or a phase.
+        var activity = ""
+        var lastShown: Double
+        var isLineOpen = false
+    }
+
+    private let verbosity: Verbosity
+    private let stream: StandardStream
+    private let isTerminal: Bool
+    private let state: Mutex<State>
+
+    init(_ verbosity: Verbosity, stream: StandardStream = .error) {
+        self.verbosity = verbosity
+        self.stream = stream
+        isTerminal = Terminal.isTerminal(stream.descriptor)
+        let now = MonotonicClock.seconds()
+        state = Mutex(State(meter: ProgressMeter(now: now), lastShown: now))
+    }
+
+    /// Takes an event; quick, since the migration waits for it.
+    func receive(_ event: MigrationEvent) {
+        guard verbosity > .quiet else { return }
+        state.withLock { state in
+            switch event {
+            case .planned(let plan): begin(plan, &state)
+            case .stepBegan(let versions, let index, let count, _):
+                state.step = index
+                if verbosity >= .passes || count > 1 {
+                    say("step \(index + 1) of \(count): \(versions.joined(separator: " → "))", &state)
+                }
+            case .passBegan(let title): show(title, &state)
+            case .progress(let rows, let bytes, let total):
+                state.meter.update(rows: rows, bytes: bytes, total: total, now: MonotonicClock.seconds())
+                draw(&state)
+            case .passEnded(let title, let rows, let dropped, let seconds):
+                if verbosity >= .passes { say(pass(title, rows, dropped, seconds, state), &state) }
+            case .phaseBegan(let phase):
+                if verbosity >= .passes { say(phase, &state) }
+                show(phase, &state)
+            case .warning(let text): say("warning: \(text)", &state)
+            case .statement(let sql): if verbosity >= .statements { say("  \(sql);", &state) }
+            }
+        }
+    }
+
+    /// Says something in between, whatever the verbosity.
+    func say(_ text: String) {
+        state.withLock { say(text, &$0) }
+    }
+
+    /// Removes the line, so that results and errors stand alone.
+    func finish() {
+        state.withLock { erase(&$0) }
+    }
+
+    private func begin(_ plan: MigrationPlan, _ state: inout State) {
+        state.plan = plan
+        for line in PlanText.cautions(plan) { say(line, &state) }
+        if verbosity >= .passes {
+            say(
+                "plan: \(plan.path.joined(separator: " → ")), up to \(Figures.bytes(plan.diskBytes)) of disk and "
+                    + "\(Figures.bytes(plan.memoryBytes)) of memory for rows", &state)
+        }
+    }
+
+    private func pass(_ title: String, _ rows: Int, _ dropped: Int, _ seconds: Double, _ state: State) -> String {
+        let passes = state.plan.flatMap { $0.steps.indices.contains(state.step) ? $0.steps[state.step].passes : nil }
+        let method = passes?.first { $0.title == title }?.method ?? "move"
+        return "  \(title): \(method), \(Figures.count(rows, "row", "rows")), \(Figures.grouped(dropped)) dropped, "
+            + Figures.seconds(seconds)
+    }
+
+    private func show(_ activity: String, _ state: inout State) {
+        state.activity = activity
+        // A new activity is drawn at once: it may be long without any progress.
+        if isTerminal { state.lastShown -= Self.drawingInterval }
+        draw(&state)
+    }
+
+    private func draw(_ state: inout State) {
+        let now = MonotonicClock.seconds()
+        guard now - state.lastShown >= (isTerminal ? Self.drawingInterval : Self.plainInterval) else { return }
+        state.lastShown = now
+        let text = "\(state.meter.text)  \(state.activity)"
+        guard isTerminal else {
+            stream.writeLine(text)
+            return
+        }
+        // One column stays free: a full line would wrap, and only its last part be erased.
+        let width = (Terminal.width(stream.descriptor) ?? Self.fallbackWidth) - 1
+        stream.write(Self.eraseLine + String(text.printable.prefix(max(1, width))))
+        state.isLineOpen = true
+    }
+
+    private func say(_ text: String, _ state: inout State) {
+        erase(&state)
+        stream.writeLine(text)
+    }
+
+    private func erase(_ state: inout State) {
+        guard state.isLineOpen else { return }
+        stream.write(Self.eraseLine)
+        state.isLineOpen = false
+    }
+}

@@ -1,0 +1,73 @@
+import CausewaySQLite
+import Foundation
+
+/// The real stores and models beside the package; suites that need them are skipped visibly where they are missing.
+enum SharedStores {
+    private static let shared = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "shared")
+    static let folder = shared.appending(path: "stores")
+    static let vectors = shared.appending(path: "reference/version-hash-vectors.json")
+    static let hashTool = shared.appending(path: "tools/version-hashes")
+
+    static var exist: Bool { FileManager.default.fileExists(atPath: folder.path) }
+
+    /// Paths below the folder, in a stable order.
+    static func paths(where isWanted: (String) -> Bool) -> [String] {
+        (FileManager.default.subpaths(atPath: folder.path) ?? []).filter(isWanted).sorted()
+    }
+
+    static let stores = paths { path in
+        ["sqlite", "moody", "wiredatabase"].contains(URL(filePath: path).pathExtension)
+    }
+    static let sources = paths { $0.hasSuffix("/contents") }
+    static let compiled = paths { $0.hasSuffix(".mom") }
+    static let bundles = paths { $0.hasSuffix(".xcdatamodeld") || $0.hasSuffix(".momd") }
+
+    static func path(_ path: String) -> String { folder.appending(path: path).path }
+
+    static func bytes(_ path: String) throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: folder.appending(path: path)))
+    }
+
+    /// Metadata and model cache of a store, read from a copy with its write-ahead log.
+    static func identity(_ path: String) throws -> (metadata: [UInt8], cache: [UInt8]?) {
+        try TemporaryFolder.with { folder in
+            let copy = folder.appending(path: "store.sqlite")
+            for suffix in ["", "-wal"] {
+                let source = URL(filePath: self.path(path) + suffix)
+                guard FileManager.default.fileExists(atPath: source.path) else { continue }
+                let target = URL(filePath: copy.path + suffix)
+                try FileManager.default.copyItem(at: source, to: target)
+                try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: target.path)
+            }
+            let connection = try Connection(path: copy.path, mode: .readWrite, hardening: .untrusted)
+            let metadata = try blob("SELECT Z_PLIST FROM Z_METADATA", connection)
+            return (metadata ?? [], try blob("SELECT Z_CONTENT FROM Z_MODELCACHE", connection))
+        }
+    }
+
+    private static func blob(_ sql: String, _ connection: borrowing Connection) throws -> [UInt8]? {
+        var statement = try connection.prepare(sql)
+        return try statement.step() ? statement.bytes(at: 0) : nil
+    }
+}
+
+enum TemporaryFolder {
+    /// Runs the body with a new folder, removed afterwards.
+    static func with<Result>(_ body: (URL) throws -> Result) throws -> Result {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "causeway-model-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        return try body(folder)
+    }
+
+    /// Writes files given by relative path.
+    static func write(_ files: [String: [UInt8]], in folder: URL) throws {
+        for (path, bytes) in files {
+            let target = folder.appending(path: path)
+            try FileManager.default.createDirectory(
+                at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(bytes).write(to: target)
+        }
+    }
+}

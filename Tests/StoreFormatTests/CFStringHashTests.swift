@@ -1,3 +1,0 @@
-import CausewayModel
-import CausewayStoreFormat
-import Testing
