@@ -1,7 +1,7 @@
 /// Numbers as people read them.
-enum Figures {
+package enum Figures {
     /// `1,234,567`
-    static func grouped(_ number: Int) -> String {
+    package static func grouped(_ number: Int) -> String {
         let digits = String(number.magnitude)
         var result = ""
         for (place, digit) in digits.enumerated() {
@@ -12,9 +12,9 @@ enum Figures {
     }
 
     /// `999 B`, `1.5 kB`, `12.3 MB`: powers of 1,000, as disks are sold.
-    static func bytes(_ count: Int) -> String { bytes(Double(count)) }
+    package static func bytes(_ count: Int) -> String { bytes(Double(count)) }
 
-    static func bytes(_ count: Double) -> String {
+    package static func bytes(_ count: Double) -> String {
         guard count >= 1_000 else { return "\(Int(max(0, count))) B" }
         var value = count
         var unit = ""
@@ -26,13 +26,13 @@ enum Figures {
     }
 
     /// `0.4 s`, `59.9 s`, `1:02:03`
-    static func seconds(_ seconds: Double) -> String {
+    package static func seconds(_ seconds: Double) -> String {
         guard seconds >= 60 else { return "\(tenths(max(0, seconds))) s" }
         return clock(seconds)
     }
 
     /// `0:59`, `1:02:03`
-    static func clock(_ seconds: Double) -> String {
+    package static func clock(_ seconds: Double) -> String {
         // Beyond a year nobody waits, and infinity is no integer.
         let whole = Int(min(max(0, seconds.isNaN ? 0 : seconds), 366 * 86_400).rounded())
         let (hours, minutes, rest) = (whole / 3_600, whole / 60 % 60, whole % 60)
@@ -41,13 +41,13 @@ enum Figures {
     }
 
     /// One place after the point.
-    static func tenths(_ value: Double) -> String {
+    package static func tenths(_ value: Double) -> String {
         let tenths = Int((min(abs(value), 1e15) * 10).rounded())
         return "\(value < 0 && tenths > 0 ? "-" : "")\(grouped(tenths / 10)).\(tenths % 10)"
     }
 
     /// `1 row`, `2 rows`
-    static func count(_ number: Int, _ singular: String, _ plural: String) -> String {
+    package static func count(_ number: Int, _ singular: String, _ plural: String) -> String {
         "\(grouped(number)) \(number == 1 ? singular : plural)"
     }
 }

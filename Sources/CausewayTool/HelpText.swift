@@ -22,8 +22,9 @@ func helpText(_ text: String) -> String {
 
 /// One table for README, help and code: `MigrationError.Code.table`.
 private let exitStatusTable: String = {
-    let rows = [(status: Int32(0), meaning: "done, or nothing to do")]
-        + MigrationError.Code.table.map { ($0.code.exitCode, $0.meaning) }
-    let lines = rows.map { row in "  \(String(row.status).padded(to: 3, .trailing))  \(row.meaning)" }
+    let failures = MigrationError.Code.table.map { (status: $0.code.exitCode, meaning: $0.meaning) }
+    let lines = ([(status: 0, meaning: "done, or nothing to do")] + failures).map { row in
+        "  \(String(row.status).padded(to: 3, .trailing))  \(row.meaning)"
+    }
     return (["EXIT STATUS:"] + lines).joined(separator: "\n")
 }()

@@ -1,5 +1,5 @@
 /// Rows and bytes over time: percentage, rates and the time that is left.
-struct ProgressMeter {
+package struct ProgressMeter {
     /// Seconds over which the shown rates are taken: long enough not to flicker, short enough to show a slow pass.
     private static let window = 5.0
 
@@ -14,12 +14,12 @@ struct ProgressMeter {
     private var total = 0
 
     /// - Parameter now: seconds of any clock that never goes back.
-    init(now: Double) {
+    package init(now: Double) {
         start = now
         samples = [Sample(time: now, rows: 0, bytes: 0)]
     }
 
-    mutating func update(rows: Int, bytes: Int, total: Int, now: Double) {
+    package mutating func update(rows: Int, bytes: Int, total: Int, now: Double) {
         self.total = total
         samples.append(Sample(time: now, rows: rows, bytes: bytes))
         // The first sample of the window stays: the rates need two.
@@ -29,10 +29,10 @@ struct ProgressMeter {
     private var last: Sample { samples[samples.count - 1] }
 
     /// From 0 to 1; nil where the number of rows isn't known.
-    var fraction: Double? { total > 0 ? min(1, Double(last.rows) / Double(total)) : nil }
+    package var fraction: Double? { total > 0 ? min(1, Double(last.rows) / Double(total)) : nil }
 
-    var rowsPerSecond: Double { rate { $0.rows } }
-    var bytesPerSecond: Double { rate { $0.bytes } }
+    package var rowsPerSecond: Double { rate { $0.rows } }
+    package var bytesPerSecond: Double { rate { $0.bytes } }
 
     private func rate(_ count: (Sample) -> Int) -> Double {
         let elapsed = last.time - samples[0].time
@@ -40,14 +40,14 @@ struct ProgressMeter {
     }
 
     /// Seconds, by the average since the start; nil before there is one.
-    var secondsLeft: Double? {
+    package var secondsLeft: Double? {
         let elapsed = last.time - start
         guard total > 0, last.rows > 0, elapsed > 0 else { return nil }
         return Double(max(0, total - last.rows)) * elapsed / Double(last.rows)
     }
 
     /// ` 42 %  1,234 rows  567 rows/s  8.9 MB/s  ETA 0:42`
-    var text: String {
+    package var text: String {
         var parts: [String] = []
         if let fraction { parts.append("\(Int(fraction * 100))".padded(to: 3, .trailing) + " %") }
         parts.append(Figures.count(last.rows, "row", "rows"))

@@ -10,8 +10,8 @@ import Synchronization
 /// A reader that goes away (`head`) and a file that reaches the user's size limit must be errors that the writing call
 /// gives, not the end of the process in the middle of a swap.
 func ignoreFatalSignals() {
-    _ = unsafe signal(SIGPIPE, SIG_IGN)
-    _ = unsafe signal(SIGXFSZ, SIG_IGN)
+    _ = signal(SIGPIPE, SIG_IGN)
+    _ = signal(SIGXFSZ, SIG_IGN)
 }
 
 /// Turns Ctrl-C and the system's request to end into a call: the first asks to stop, the second ends the process at once.
@@ -28,7 +28,7 @@ final class SignalWatch: Sendable {
         let queue = DispatchQueue(label: "causeway.signals")
         let made = Self.watched.map { number in
             // The default action would end the process before the source sees the signal.
-            _ = unsafe signal(number, SIG_IGN)
+            _ = signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler { [weak self] in self?.receive(number, stop) }
             return source
@@ -44,7 +44,7 @@ final class SignalWatch: Sendable {
             return sources
         }
         for source in made { source.cancel() }
-        for number in Self.watched { _ = unsafe signal(number, SIG_DFL) }
+        for number in Self.watched { _ = signal(number, SIG_DFL) }
     }
 
     /// The signal that asked to stop; nil where none did.

@@ -1,5 +1,5 @@
 /// The candidate that a mistyped word most likely meant; nil where none comes near.
-func nearest(to word: String, among candidates: [String]) -> String? {
+package func nearest(to word: String, among candidates: [String]) -> String? {
     let ranked = candidates.map { (name: $0, distance: editDistance(word, $0)) }
     guard let best = ranked.min(by: { $0.distance < $1.distance }) else { return nil }
     // A third of the letters may be wrong: more is another word.

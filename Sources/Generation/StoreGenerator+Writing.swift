@@ -10,3 +10,166 @@ extension StoreGenerator {
 
     /// Writes the store.
     ///
+    /// `progress` is called now and then; when it gives false, the work stops and what was written is removed.
+    /// - Throws: `outputExists` when something has the store's name or one that belongs to it; nothing is touched then.
+    ///   `writing`, `unusableModel` or `cancelled`, after which nothing of the store is left.
+    package func generate(
+        at path: String, progress: (GenerationProgress) -> Bool = { _ in true }
+    ) throws(GenerationError) {
+        let statements: SchemaStatements
+        do throws(StoreFormatError) {
+            statements = try layout.statements()
+        } catch {
+            throw GenerationError(error)
+        }
+        let house = try HouseRows(self)
+        let files = OutputFiles(store: path)
+        try files.create()
+        do throws(GenerationError) {
+            try write(to: files, statements, house, progress: progress)
+            try files.sync()
+        } catch {
+            throw files.remove(after: error)
+        }
+    }
+
+    private func write(
+        to files: OutputFiles, _ statements: SchemaStatements, _ house: HouseRows,
+        progress: (GenerationProgress) -> Bool
+    ) throws(GenerationError) {
+        let connection = try open(files)
+        // One transaction from an empty file: SQLite journals only pages that were there before, which is none.
+        try run("BEGIN EXCLUSIVE", on: connection)
+        let last = statements.modelStatements.lastIndex { $0.kind == .entityTable || $0.kind == .joinTable }
+        let split = last.map { $0 + 1 } ?? 0
+        for statement in statements.modelStatements[..<split] { try run(statement.sql, on: connection) }
+        try writeRows(on: connection, files, progress)
+        try writeLinks(on: connection, progress)
+        try finishModel(statements, from: split, on: connection, progress)
+        try report(.closing, "Z_METADATA", rows: options.rows, progress)
+        for statement in statements.houseStatements { try run(statement.sql, on: connection) }
+        try house.write(to: connection)
+        do throws(SQLiteError) {
+            try connection.commit()
+            // Last, as in WAL mode the pages above would be written twice.
+            try connection.setJournalMode(.wal)
+            try connection.close()
+        } catch {
+            throw GenerationError(error)
+        }
+    }
+
+    /// A connection to the empty file, set up as Core Data does (store-format.md §1).
+    private func open(_ files: OutputFiles) throws(GenerationError) -> Connection {
+        do throws(SQLiteError) {
+            let connection = try Connection(path: files.store, mode: .readWrite, hardening: .own)
+            try connection.setPragma("page_size", to: 4_096)
+            try connection.setPragma("auto_vacuum", to: 2)
+            try connection.setPragma("cache_size", to: -StoreGenerator.cacheSize)
+            // A crash leaves a file that is no store; the finished one is synced as a whole.
+            try connection.setPragma("synchronous", to: "OFF")
+            return connection
+        } catch {
+            throw GenerationError(error)
+        }
+    }
+
+    private func writeRows(
+        on connection: borrowing Connection, _ files: OutputFiles, _ progress: (GenerationProgress) -> Bool
+    ) throws(GenerationError) {
+        var done = 0
+        for table in tables where table.keys.rowCount > 0 {
+            var writer = try RowWriter(table, on: connection, files: files)
+            for index in 0..<table.keys.rowCount {
+                if done % StoreGenerator.rowsPerReport == 0 { try report(.rows, table.name, rows: done, progress) }
+                try writer.write(index)
+                done += 1
+            }
+        }
+        try report(.rows, tables.last?.name ?? "", rows: done, progress)
+    }
+
+    private func writeLinks(
+        on connection: borrowing Connection, _ progress: (GenerationProgress) -> Bool
+    ) throws(GenerationError) {
+        var done = 0
+        for table in layout.joinTables {
+            guard let link = links.join(table), link.owners.count > 0, link.partners.count > 0 else { continue }
+            var writer = try JoinWriter(table, link, on: connection)
+            for owner in 0..<link.owners.count {
+                if owner % StoreGenerator.rowsPerReport == 0 { try report(.links, table.name, rows: done, progress) }
+                done += try writer.write(owner: owner)
+            }
+        }
+    }
+
+    /// Indexes, then derived values, which need them, then R-trees with their rows and triggers, in Core Data's order.
+    private func finishModel(
+        _ statements: SchemaStatements, from start: Int, on connection: borrowing Connection,
+        _ progress: (GenerationProgress) -> Bool
+    ) throws(GenerationError) {
+        var needsDerived = true
+        for statement in statements.modelStatements[start...] {
+            try report(.indexes, statement.name, rows: options.rows, progress)
+            if needsDerived, statement.kind == .trigger || statement.kind == .rTree {
+                try computeDerived(on: connection)
+                needsDerived = false
+            }
+            try run(statement.sql, on: connection)
+            if let fill = statements.rTreeFills[statement.name] { try run(fill, on: connection) }
+        }
+        if needsDerived { try computeDerived(on: connection) }
+    }
+
+    /// Counts first: an attribute may be derived from another object's count.
+    private func computeDerived(on connection: borrowing Connection) throws(GenerationError) {
+        var copies: [String] = []
+        for entity in layout.entities {
+            for attribute in layout.model.entities[entity]?.attributes ?? [] {
+                guard let value = layout.derivedValue(of: attribute.name, declaredBy: entity),
+                    let expression = value.expression
+                else { continue }
+                let update =
+                    "UPDATE \(value.table) SET \(value.column) = \(expression) WHERE Z_ENT BETWEEN "
+                    + "\(value.entityNumbers.lowerBound) AND \(value.entityNumbers.upperBound)"
+                if expression.hasPrefix("(SELECT COUNT") {
+                    try run(update, on: connection)
+                } else {
+                    copies.append(update)
+                }
+            }
+        }
+        for update in copies { try run(update, on: connection) }
+    }
+
+    private func report(
+        _ phase: GenerationProgress.Phase, _ object: String, rows: Int, _ progress: (GenerationProgress) -> Bool
+    ) throws(GenerationError) {
+        let total = phase == .links ? nil : options.rows
+        guard progress(GenerationProgress(phase: phase, object: object, rows: rows, totalRows: total)) else {
+            throw GenerationError(.cancelled, "stopped as asked for; nothing of the store is left")
+        }
+    }
+
+    private func run(_ sql: String, on connection: borrowing Connection) throws(GenerationError) {
+        do throws(SQLiteError) {
+            try connection.execute(sql)
+        } catch {
+            throw GenerationError(error)
+        }
+    }
+}
+
+extension GenerationError {
+    init(_ error: SQLiteError, place: String? = nil) {
+        self.init(.writing, "\(error)", place: place)
+    }
+
+    init(_ error: StoreFormatError) {
+        self.init(error.code == .unusableModel ? .unusableModel : .writing, error.message, place: error.place)
+    }
+
+    init(_ error: ModelError) {
+        self.init(.unusableModel, "\(error)")
+    }
+}

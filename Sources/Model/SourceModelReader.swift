@@ -56,11 +56,13 @@ struct SourceModelReader {
                 report("An entity has no name.", element)
                 continue
             }
-            if lines.updateValue(element.line, forKey: .init(entity: name)) != nil {
-                report("There are two entities named “\(name)”.", element)
+            entityName = name
+            defer { entityName = nil }
+            guard lines[.init(entity: name)] == nil else {
+                report("There are two entities of this name.", element)
                 continue
             }
-            entityName = name
+            lines[.init(entity: name)] = element.line
             entities.append(entity(element, named: name))
             var explicit: [FetchIndex] = []
             for child in element.children(named: "fetchIndex") {
@@ -69,7 +71,6 @@ struct SourceModelReader {
             CompiledIndexes.complete(
                 &entities[entities.count - 1], explicit: explicit,
                 compounds: names(in: element, "compoundIndexes", "compoundIndex", "index"))
-            entityName = nil
         }
         var model = ManagedObjectModel(
             entities: entities, configurations: configurations(root),

@@ -97,7 +97,7 @@ package struct StepPlanner {
         let planner = TransferPlanner(mapping: mapping, source: source, destination: layout)
         var passes = try planner.passes()
         if let schema, hasHistory { passes += try planner.historyPasses(schema) }
-        let carried = try planner.appPasses(appObjects, schema: schema, layout: layout)
+        let carried = try planner.appPasses(appObjects, schema: schema, passes: passes)
         passes += carried.passes
         let losses = LossReport(mapping: mapping, source: source.model, destination: destination)
         return StepPlan(

@@ -1,3 +1,4 @@
+import CausewaySQLite
 import CausewayStoreFormat
 
 extension TransferPlanner {
@@ -13,12 +14,13 @@ extension TransferPlanner {
     ///
     /// Virtual tables and the tables behind them can't be carried: only the app knows how to fill them again.
     func appPasses(
-        _ appObjects: [StoreSchema.Object], schema: StoreSchema?, layout: StoreLayout
+        _ appObjects: [StoreSchema.Object], schema: StoreSchema?, passes: [RowPass]
     ) throws(PlanError) -> CarriedObjects {
         var result = CarriedObjects()
         guard let schema else { return result }
+        let names = TableNames(passes: passes, source: source.layout)
         let virtual = appObjects.filter(\.isVirtualTable).map { $0.name.lowercased() }
-        var tables = Set(layout.tables.map { $0.name.lowercased() } + layout.joinTables.map { $0.name.lowercased() })
+        var ownTables: Set<String> = []
         let ordered = appObjects.filter { $0.kind == .table } + appObjects.filter { $0.kind != .table }
         for object in ordered {
             let what = "\(object.kind.rawValue) \(object.name) of the app's own"
@@ -35,13 +37,86 @@ extension TransferPlanner {
                 let columns = table.columns.filter { !$0.isGenerated }.map(\.name)
                 result.passes.append(try copyPass(table, columns: columns, kind: .appTable))
                 result.objects.append(object)
-                tables.insert(name)
-            } else if object.kind != .view, !tables.contains(object.table.lowercased()) {
-                result.losses.append("\(what) is not carried: its table \(object.table) is gone")
-            } else if object.sql != nil {
-                result.objects.append(object)
+                ownTables.insert(name)
+            } else if let sql = object.sql {
+                let onOwnTable = ownTables.contains(object.table.lowercased())
+                let translated =
+                    object.kind == .index
+                    ? (onOwnTable ? sql : names.translate(sql, on: object.table)) : names.translate(sql)
+                guard let translated else {
+                    result.losses.append("\(what) is not carried: it names a table or column that is gone")
+                    continue
+                }
+                result.objects.append(
+                    .init(
+                        kind: object.kind, name: object.name, table: names.table(object.table), rootPage: 0,
+                        sql: translated))
             }
         }
         return result
+    }
+}
+
+/// What the source's tables and columns are called in the destination, as the passes carry them.
+private struct TableNames {
+    private var tables: [String: String] = [:]
+    private var columns: [String: RenamedSQL] = [:]
+    private var everywhere = RenamedSQL()
+
+    init(passes: [RowPass], source: StoreLayout) {
+        var carried: [String: [String: String]] = [:]
+        for pass in passes where pass.kind == .entity || pass.kind == .links {
+            let old = pass.sourceTable
+            // A table whose rows go to several has no one new name; the first is where the root's rows go.
+            if tables[old.lowercased()] == nil { tables[old.lowercased()] = pass.destinationTable }
+            for projection in pass.projections.values {
+                for (column, recipe) in zip(pass.destinationColumns, projection.cells) {
+                    guard let index = recipe.carriedCell, case .column(let name) = pass.select.cells[index] else { continue }
+                    carried[old, default: [:]][name.name] = column
+                }
+            }
+            carried[old, default: [:]]["Z_ENT"] = "Z_ENT"
+        }
+        let all =
+            source.tables.map { ($0.name, $0.columns.map(\.name)) }
+            + source.joinTables.map { join in
+                (
+                    join.name,
+                    [join.ownerColumn, join.destinationColumn]
+                        + [join.ownerOrderColumn, join.destinationOrderColumn].compactMap { $0 }
+                )
+            }
+        for (table, names) in all {
+            var renamed = RenamedSQL()
+            renamed.add(table, as: tables[table.lowercased()])
+            everywhere.add(table, as: tables[table.lowercased()])
+            for name in names {
+                renamed.add(name, as: carried[table]?[name])
+                everywhere.add(name, as: carried[table]?[name])
+            }
+            columns[table.lowercased()] = renamed
+        }
+    }
+
+    func table(_ name: String) -> String { tables[name.lowercased()] ?? name }
+
+    /// A statement about one table.
+    func translate(_ sql: String, on table: String) -> String? {
+        columns[table.lowercased()]?.translate(sql)
+    }
+
+    /// A statement that may speak of any table.
+    func translate(_ sql: String) -> String? { everywhere.translate(sql) }
+}
+
+extension CellRecipe {
+    /// The result column that the cell comes from, whatever is done to it.
+    fileprivate var carriedCell: Int? {
+        switch self {
+        case .carry(let cell), .carryOr(let cell, _), .key(let cell, _, _), .entityNumber(let cell, _), .inlined(let cell),
+            .prefixed(let cell), .historyBitmap(let cell, _):
+            cell
+        case .literal, .literalIfPresent: nil
+        }
     }
 }

@@ -25,6 +25,14 @@ package struct StoreSchema: Sendable {
         /// As stored, in the author's text; nil for the index of a table's own constraint.
         package let sql: String?
 
+        package init(kind: Kind, name: String, table: String, rootPage: Int64, sql: String?) {
+            self.kind = kind
+            self.name = name
+            self.table = table
+            self.rootPage = rootPage
+            self.sql = sql
+        }
+
         package var isVirtualTable: Bool { kind == .table && rootPage == 0 }
     }
 

@@ -90,7 +90,9 @@ struct RealModelTests {
         #expect(left.versionIdentifiers == right.versionIdentifiers)
         #expect(left.configurations == right.configurations)
         #expect(left.entities.keys.sorted() == right.entities.keys.sorted())
-        for (name, entity) in left.entities { #expect(entity == right.entities[name]) }
+        for (name, entity) in left.entities {
+            #expect(try EntityDifference.between(entity, #require(right.entities[name])) == [], "\(name)")
+        }
     }
 
     @Test("a store of a current framework caches what its source compiles to")
@@ -98,7 +100,12 @@ struct RealModelTests {
         let cached = try ModelReader.model(cache: SharedStores.identity("wire/store2-101-0.wiredatabase").cache)
         let source = try ModelReader.model(
             source: SharedStores.bytes("wire/zmessaging.xcdatamodeld/zmessaging2.101.0.xcdatamodel/contents"))
-        for (name, entity) in source.entities { #expect(entity == cached.entities[name]) }
+        for (name, entity) in source.entities {
+            var expected = entity
+            // The test that made the store had taken the classes out of the model.
+            expected.managedObjectClassName = cached.entities[name]?.managedObjectClassName
+            #expect(try EntityDifference.between(expected, #require(cached.entities[name])) == [], "\(name)")
+        }
         #expect(source.versionIdentifiers == cached.versionIdentifiers)
     }
 

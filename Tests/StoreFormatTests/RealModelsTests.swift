@@ -23,6 +23,18 @@ struct RealModelsTests {
         return result
     }()
 
+    private static func model(_ kind: String, _ name: String) throws -> ManagedObjectModel {
+        let bytes = try SharedStores.bytes(name)
+        guard kind == "xml" else { return try ModelReader.model(compiled: bytes) }
+        var model = try ModelReader.model(source: bytes)
+        // The compiler also makes compound indexes of the old kind from fetch indexes; the generator knows that of
+        // compiled models only.
+        if !String(decoding: bytes, as: UTF8.self).contains("<compoundIndex>") {
+            for name in model.entities.keys { model.entities[name]?.compoundIndexes = [] }
+        }
+        return model
+    }
+
     @Test("statements, house tables, history and numbering equal those of the independent generator")
     func statements() throws {
         let answers = try Oracle.answers(Self.questions)
@@ -33,15 +45,15 @@ struct RealModelsTests {
             if let known = models[question.name] {
                 model = known
             } else {
-                let bytes = try SharedStores.bytes(question.name)
-                model =
-                    try question.kind == "xml" ? ModelReader.model(source: bytes) : ModelReader.model(compiled: bytes)
+                model = try Self.model(question.kind, question.name)
                 models[question.name] = model
             }
             let layout = try StoreLayout(model: model, frameworkVersion: question.version)
             let place = "\(question.name) at \(question.version)"
             let statements = try layout.statements()
-            #expect(statements.modelStatements.map(\.sql) == answer.statements, "\(place)")
+            let difference = zip(statements.modelStatements.map(\.sql), answer.statements).first { $0 != $1 }
+            #expect(difference == nil, "\(place)")
+            #expect(statements.modelStatements.count == answer.statements.count, "\(place)")
             #expect(statements.houseStatements.map(\.sql) == answer.house, "\(place)")
             #expect(statements.historyStatements.map(\.sql) == answer.history, "\(place)")
             #expect(

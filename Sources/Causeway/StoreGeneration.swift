@@ -1,0 +1,94 @@
+import CausewayEngine
+import CausewayGeneration
+import CausewayModel
+import CausewayStoreFormat
+
+/// Writes a store with made-up rows for a model, as Core Data would have left it: for tests, fixtures and measurements.
+///
+/// ```swift
+/// let generation = StoreGeneration(model: "App.xcdatamodeld", output: "Test.sqlite", rows: 1_000_000, seed: 1)
+/// let rowsByEntity = try generation.run()
+/// ```
+///
+/// What is set here determines every byte of the result.
+public struct StoreGeneration: Hashable, Sendable {
+    /// The newest `NSPersistenceFrameworkVersion` of which stores of many models have been compared.
+    public static let defaultFrameworkVersion = 1145
+
+    /// An `.xcdatamodeld`, `.xcdatamodel`, `.momd` or `.mom`; or a store, for the model in its own cache.
+    public var model: String
+    /// Where the store goes; nothing may be there yet.
+    public var output: String
+    /// Rows of all entities together.
+    public var rows: Int
+    /// What the made-up values follow from.
+    public var seed: UInt64
+    /// A model's name, its version identifier or its checksum; nil is the bundle's current version.
+    public var version: String?
+    /// The `NSPersistenceFrameworkVersion` whose layout is written.
+    public var frameworkVersion = defaultFrameworkVersion
+    /// A store that Core Data wrote for the version; settles what a model leaves open (names of join tables).
+    public var schemaTemplate: String?
+
+    /// Describes a store; nothing is read or written yet.
+    ///
+    /// - Parameters:
+    ///   - model: path of the model.
+    ///   - output: path of the store to write.
+    ///   - rows: rows of all entities together.
+    ///   - seed: what the made-up values follow from.
+    public init(model: String, output: String, rows: Int, seed: UInt64) {
+        self.model = model
+        self.output = output
+        self.rows = rows
+        self.seed = seed
+    }
+
+    /// Writes the store.
+    ///
+    /// - Parameter progress: called a few times a second with the rows written so far; returning false stops, and what
+    ///   was written is removed.
+    /// - Returns: rows by entity, abstract ones left out.
+    /// - Throws: `MigrationError` where the model can't be used, or the output exists or can't be written.
+    @discardableResult
+    public func run(progress: (Int) -> Bool = { _ in true }) throws(MigrationError) -> [String: Int] {
+        do throws(EngineError) {
+            let history = try ModelHistory(reading: model, edges: [:])
+            let version = try history.version(named: history.resolve(version))
+            let hints = try schemaTemplate.map { path throws(EngineError) in try Self.hints(fromTemplate: path) }
+            do throws(StoreFormatError) {
+                let layout = try StoreLayout(
+                    model: version.model, frameworkVersion: frameworkVersion, hints: hints ?? LayoutHints())
+                return try write(layout, progress)
+            } catch {
+                throw EngineError(.plan, "\(model): \(error)")
+            }
+        } catch {
+            throw MigrationError(error)
+        }
+    }
+}
+
+extension StoreGeneration {
+    private func write(_ layout: StoreLayout, _ progress: (Int) -> Bool) throws(EngineError) -> [String: Int] {
+        do throws(GenerationError) {
+            let generator = try StoreGenerator(layout: layout, options: GenerationOptions(rows: rows, seed: seed))
+            try generator.write(to: output) { progress($0.rows) }
+            return generator.counts
+        } catch {
+            switch error.code {
+            case .badOptions: throw EngineError(.usage, "\(error)")
+            case .outputExists: throw EngineError(.cannotCreate, "\(error)")
+            case .unusableModel: throw EngineError(.plan, "\(model): \(error)")
+            case .writing: throw EngineError(.inputOutput, "\(error)")
+            case .cancelled: throw EngineError(.interrupted, "\(error)")
+            }
+        }
+    }
+
+    private static func hints(fromTemplate path: String) throws(EngineError) -> LayoutHints {
+        let store = try SourceStore.reading(StoreLocation(existing: path))
+        defer { store.release() }
+        return LayoutHints(store.schema)
+    }
+}

@@ -1,0 +1,70 @@
+public import ArgumentParser
+import Causeway
+
+/// `causeway generate`: a store with made-up rows, for tests and measurements.
+public struct GenerateCommand: ParsableCommand {
+    /// Name and help.
+    public static let configuration = CommandConfiguration(
+        commandName: "generate",
+        abstract: "Writes a store with made-up rows for a model.",
+        discussion: helpText(
+            """
+            For tests, fixtures and measurements. Model, version, rows, seed and framework version determine every byte:
+            the same call gives the same store.
+            """))
+
+    @Argument(
+        help: "The model: an .xcdatamodeld, .xcdatamodel, .momd or .mom, or a store for its own cache.",
+        completion: .file())
+    var model: String
+
+    @Argument(help: "The store to write. Nothing may be there yet.", completion: .file())
+    var output: String
+
+    @Option(help: ArgumentHelp("Rows of all entities together.", valueName: "number"))
+    var rows: Int
+
+    @Option(help: ArgumentHelp("What the made-up values follow from.", valueName: "number"))
+    var seed: UInt64
+
+    // Not `--version`: that one shows the tool's own.
+    @Option(
+        help: ArgumentHelp(
+            "The model's version: its name, its version identifier or its checksum. (default: the current one)",
+            valueName: "version"))
+    var modelVersion: String?
+
+    @Option(help: ArgumentHelp("The NSPersistenceFrameworkVersion whose layout is written.", valueName: "number"))
+    var frameworkVersion = StoreGeneration.defaultFrameworkVersion
+
+    @Option(
+        help: ArgumentHelp(
+            "A store that Core Data wrote for the version; it settles names that a model leaves open.",
+            valueName: "store"),
+        completion: .file())
+    var schemaTemplate: String?
+
+    /// Made by the argument parser.
+    public init() {}
+
+    /// Refuses values that can't be meant.
+    public func validate() throws {
+        guard rows >= 0 else { throw ValidationError("--rows can't be negative.") }
+        guard frameworkVersion >= 1 else {
+            throw ValidationError("--framework-version must be a positive number, for example 1145.")
+        }
+    }
+
+    /// Writes the store and says how many rows it has.
+    public func run() throws {
+        var generation = StoreGeneration(model: model, output: output, rows: rows, seed: seed)
+        generation.version = modelVersion
+        generation.frameworkVersion = frameworkVersion
+        generation.schemaTemplate = schemaTemplate
+        let counts = try reportingFailure { () throws(MigrationError) in try generation.run() }
+        var table = TextTable([("ENTITY", .leading), ("ROWS", .trailing)])
+        for (entity, count) in counts.sorted(by: { $0.key < $1.key }) { table.add(entity, Figures.grouped(count)) }
+        let total = counts.values.reduce(0, +)
+        try printResult(["\(output): \(Figures.count(total, "row", "rows"))"] + (table.isEmpty ? [] : table.lines))
+    }
+}

@@ -1,0 +1,119 @@
+import Causeway
+import CausewayTool
+import Foundation
+import Testing
+
+/// What the tool says about itself; `SNAP_UPDATE=1` rewrites the golden texts.
+@Suite("Help")
+struct HelpTests {
+    static let commands = ["", "inspect", "models", "plan", "migrate", "generate"]
+
+    private static let snapshots = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("Snapshots")
+
+    private static func help(_ command: String) throws -> ToolProcess {
+        try ToolProcess(command.isEmpty ? ["--help"] : [command, "--help"])
+    }
+
+    @Test("the help is the golden text", arguments: commands)
+    func golden(command: String) throws {
+        let help = try Self.help(command)
+        #expect(help.status == 0)
+        #expect(help.errors == "")
+        let file = Self.snapshots.appendingPathComponent((command.isEmpty ? "causeway" : command) + ".txt")
+        if ProcessInfo.processInfo.environment["SNAP_UPDATE"] == "1" {
+            try Data(help.output.utf8).write(to: file)
+        }
+        #expect(help.output == String(decoding: try Data(contentsOf: file), as: UTF8.self))
+    }
+
+    @Test("every help has every exit status, and fits a terminal", arguments: commands)
+    func exitStatuses(command: String) throws {
+        let lines = try Self.help(command).output.split(separator: "\n")
+        for (code, meaning) in MigrationError.Code.table {
+            #expect(lines.contains { $0.hasPrefix("  ") && $0.contains("\(code.exitCode)  \(meaning)") })
+        }
+        #expect(lines.contains("    0  done, or nothing to do"))
+        #expect(lines.filter { $0.count > 80 } == [])
+    }
+
+    /// As `--experimental-dump-help` gives it.
+    private struct Dump: Decodable {
+        var command: Command
+
+        struct Command: Decodable {
+            var commandName: String
+            var abstract: String?
+            var subcommands: [Command]?
+            var arguments: [Argument]?
+        }
+
+        struct Argument: Decodable {
+            var kind: String
+            var abstract: String?
+            var valueName: String?
+            var names: [Name]?
+        }
+
+        struct Name: Decodable {
+            var kind: String
+            var name: String
+        }
+    }
+
+    @Test("every command, argument and flag is explained, and stands in its command's help")
+    func everythingIsExplained() throws {
+        let dump = try ToolProcess(["--experimental-dump-help"])
+        let root = try JSONDecoder().decode(Dump.self, from: Data(dump.output.utf8)).command
+        let commands = (root.subcommands ?? []).filter { $0.commandName != "help" }
+        #expect(commands.map(\.commandName).sorted() == Self.commands.dropFirst().sorted())
+        for command in commands {
+            #expect(command.abstract?.isEmpty == false)
+            let help = try Self.help(command.commandName).output
+            for argument in command.arguments ?? [] {
+                #expect(argument.abstract?.isEmpty == false, "\(command.commandName): \(argument.valueName ?? "?")")
+                for name in argument.names ?? [] {
+                    #expect(help.contains((name.kind == "short" ? "-" : "--") + name.name))
+                }
+            }
+        }
+    }
+
+    @Test("--version shows the release")
+    func version() throws {
+        let version = try ToolProcess(["--version"])
+        #expect(version.status == 0)
+        #expect(version.output == CausewayCommand.configuration.version + "\n")
+    }
+
+    @Test("the completion script parses", arguments: ["bash"])
+    func completions(shell: String) throws {
+        let script = try ToolProcess(["--generate-completion-script", shell])
+        #expect(script.status == 0)
+        let folder = try WorkFolder()
+        let path = try folder.write(Array(script.output.utf8), as: "completion")
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [shell, "-n", path]
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+    }
+
+    @Test(
+        "a mistyped command is answered with the one that was meant",
+        arguments: [("inspct", "inspect"), ("migrat", "migrate"), ("paln", "plan"), ("genrate", "generate")])
+    func suggestion(typed: String, meant: String) throws {
+        let answer = try ToolProcess([typed, "--json"])
+        #expect(answer.status == 64)
+        #expect(answer.errors.hasPrefix("error: no command \"\(typed)\"; did you mean \"\(meant)\"?\n"))
+        #expect(answer.output == "")
+    }
+
+    @Test("a word that is near no command gets no suggestion")
+    func noSuggestion() throws {
+        let answer = try ToolProcess(["frobnicate"])
+        #expect(answer.status == 64)
+        #expect(answer.errors.hasPrefix("error: no command \"frobnicate\"\n"))
+    }
+}

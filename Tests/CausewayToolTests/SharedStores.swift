@@ -1,0 +1,52 @@
+import Foundation
+
+/// Stores and models that Core Data wrote; read-only, so tests work on copies.
+enum SharedStores {
+    private static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("shared/stores")
+
+    static var exist: Bool { FileManager.default.fileExists(atPath: root.path) }
+
+    static func path(_ name: String) -> String { root.appendingPathComponent(name).path }
+
+    static let models = path("colourful-posts/CoreDataMigration_Example.xcdatamodeld")
+    static let version1 = path("colourful-posts/CoreDataMigration_Example_1.sqlite")
+}
+
+/// A folder of one's own that is removed at the end.
+final class WorkFolder {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("causeway-test-" + UUID().uuidString)
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: url)
+    }
+
+    func path(_ name: String) -> String { url.appendingPathComponent(name).path }
+
+    /// Copies a file, writable, and gives the copy's path.
+    func copy(_ source: String, as name: String) throws -> String {
+        try Data(contentsOf: URL(fileURLWithPath: source)).write(to: url.appendingPathComponent(name))
+        return path(name)
+    }
+
+    func write(_ bytes: [UInt8], as name: String) throws -> String {
+        try Data(bytes).write(to: url.appendingPathComponent(name))
+        return path(name)
+    }
+
+    /// Every file's bytes by name, folders included.
+    func content() throws -> [String: Data] {
+        var result: [String: Data] = [:]
+        for name in try FileManager.default.subpathsOfDirectory(atPath: url.path) {
+            let file = url.appendingPathComponent(name)
+            result[name] = (try? Data(contentsOf: file)) ?? Data("a folder".utf8)
+        }
+        return result
+    }
+}
