@@ -129,7 +129,8 @@ let package = Package(
             ]),
         // The whole library on real stores.
         .testTarget(
-            name: "CausewayTests", dependencies: ["Causeway", "CausewaySQLite"], swiftSettings: settings),
+            name: "CausewayTests", dependencies: ["Causeway", "CausewayEngine", "CausewayPlatform", "CausewaySQLite"],
+            swiftSettings: settings),
         // The command; depends on the executable so that it is built.
         .testTarget(
             name: "CausewayToolTests", dependencies: ["CausewayTool", "Causeway", "CausewayMain"],

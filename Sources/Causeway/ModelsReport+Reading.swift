@@ -17,14 +17,14 @@ extension ModelsReport {
     ///   - next: which version follows which, where it isn't the neighbour.
     /// - Throws: `MigrationError` where there is no bundle, or `next` names a version that isn't there. A single version
     ///   that can't be read stands in the report with its error.
-    public init(models path: String, next: [String: String] = [:]) throws(MigrationError) {
+    public init(models: String, next: [String: String] = [:]) throws(MigrationError) {
         let history: ModelHistory
         do throws(EngineError) {
-            history = try ModelHistory(reading: path, edges: next)
+            history = try ModelHistory(reading: models, edges: next)
         } catch {
             throw MigrationError(error)
         }
-        self.init(history, files: Self.files(at: path))
+        self.init(history, files: Self.files(at: models))
     }
 
     private init(_ history: ModelHistory, files: [String: String]) {
@@ -55,8 +55,8 @@ extension ModelsReport {
 extension ModelsReport.Step {
     init(from: String, to: String, _ history: ModelHistory) {
         self.init(
-            from: from, to: to, isEqual: false, isInferable: false, refusals: [], addedEntities: [], removedEntities: [],
-            renamedEntities: [], changedEntities: [], error: nil)
+            from: from, to: to, isEqual: false, isInferable: false, refusals: [], addedEntities: [],
+            removedEntities: [], renamedEntities: [], changedEntities: [], error: nil)
         guard let source = history.versions.first(where: { $0.name == from }),
             let destination = history.versions.first(where: { $0.name == to })
         else {

@@ -56,13 +56,14 @@ public struct StoreGeneration: Hashable, Sendable {
             let history = try ModelHistory(reading: model, edges: [:])
             let version = try history.version(named: history.resolve(version))
             let hints = try schemaTemplate.map { path throws(EngineError) in try Self.hints(fromTemplate: path) }
+            let layout: StoreLayout
             do throws(StoreFormatError) {
-                let layout = try StoreLayout(
+                layout = try StoreLayout(
                     model: version.model, frameworkVersion: frameworkVersion, hints: hints ?? LayoutHints())
-                return try write(layout, progress)
             } catch {
                 throw EngineError(.plan, "\(model): \(error)")
             }
+            return try write(layout, progress)
         } catch {
             throw MigrationError(error)
         }
@@ -73,7 +74,7 @@ extension StoreGeneration {
     private func write(_ layout: StoreLayout, _ progress: (Int) -> Bool) throws(EngineError) -> [String: Int] {
         do throws(GenerationError) {
             let generator = try StoreGenerator(layout: layout, options: GenerationOptions(rows: rows, seed: seed))
-            try generator.write(to: output) { progress($0.rows) }
+            try generator.generate(at: output) { progress($0.rows) }
             return generator.counts
         } catch {
             switch error.code {

@@ -11,24 +11,24 @@ extension StoreInspection {
     ///   - store: path of the store's main file.
     ///   - models: path of a model bundle, to tell the store's version by; nil asks the store's own cache alone.
     /// - Throws: `MigrationError` where the file is no Core Data store, is damaged, or can't be read.
-    public init(store path: String, models modelsPath: String? = nil) throws(MigrationError) {
+    public init(store: String, models: String? = nil) throws(MigrationError) {
         do throws(EngineError) {
-            let history = try modelsPath.map { path throws(EngineError) in try ModelHistory(reading: path, edges: [:]) }
-            let store = try SourceStore.reading(StoreLocation(existing: path))
-            defer { store.release() }
-            let reader = StoreReader(store: store, history: history)
+            let history = try models.map { path throws(EngineError) in try ModelHistory(reading: path, edges: [:]) }
+            let opened = try SourceStore.reading(StoreLocation(existing: store))
+            defer { opened.release() }
+            let reader = StoreReader(store: opened, history: history)
             do {
                 self = try reader.inspection()
             } catch let error as SQLiteError {
                 let isBusy = error.code == .busy || error.code == .locked
                 throw EngineError(
-                    isBusy ? .busy : .sourceData, "\(store.location.path): can't be read: \(error)")
+                    isBusy ? .busy : .sourceData, "\(store): can't be read: \(error)")
             } catch let error as StoreFormatError {
-                throw EngineError(.sourceData, "\(store.location.path): \(error)")
+                throw EngineError(.sourceData, "\(store): \(error)")
             } catch let error as FileError {
                 throw EngineError(.missing, "\(error)")
             } catch {
-                throw EngineError(.verification, "\(store.location.path): \(error)")
+                throw EngineError(.verification, "\(store): \(error)")
             }
         } catch {
             throw MigrationError(error)

@@ -70,7 +70,8 @@ struct SchemaReader {
             isWAL: store.isWAL, history: try history(), externalData: try externalData(),
             derivedAttributes: binding.map { Self.derivedAttributes($0.layout) },
             uniquenessConstraints: binding.map { Self.uniquenessConstraints($0.layout) },
-            rTrees: objects.filter { $0.isVirtualTable && $0.name.lowercased().hasPrefix("z_rt_") }.map(\.name).sorted(),
+            rTrees: objects.filter { $0.isVirtualTable && $0.name.lowercased().hasPrefix("z_rt_") }.map(\.name)
+                .sorted(),
             isCloudKitMirrored: objects.contains { $0.table.uppercased().hasPrefix("ANSCK") },
             appObjects: binding.map { Self.names($0.objects(.appMade)) },
             staleObjects: binding.map { Self.names($0.objects(.staleCoreData)) },
@@ -110,7 +111,9 @@ struct SchemaReader {
         var (files, bytes) = (0, 0)
         for name in try Files.list(folder) {
             // A file that the app removes meanwhile is none.
-            guard let status = try Files.statusIfExists(Paths.join(folder, name)), status.kind == .regular else { continue }
+            guard let status = try Files.statusIfExists(Paths.join(folder, name)), status.kind == .regular else {
+                continue
+            }
             files += 1
             bytes += Int(clamping: status.size)
         }

@@ -12,8 +12,8 @@ struct FailureReport: Encodable {
     let outcome: String
     let storeIsNew: Bool
 
-    /// - Parameter code: what the process exits with, where the error itself can't know: a SIGTERM reaches the
-    ///   migration as a cancelled task.
+    /// `code` is what the process exits with, where the error itself can't know: a SIGTERM reaches the migration as a
+    /// cancelled task.
     init(_ error: MigrationError, code: MigrationError.Code? = nil) {
         let code = code ?? error.code
         self.code = code.name
@@ -29,9 +29,7 @@ struct FailureReport: Encodable {
         case event, code, exitCode, message, details, remedy, outcome, storeIsNew
     }
 
-    /// The lines for a person.
-    ///
-    /// - Parameter aboutStore: whether a store was at stake, so that its state matters.
+    /// The lines for a person; `aboutStore` where a store was at stake, so that its state matters.
     func lines(aboutStore: Bool) -> [String] {
         var lines = ["error: \(message)"] + details.map { "  - \($0)" }
         if aboutStore {

@@ -21,7 +21,9 @@ struct InspectionText {
         var lines = [fact("Store", inspection.store), fact("Version", version)]
         if let nearest = inspection.nearest {
             lines.append(
-                fact("Nearest version", "\(nearest.version), which differs in \(nearest.differences.joined(separator: ", "))"))
+                fact(
+                    "Nearest version",
+                    "\(nearest.version), which differs in \(nearest.differences.joined(separator: ", "))"))
         }
         let identifiers = inspection.versionIdentifiers.filter { !$0.isEmpty }.sorted()
         return lines + [
@@ -91,7 +93,9 @@ struct InspectionText {
             ("Made by the app", list(features.appObjects)),
             ("Left behind", list(features.staleObjects)),
         ]
-        if features.unknownColumns?.isEmpty == false { facts.append(("Unknown columns", list(features.unknownColumns))) }
+        if features.unknownColumns?.isEmpty == false {
+            facts.append(("Unknown columns", list(features.unknownColumns)))
+        }
         if features.hasDeferredMigration { facts.append(("Deferred migration", "yes, Core Data has put off a part")) }
         return facts.map { "  " + $0.0.padded(to: 20) + $0.1 }
     }

@@ -78,7 +78,7 @@ public struct MigrateArguments: ParsableArguments {
         }
     }
 
-    /// - Parameter output: where the new store goes; nil for the source's place.
+    /// The migration that the arguments describe; `output` says where the new store goes, nil for the source's place.
     func migrator(output: String? = nil) throws -> Migrator {
         var options = MigrationOptions()
         options.output = output

@@ -38,7 +38,9 @@ public struct MigrateCommand: AsyncParsableCommand {
 
     /// Refuses flags that contradict each other.
     public func validate() throws {
-        if quiet, verbose > 0 { throw ValidationError("--quiet and --verbose contradict each other; give one of them.") }
+        if quiet, verbose > 0 {
+            throw ValidationError("--quiet and --verbose contradict each other; give one of them.")
+        }
     }
 
     /// Migrates, showing progress, and prints what was done.

@@ -17,49 +17,53 @@ func ignoreFatalSignals() {
 /// Turns Ctrl-C and the system's request to end into a call: the first asks to stop, the second ends the process at once.
 ///
 /// Ending at once is safe too: until the swap the store is untouched, and the swap is one rename.
-final class SignalWatch: Sendable {
+final class SignalWatch {
     private static let watched = [SIGINT, SIGTERM]
 
-    private let first = Mutex<Int32?>(nil)
-    private let sources = Mutex<[any DispatchSourceSignal]>([])
+    private let first: FirstSignal
+    private let sources: [any DispatchSourceSignal]
 
     /// - Parameter stop: called once, on a thread of Dispatch's.
     init(_ stop: @escaping @Sendable () -> Void) {
+        let first = FirstSignal()
         let queue = DispatchQueue(label: "causeway.signals")
-        let made = Self.watched.map { number in
+        sources = Self.watched.map { number in
             // The default action would end the process before the source sees the signal.
             _ = signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-            source.setEventHandler { [weak self] in self?.receive(number, stop) }
+            source.setEventHandler {
+                // 128 and the signal's number, as shells count.
+                guard first.take(number) else { _exit(128 + number) }
+                stop()
+            }
             return source
         }
-        sources.withLock { $0 = made }
-        for source in made { source.resume() }
+        self.first = first
+        for source in sources { source.resume() }
     }
 
     /// Gives the signals their usual effect back.
     func end() {
-        let made = sources.withLock { sources in
-            defer { sources = [] }
-            return sources
-        }
-        for source in made { source.cancel() }
+        for source in sources { source.cancel() }
         for number in Self.watched { _ = signal(number, SIG_DFL) }
     }
 
-    /// The signal that asked to stop; nil where none did.
-    var received: Int32? { first.withLock { $0 } }
+    /// Whether the system asked to end, rather than the user.
+    var isTermination: Bool { first.number == SIGTERM }
+}
 
-    var isTermination: Bool { received == SIGTERM }
+/// The signal that came first.
+private final class FirstSignal: Sendable {
+    private let taken = Mutex<Int32?>(nil)
 
-    private func receive(_ number: Int32, _ stop: @Sendable () -> Void) {
-        let isFirst = first.withLock { first in
-            guard first == nil else { return false }
-            first = number
+    var number: Int32? { taken.withLock { $0 } }
+
+    /// False where another one came before.
+    func take(_ number: Int32) -> Bool {
+        taken.withLock { taken in
+            guard taken == nil else { return false }
+            taken = number
             return true
         }
-        // 128 and the signal's number, as shells count.
-        guard isFirst else { _exit(128 + number) }
-        stop()
     }
 }

@@ -6,6 +6,8 @@ package struct Migration {
     package let request: MigrationRequest
     package let cancellation: Cancellation
     let events: (EngineEvent) -> Void
+    /// The versions, where they were read before.
+    private let history: ModelHistory?
 
     /// What a run has done.
     package struct Outcome: Sendable {
@@ -19,20 +21,36 @@ package struct Migration {
         package var warnings: [String] = []
     }
 
+    /// - Parameters:
+    ///   - history: the versions of `request.models` with `request.edges`, where they were read before; else they are
+    ///     read when they are needed.
+    ///   - events: called in order, on the thread that runs the migration.
     package init(
-        _ request: MigrationRequest, cancellation: Cancellation = Cancellation(),
+        _ request: MigrationRequest, history: ModelHistory? = nil, cancellation: Cancellation = Cancellation(),
         events: @escaping (EngineEvent) -> Void = { _ in }
     ) {
         self.request = request
+        self.history = history
         self.cancellation = cancellation
         self.events = events
     }
 
     /// Plans without writing.
     package func prepare() throws(EngineError) -> PreparedMigration {
-        let store = try SourceStore.reading(StoreLocation(existing: request.store))
+        try prepare(StoreLocation(existing: request.store), try versions())
+    }
+
+    private func prepare(
+        _ location: StoreLocation, _ history: ModelHistory
+    ) throws(EngineError) -> PreparedMigration {
+        let store = try SourceStore.reading(location)
         defer { store.release() }
-        return try PreparedMigration(request, store: store)
+        return try PreparedMigration(request, history: history, store: store)
+    }
+
+    private func versions() throws(EngineError) -> ModelHistory {
+        if let history { return history }
+        return try ModelHistory(reading: request.models, edges: request.edges)
     }
 
     /// Plans, migrates, verifies and swaps. Blocks until it is done.
@@ -52,12 +70,13 @@ package struct Migration {
     private func runInPlace(_ location: StoreLocation) throws(EngineError) -> Outcome {
         try refuseHardLinks(location)
         // Planned first without touching the store: what needs nothing, or can't be migrated, stays as it is to the byte.
-        let preview = try prepare()
+        let history = try versions()
+        let preview = try prepare(location, history)
         guard !preview.steps.isEmpty else { return Outcome(store: location.path, backup: nil, prepared: preview) }
         let work = try WorkDirectory.taken(at: location.workDirectory)
         let store = try SourceStore.owning(location)
         defer { store.release() }
-        let prepared = try PreparedMigration(request, store: store)
+        let prepared = try PreparedMigration(request, history: history, store: store)
         events(.prepared(prepared))
         var outcome = Outcome(store: location.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
         let staging = try build(prepared, from: store, in: work, external: location, &outcome)
@@ -73,7 +92,7 @@ package struct Migration {
         try refuseExisting(destination)
         let store = try SourceStore.reading(source)
         defer { store.release() }
-        let prepared = try PreparedMigration(request, store: store)
+        let prepared = try PreparedMigration(request, history: try versions(), store: store)
         guard !prepared.steps.isEmpty else {
             return Outcome(store: source.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
         }

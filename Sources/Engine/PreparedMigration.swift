@@ -29,8 +29,7 @@ package struct PreparedMigration: Sendable {
     private static let reserve = 64 << 20
 
     /// Identifies the store and plans the way; every reason against it at once.
-    package init(_ request: MigrationRequest, store: SourceStore) throws(EngineError) {
-        let history = try ModelHistory(reading: request.models, edges: request.edges)
+    package init(_ request: MigrationRequest, history: ModelHistory, store: SourceStore) throws(EngineError) {
         let target = try history.resolve(request.target)
         let goal = try history.version(named: target)
         let origin = try VersionIdentification(of: store, in: history, target: target)

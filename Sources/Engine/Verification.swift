@@ -67,13 +67,14 @@ struct Verification {
             step.source.tables.map(\.name), in: source.connection)
         let after = try Self.entityCounts(step.layout.tables.map(\.name), in: result)
         var findings: [String] = []
+        var expected: [String: Int] = [:]
         for mapping in step.mapping.entityMappings {
-            guard let to = mapping.destination, let new = step.layout.entityNumbers[to] else { continue }
-            let expected = mapping.source.flatMap { step.sourceNumbers[$0] }.flatMap { before[$0] } ?? 0
-            let found = after[new] ?? 0
-            if expected != found {
-                findings.append("\(to): \(expected) rows in the source (\(mapping.source ?? "none")), \(found) in the result")
-            }
+            guard let to = mapping.destination else { continue }
+            expected[to, default: 0] += mapping.source.flatMap { step.sourceNumbers[$0] }.flatMap { before[$0] } ?? 0
+        }
+        for (entity, rows) in expected.sorted(by: { $0.key < $1.key }) {
+            let found = step.layout.entityNumbers[entity].flatMap { after[$0] } ?? 0
+            if rows != found { findings.append("\(entity): \(rows) rows in the source, \(found) in the result") }
         }
         let unknown = after.keys.filter { $0 < 1 || $0 > step.layout.entities.count }
         if !unknown.isEmpty { findings.append("rows of entities that the model doesn't have: Z_ENT \(unknown.sorted())") }

@@ -22,7 +22,8 @@ struct KeySpace {
     init(_ entities: [(name: String, number: Int, count: Int, weight: Int)]) {
         self.entities = entities.map { ($0.name, $0.number, $0.count) }
         rowCount = entities.reduce(0) { $0 + $1.count }
-        weights = entities.map(\.weight)
+        let weights = entities.map(\.weight)
+        self.weights = weights
         let length = weights.reduce(0, +)
         var pattern: [Int] = []
         var turns: [Int] = []

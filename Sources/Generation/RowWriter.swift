@@ -111,7 +111,9 @@ struct RowWriter: ~Copyable {
     }
 
     private mutating func bindText(at position: Int) throws(SQLiteError) {
-        try unsafe text.bytes.span.bytes.withUnsafeBytes { buffer throws(SQLiteError) in
+        // A reference of its own, so that lending the bytes doesn't hold the writer.
+        let bytes = text.bytes
+        try unsafe bytes.span.bytes.withUnsafeBytes { buffer throws(SQLiteError) in
             try unsafe statement.bindText(copying: buffer, at: position)
         }
     }

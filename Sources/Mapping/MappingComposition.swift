@@ -7,30 +7,25 @@ extension MappingModel {
     ///   both (what the first change drops, the second must not see), or the second carries a derived attribute that the
     ///   first computes from complete rows.
     package func composed(with next: MappingModel) -> MappingModel? {
-        var bySource: [String: EntityMapping] = [:]
+        var byMiddle: [String: [EntityMapping]] = [:]
         for mapping in entityMappings {
-            if let destination = mapping.destination { bySource[destination] = mapping }
+            if let destination = mapping.destination { byMiddle[destination, default: []].append(mapping) }
         }
         var result: [EntityMapping] = []
         var survivors = Set<String>()
         for second in next.entityMappings {
             guard let destination = second.destination else { continue }
-            guard let middle = second.source, let first = bySource[middle], let source = first.source else {
+            let firsts = (second.source.flatMap { byMiddle[$0] } ?? []).filter { $0.source != nil }
+            guard !firsts.isEmpty else {
                 // Added on the way: there are no rows, whatever happens to them later.
                 result.append(second.startingEmpty(destination))
                 continue
             }
-            survivors.insert(source)
-            guard !second.carriesDerived(from: first) else { return nil }
-            guard let relationships = second.composedRelationships(after: first, all: bySource) else { return nil }
-            result.append(
-                EntityMapping(
-                    name: first.kind == .copy && second.kind == .copy
-                        ? "IEM_Copy_\(source)" : "IEM_Transform_\(source)",
-                    kind: first.kind == .copy && second.kind == .copy ? .copy : .transform, source: source,
-                    destination: destination,
-                    attributes: second.attributes.map { $0.composed(after: first) }, relationships: relationships,
-                    obligations: first.obligations + second.obligations.compactMap { $0.traced(through: first) }))
+            for first in firsts {
+                guard let composed = second.composed(after: first, all: byMiddle) else { return nil }
+                survivors.formUnion([composed.source].compactMap { $0 })
+                result.append(composed)
+            }
         }
         for mapping in entityMappings {
             guard let source = mapping.source, !survivors.contains(source) else { continue }
@@ -61,8 +56,21 @@ extension EntityMapping {
             relationships: relationships.map { RelationshipMapping(destination: $0.destination, links: nil) })
     }
 
-    fileprivate func composedRelationships(
-        after first: EntityMapping, all: [String: EntityMapping]
+    /// nil where the two can't run as one.
+    fileprivate func composed(after first: EntityMapping, all: [String: [EntityMapping]]) -> EntityMapping? {
+        guard !carriesDerived(from: first), let source = first.source,
+            let relationships = composedRelationships(after: first, all: all)
+        else { return nil }
+        let isCopy = first.kind == .copy && kind == .copy
+        return EntityMapping(
+            name: isCopy ? "IEM_Copy_\(source)" : "IEM_Transform_\(source)", kind: isCopy ? .copy : .transform,
+            source: source, destination: destination, attributes: attributes.map { $0.composed(after: first) },
+            relationships: relationships,
+            obligations: first.obligations + obligations.compactMap { $0.traced(through: first) })
+    }
+
+    private func composedRelationships(
+        after first: EntityMapping, all: [String: [EntityMapping]]
     ) -> [RelationshipMapping]? {
         var result: [RelationshipMapping] = []
         for mapping in relationships {
@@ -70,7 +78,7 @@ extension EntityMapping {
                 result.append(mapping)
                 continue
             }
-            let entity = links.isInverted ? all[links.entity] : first
+            let entity = links.isInverted ? all[links.entity]?.first : first
             guard let earlier = entity?.relationship(links.relationship)?.links else {
                 result.append(RelationshipMapping(destination: mapping.destination, links: nil))
                 continue

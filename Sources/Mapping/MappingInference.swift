@@ -51,17 +51,11 @@ package struct MappingInference {
                 mappings.append(added(name))
                 continue
             }
-            obligations = []
-            let attributes = attributes(of: name, from: origin)
-            let same = origin == name && hashes.source.entities[origin] == hashes.destination.entities[name]
-            mappings.append(
-                EntityMapping(
-                    name: "IEM_\(same ? "Copy" : "Transform")_\(origin)", kind: same ? .copy : .transform, source: origin,
-                    destination: name, attributes: attributes,
-                    relationships: relationships(of: name, from: origin), obligations: obligations))
+            mappings.append(mapped(name, from: origin, hashes))
+            if let absorbed = absorbed(by: name) { mappings.append(mapped(name, from: absorbed, hashes)) }
         }
         markTableFills(&mappings)
-        let used = Set(entityMatch.sources.values)
+        let used = Set(mappings.compactMap(\.source))
         for name in source.entitiesInStoreOrder() where !used.contains(name) {
             mappings.append(EntityMapping(name: "IEM_Remove_\(name)", kind: .remove, source: name, destination: nil))
         }
@@ -69,6 +63,28 @@ package struct MappingInference {
             throw InferenceError(refusals: refusals.uniqued().sorted { $0.description < $1.description })
         }
         return MappingModel(entityMappings: mappings)
+    }
+
+    private mutating func mapped(
+        _ name: String, from origin: String, _ hashes: (source: VersionHashes, destination: VersionHashes)
+    ) -> EntityMapping {
+        obligations = []
+        let attributes = attributes(of: name, from: origin)
+        let same = origin == name && hashes.source.entities[origin] == hashes.destination.entities[name]
+        return EntityMapping(
+            name: "IEM_\(same ? "Copy" : "Transform")_\(origin)", kind: same ? .copy : .transform, source: origin,
+            destination: name, attributes: attributes, relationships: relationships(of: name, from: origin),
+            obligations: obligations)
+    }
+
+    /// The subentity that a destination entity takes in beside its source: it has the destination's own name, while the
+    /// renaming identifier names its ancestor. Core Data keeps such rows (Photos 10.15 → 10.16: `GenericAsset` with the
+    /// subentity `Asset` becomes `Asset`); they share a table and its keys, so nothing collides.
+    private func absorbed(by name: String) -> String? {
+        guard let origin = entityMatch.sources[name], origin != name, source.entities[name] != nil,
+            !entityMatch.sources.values.contains(name), source.isKind(name, of: origin)
+        else { return nil }
+        return name
     }
 
     /// Marks what is added to tables that gain nothing but columns.

@@ -55,7 +55,8 @@ package enum Files {
         var content: [UInt8] = []
         // A device or a growing file may hold more than its status says: the reads are what counts.
         content.reserveCapacity(min(max(0, Int(clamping: status.size)), limit))
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: min(copyBufferSize, max(1, limit + 1)), alignment: 16)
+        let pieceSize = limit < copyBufferSize ? max(0, limit) + 1 : copyBufferSize
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceSize, alignment: 16)
         defer { unsafe buffer.deallocate() }
         while true {
             let count = try unsafe file.read(into: buffer, at: Int64(content.count))

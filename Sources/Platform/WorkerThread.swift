@@ -15,9 +15,8 @@ package final class WorkerThread: Sendable {
     /// The thread's identity as an integer, since on macOS it is a pointer, which is not Sendable; nil once joined.
     private let identity: Mutex<UInt?>
 
-    /// Starts the thread.
-    /// - Parameter name: For debuggers and `top`; Linux shows its first 15 bytes.
-    /// - Throws: `.other` when the system has no thread left.
+    /// Starts the thread. Its name is for debuggers and `top`; Linux shows the first 15 bytes.
+    /// Throws when the system has no thread left (EAGAIN) or the stack's size is none that it can give (EINVAL).
     package init(
         name: String, stackSize: Int = defaultStackSize, _ body: @escaping @Sendable () -> Void
     ) throws(FileError) {

@@ -90,14 +90,16 @@ extension Connection {
 
     /// Pragma names and words stand in SQL unquoted, so they may hold letters, digits, `_` and `-` only.
     private static func checkedWord(_ word: String) throws(SQLiteError) -> String {
-        let isWord = !word.isEmpty && word.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-                true
-            default: false
+        let isWord =
+            !word.isEmpty
+            && word.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
             }
-        }
         guard isWord else {
             throw SQLiteError(code: .misuse, message: "“\(word)” is no name or word of a pragma")
         }

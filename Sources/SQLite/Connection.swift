@@ -104,9 +104,8 @@ package struct Connection: ~Copyable {
         if result != SQLITE_OK { throw unsafe SQLiteError.last(of: handle, result: result, sql: sql) }
     }
 
-    /// Compiles exactly one statement.
-    ///
-    /// - Parameter persistent: The statement will be kept and run many times.
+    /// Compiles exactly one statement. One that is kept and run many times is `persistent`: SQLite then takes its memory
+    /// from where it doesn't fragment.
     package func prepare(_ sql: String, persistent: Bool = false) throws(SQLiteError) -> Statement {
         try refuseNUL(in: sql)
         let flags = persistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
@@ -158,7 +157,8 @@ package struct Connection: ~Copyable {
         // C would end the text there and run the part before.
         if sql.utf8.contains(0) {
             throw SQLiteError(
-                code: .misuse, message: "SQL text can't hold a NUL; this is an error of the caller", sql: sql, path: path)
+                code: .misuse, message: "SQL text can't hold a NUL; this is an error of the caller", sql: sql,
+                path: path)
         }
     }
 

@@ -4,16 +4,20 @@ internal import CausewayCSQLite
 /// else SQLite answers `.misuse`.
 extension Statement {
     @inlinable package mutating func bind(_ value: Int64, at position: Int) throws(SQLiteError) {
-        try check(unsafe sqlite3_bind_int64(handle, Int32(truncatingIfNeeded: position), value))
+        try check(unsafe sqlite3_bind_int64(handle, Int32(clamping: position), value))
+    }
+
+    @inlinable package mutating func bind(_ value: Int, at position: Int) throws(SQLiteError) {
+        try bind(Int64(value), at: position)
     }
 
     /// SQLite stores NaN as NULL.
     @inlinable package mutating func bind(_ value: Double, at position: Int) throws(SQLiteError) {
-        try check(unsafe sqlite3_bind_double(handle, Int32(truncatingIfNeeded: position), value))
+        try check(unsafe sqlite3_bind_double(handle, Int32(clamping: position), value))
     }
 
     @inlinable package mutating func bindNull(at position: Int) throws(SQLiteError) {
-        try check(unsafe sqlite3_bind_null(handle, Int32(truncatingIfNeeded: position)))
+        try check(unsafe sqlite3_bind_null(handle, Int32(clamping: position)))
     }
 
     /// A text; SQLite takes a copy.
@@ -21,7 +25,7 @@ extension Statement {
         var text = value
         let result = text.withUTF8 { bytes in
             unsafe causeway_bind_text_copy(
-                handle, Int32(truncatingIfNeeded: position), bytes.baseAddress, UInt64(bytes.count))
+                handle, Int32(clamping: position), bytes.baseAddress, UInt64(bytes.count))
         }
         try check(result)
     }
@@ -30,7 +34,7 @@ extension Statement {
     package mutating func bind(_ value: [UInt8], at position: Int) throws(SQLiteError) {
         let result = unsafe value.withUnsafeBytes { bytes in
             unsafe causeway_bind_blob_copy(
-                handle, Int32(truncatingIfNeeded: position), bytes.baseAddress, UInt64(bytes.count))
+                handle, Int32(clamping: position), bytes.baseAddress, UInt64(bytes.count))
         }
         try check(result)
     }
@@ -42,7 +46,7 @@ extension Statement {
     ) throws(SQLiteError) {
         try check(
             unsafe causeway_bind_text_static(
-                handle, Int32(truncatingIfNeeded: position), bytes.baseAddress, UInt64(bytes.count)))
+                handle, Int32(clamping: position), bytes.baseAddress, UInt64(bytes.count)))
     }
 
     /// A blob that SQLite reads where it is; kept by the caller as with `bindText(borrowing:at:)`.
@@ -51,7 +55,7 @@ extension Statement {
     ) throws(SQLiteError) {
         try check(
             unsafe causeway_bind_blob_static(
-                handle, Int32(truncatingIfNeeded: position), bytes.baseAddress, UInt64(bytes.count)))
+                handle, Int32(clamping: position), bytes.baseAddress, UInt64(bytes.count)))
     }
 
     /// UTF-8 of which SQLite takes a copy.
@@ -60,7 +64,7 @@ extension Statement {
     ) throws(SQLiteError) {
         try check(
             unsafe causeway_bind_text_copy(
-                handle, Int32(truncatingIfNeeded: position), bytes.baseAddress, UInt64(bytes.count)))
+                handle, Int32(clamping: position), bytes.baseAddress, UInt64(bytes.count)))
     }
 
     /// A blob of which SQLite takes a copy.
@@ -69,15 +73,15 @@ extension Statement {
     ) throws(SQLiteError) {
         try check(
             unsafe causeway_bind_blob_copy(
-                handle, Int32(truncatingIfNeeded: position), bytes.baseAddress, UInt64(bytes.count)))
+                handle, Int32(clamping: position), bytes.baseAddress, UInt64(bytes.count)))
     }
 
     /// The cell of another statement's row, storage class and bytes unchanged; SQLite takes a copy.
     @inlinable package mutating func bind(
         column: Int, of row: borrowing Statement, at position: Int
     ) throws(SQLiteError) {
-        let value = unsafe sqlite3_column_value(row.handle, Int32(truncatingIfNeeded: column))
-        try check(unsafe sqlite3_bind_value(handle, Int32(truncatingIfNeeded: position), value))
+        let value = unsafe sqlite3_column_value(row.handle, Int32(clamping: column))
+        try check(unsafe sqlite3_bind_value(handle, Int32(clamping: position), value))
     }
 
     /// All parameters become NULL.

@@ -13,7 +13,7 @@ package enum StorageClass: Int32, Hashable, Sendable {
 extension Statement {
     /// The storage class of the cell as stored. Ask before reading it as another: that converts it.
     @inlinable package func type(at index: Int) -> StorageClass {
-        switch unsafe sqlite3_column_type(handle, Int32(truncatingIfNeeded: index)) {
+        switch unsafe sqlite3_column_type(handle, Int32(clamping: index)) {
         case SQLITE_INTEGER: .integer
         case SQLITE_FLOAT: .real
         case SQLITE_TEXT: .text
@@ -23,24 +23,24 @@ extension Statement {
     }
 
     @inlinable package func isNull(at index: Int) -> Bool {
-        unsafe sqlite3_column_type(handle, Int32(truncatingIfNeeded: index)) == SQLITE_NULL
+        unsafe sqlite3_column_type(handle, Int32(clamping: index)) == SQLITE_NULL
     }
 
     /// NULL reads as 0; texts and reals are converted as SQLite's CAST does.
     @inlinable package func int64(at index: Int) -> Int64 {
-        unsafe sqlite3_column_int64(handle, Int32(truncatingIfNeeded: index))
+        unsafe sqlite3_column_int64(handle, Int32(clamping: index))
     }
 
     /// NULL reads as 0; texts and integers are converted as SQLite's CAST does.
     @inlinable package func double(at index: Int) -> Double {
-        unsafe sqlite3_column_double(handle, Int32(truncatingIfNeeded: index))
+        unsafe sqlite3_column_double(handle, Int32(clamping: index))
     }
 
     /// The bytes of a blob or, as stored, of a text; NULL is empty. No copy.
     ///
     /// Valid until the statement is stepped, reset or ended, or the cell is read as another type.
     @unsafe @inlinable package func unsafeBytes(at index: Int) -> UnsafeRawBufferPointer {
-        let column = Int32(truncatingIfNeeded: index)
+        let column = Int32(clamping: index)
         // The pointer first, then its length: the order in which SQLite promises that they fit.
         let start = unsafe sqlite3_column_blob(handle, column)
         return unsafe UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
@@ -49,7 +49,7 @@ extension Statement {
     /// The cell as UTF-8, converted when it is no text or the database is in UTF-16; NULL is empty. Not checked for
     /// validity. No copy; valid as with `unsafeBytes(at:)`.
     @unsafe @inlinable package func unsafeText(at index: Int) -> UnsafeRawBufferPointer {
-        let column = Int32(truncatingIfNeeded: index)
+        let column = Int32(clamping: index)
         let start = unsafe UnsafeRawPointer(sqlite3_column_text(handle, column))
         return unsafe UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
     }

@@ -10,8 +10,7 @@ package struct DatabaseHeader: Hashable, Sendable {
     /// Pages, as the last writer left them; nil where that writer didn't keep the number.
     package let pageCount: Int?
 
-    /// - Parameter bytes: at least the header.
-    /// - Returns: nil where this isn't an SQLite database: another magic, an impossible page size, too few bytes.
+    /// Nil where this isn't an SQLite database: another magic, an impossible page size, fewer bytes than the header.
     package init?(_ bytes: [UInt8]) {
         guard bytes.count >= Self.length, bytes.starts(with: Array("SQLite format 3\0".utf8)) else { return nil }
         let size = Int(bytes[16]) << 8 | Int(bytes[17])

@@ -60,10 +60,8 @@ package final class RowBatch: @unchecked Sendable {
         if bytes > arenaCapacity { growArena(to: bytes) }
     }
 
-    /// Empties the batch; the ordinal becomes 0.
-    ///
-    /// - Parameter keepingCapacity: A capacity over which the memory is given back: one huge row must not stay paid for
-    ///   in every recycled batch.
+    /// Empties the batch; the ordinal becomes 0. Memory over `keepingCapacity` bytes is given back: one huge row must
+    /// not stay paid for in every recycled batch.
     package func removeAll(keepingCapacity limit: Int = .max) {
         ordinal = 0
         rowCount = 0
@@ -92,7 +90,8 @@ package final class RowBatch: @unchecked Sendable {
         if rowCount == rowCapacity { growRows(to: rowCount &+ 1) }
         unsafe (rows + rowCount).initialize(
             to: Row(
-                rowid: rowid, offset: UInt32(truncatingIfNeeded: arenaCount), length: UInt32(truncatingIfNeeded: length)))
+                rowid: rowid, offset: UInt32(truncatingIfNeeded: arenaCount), length: UInt32(truncatingIfNeeded: length)
+            ))
         let target = unsafe arena + arenaCount
         arenaCount = end
         rowCount &+= 1

@@ -79,7 +79,7 @@ package struct HistoryColumnsMap: Sendable {
     private let sourceCount: Int
     private let destinationBytes: Int
 
-    /// - Parameter identity: the destination's position for one of the source; nil for what is gone.
+    /// `identity` gives the destination's position for one of the source; nil for what is gone.
     package init(
         from source: HistoryPositions, to destination: HistoryPositions,
         identity: (HistoryPosition) -> HistoryPosition?

@@ -15,10 +15,8 @@ extension LayoutHints {
     /// Hints for a migration's destination from the source as really found: each join table keeps its naming side and its
     /// columns' clash numbers, renumbered for the new model; order keys keep their order (store-format.md §5.3).
     ///
-    /// - Parameters:
-    ///   - source: the source's layout with the names that the store really has.
-    ///   - source(of:): the source's relationship for one of the destination, each by the entity that declares it; nil
-    ///     for a new relationship.
+    /// `source` holds the names that the store really has. `sourceOf` gives the source's relationship for one of the
+    /// destination, each by the entity that declares it; nil for a new one. Throws as the destination's layout does.
     package init(
         carrying source: StoreLayout, to model: ManagedObjectModel, frameworkVersion: Int,
         sourceOf counterpart: @escaping (RelationshipName) -> RelationshipName?

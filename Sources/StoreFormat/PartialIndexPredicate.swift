@@ -6,8 +6,8 @@ enum PartialIndexPredicate {
     /// Deeper nesting isn't written; real predicates nest two deep.
     private static let deepestNesting = 32
 
-    /// - Parameter column: the column of a property, nil where it isn't stored.
-    /// - Returns: nil where the predicate has no form that a real store shows.
+    /// The text; nil where the predicate has no form that a real store shows. `column` gives a property's column, nil
+    /// where it isn't stored.
     static func sql(_ predicate: Predicate, column: (String) -> String?) -> String? {
         sql(predicate, column: column, depth: 0)
     }

@@ -12,8 +12,8 @@ enum PropertyOrder {
         (19447, 12019), (31231, 19302), (50683, 31324), (81919, 50629), (132607, 81956),
     ]
 
-    /// - Parameter entries: what Core Data's own dictionary holds: the properties, three house columns, and for each
-    ///   to-one its column, entity number and order key.
+    /// `entries` counts what Core Data's own dictionary holds: the properties, three house columns, and for each to-one
+    /// its column, entity number and order key.
     static func sorted(_ names: [String], entries: Int, width: HashWidth) -> [String] {
         let size = (tables.first { $0.capacity >= entries } ?? tables[tables.count - 1]).size
         return

@@ -65,8 +65,8 @@ struct SchemaOrigins {
         for shadow in Self.shadows where name.hasSuffix(shadow) {
             if let origin = virtualTables[String(name.dropLast(shadow.count))] { return origin }
         }
-        // An old R-tree's tables stay behind when it isn't listed itself; a join table of an earlier model has a number.
         if expected.contains(name) { return .coreData }
+        // A join table of an earlier model has a number in its name.
         let isJoin = name.hasPrefix("z_") && name.dropFirst(2).first?.isNumber == true
         return isJoin || object.name == "Z_MODELCACHE" ? .staleCoreData : .appMade
     }
@@ -86,7 +86,7 @@ struct SchemaOrigins {
 }
 
 extension StringProtocol {
-    /// Whether the text holds the other, by Unicode scalars (the standard library alone has no such search).
+    /// Whether the text holds the other, byte by byte: the standard library alone has no such search.
     fileprivate func contains(_ other: String) -> Bool {
         let (text, part) = (Array(utf8), Array(other.utf8))
         guard !part.isEmpty, text.count >= part.count else { return part.isEmpty }

@@ -60,17 +60,21 @@ package struct StoreSchema: Sendable {
         /// In declared order, which is the order of a record's cells.
         package let columns: [Column]
         package let isWithoutRowID: Bool
+        /// By lower-cased name: a hostile table may have thousands of columns.
+        private let positions: [String: Int]
 
         package init(name: String, rootPage: Int64, columns: [Column], isWithoutRowID: Bool) {
             self.name = name
             self.rootPage = rootPage
             self.columns = columns
             self.isWithoutRowID = isWithoutRowID
+            positions = Dictionary(
+                zip(columns.map { $0.name.lowercased() }, 0...), uniquingKeysWith: { first, _ in first })
         }
 
-        /// Place of a column by name, without regard to case (of ASCII letters), as SQLite compares.
+        /// Place of a column by name, without regard to case, as SQLite compares.
         package func position(of column: String) -> Int? {
-            columns.firstIndex { $0.name.lowercased() == column.lowercased() }
+            positions[column.lowercased()]
         }
         /// Whether the column is another name of the rowid.
         package func isRowID(_ column: Column) -> Bool {

@@ -5,14 +5,20 @@ import Testing
 struct FiguresTests {
     @Test(
         "numbers are grouped by three",
-        arguments: [(0, "0"), (999, "999"), (1_000, "1,000"), (-1_234_567, "-1,234,567"), (Int.min, "-9,223,372,036,854,775,808")])
+        arguments: [
+            (0, "0"), (999, "999"), (1_000, "1,000"), (-1_234_567, "-1,234,567"),
+            (Int.min, "-9,223,372,036,854,775,808"),
+        ])
     func grouped(number: Int, text: String) {
         #expect(Figures.grouped(number) == text)
     }
 
     @Test(
         "sizes have one unit that fits",
-        arguments: [(0, "0 B"), (999, "999 B"), (1_000, "1.0 kB"), (999_949, "999.9 kB"), (999_950, "1.0 MB"), (12_345_678, "12.3 MB"), (Int.max, "9,223.4 PB")])
+        arguments: [
+            (0, "0 B"), (999, "999 B"), (1_000, "1.0 kB"), (999_949, "999.9 kB"), (999_950, "1.0 MB"),
+            (12_345_678, "12.3 MB"), (Int.max, "9,223.4 PB"),
+        ])
     func bytes(count: Int, text: String) {
         #expect(Figures.bytes(count) == text)
     }

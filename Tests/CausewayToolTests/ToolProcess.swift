@@ -9,11 +9,14 @@ struct ToolProcess {
     /// `swift build --build-tests` and `swift test` build the executable too: it is a target of this package. Its name is
     /// the product's; a build of single targets names it after the target.
     static let path: String? = {
-        let executable = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+        let executable =
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
             ?? CommandLine.arguments[0]
         let folder = URL(fileURLWithPath: executable).deletingLastPathComponent()
         // On macOS the bundle is a folder with the executable three levels down.
-        let folders = [folder, folder.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()]
+        let folders = [
+            folder, folder.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent(),
+        ]
         return folders.flatMap { folder in
             ["causeway", "CausewayMain"].map { folder.appendingPathComponent($0).path }
         }.first { FileManager.default.isExecutableFile(atPath: $0) }

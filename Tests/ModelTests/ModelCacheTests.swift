@@ -27,7 +27,8 @@ struct ModelCacheTests {
         let expected = withoutForeignDefaults(model)
         #expect(read.entities.keys.sorted() == expected.entities.keys.sorted())
         for (name, entity) in expected.entities {
-            #expect(try EntityDifference.between(entity, #require(read.entities[name])) == [], "\(name)")
+            let difference = try EntityDifference.between(entity, #require(read.entities[name]))
+            #expect(difference == [], "\(name)")
         }
         #expect(read.configurations == expected.configurations)
         #expect(read.versionIdentifiers == expected.versionIdentifiers)

@@ -91,7 +91,8 @@ struct RealModelTests {
         #expect(left.configurations == right.configurations)
         #expect(left.entities.keys.sorted() == right.entities.keys.sorted())
         for (name, entity) in left.entities {
-            #expect(try EntityDifference.between(entity, #require(right.entities[name])) == [], "\(name)")
+            let difference = try EntityDifference.between(entity, #require(right.entities[name]))
+            #expect(difference == [], "\(name)")
         }
     }
 
@@ -104,7 +105,8 @@ struct RealModelTests {
             var expected = entity
             // The test that made the store had taken the classes out of the model.
             expected.managedObjectClassName = cached.entities[name]?.managedObjectClassName
-            #expect(try EntityDifference.between(expected, #require(cached.entities[name])) == [], "\(name)")
+            let difference = try EntityDifference.between(expected, #require(cached.entities[name]))
+            #expect(difference == [], "\(name)")
         }
         #expect(source.versionIdentifiers == cached.versionIdentifiers)
     }

@@ -65,7 +65,7 @@ import Testing
     func stack() throws {
         /// Takes about `depth` times 16 KiB of stack.
         @Sendable func recurse(_ depth: Int) -> Int {
-            withUnsafeTemporaryAllocation(byteCount: 1_000, alignment: 1) { unsafe $0.count } - 1_000
+            unsafe withUnsafeTemporaryAllocation(byteCount: 1_000, alignment: 1) { $0.count } - 1_000
                 + (depth == 0 ? 0 : recurse(depth - 1))
         }
         let thread = try WorkerThread(name: "deep", stackSize: 32 << 20) { _ = recurse(10_000) }

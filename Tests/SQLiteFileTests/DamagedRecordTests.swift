@@ -45,7 +45,9 @@ import Testing
         #expect(error?.code == .badBody)
     }
 
-    @Test("every truncation is refused and every flipped byte read or refused, without a trap", arguments: RecordVector.all)
+    @Test(
+        "every truncation is refused and every flipped byte read or refused, without a trap",
+        arguments: RecordVector.all)
     func mutations(_ vector: RecordVector) throws {
         let reader = RecordReader(capacity: 8)
         for count in 0..<vector.record.count {

@@ -40,7 +40,7 @@ private final class KeptBytes {
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
         unsafe copy.copyBytes(from: bytes)
         unsafe buffers.append(copy)
-        return unsafe UnsafeRawBufferPointer(copy)
+        return UnsafeRawBufferPointer(copy)
     }
 }
 

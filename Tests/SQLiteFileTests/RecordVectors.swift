@@ -9,7 +9,7 @@ struct RecordVector: CustomTestStringConvertible, Sendable {
 
     var testDescription: String { "\(cells)" }
 
-    /// - Parameter filler: a byte that follows `hex` so many times.
+    /// The record is `hex`, then the filler's byte so many times.
     init(_ cells: [CellValue], _ hex: String, filler: (byte: UInt8, count: Int) = (0, 0)) {
         self.cells = cells
         record = Self.bytes(hex) + Array(repeating: filler.byte, count: filler.count)

@@ -3,10 +3,11 @@ import Testing
 
 @Suite("Varints") struct VarintTests {
     /// Around each power of two: where a varint gets one byte longer, and everywhere else.
-    static let boundaries: [UInt64] = (0..<64).flatMap { bit -> [UInt64] in
-        let power: UInt64 = 1 << UInt64(bit)
-        return [power - 1, power, power + 1]
-    } + [.max - 1, .max]
+    static let boundaries: [UInt64] =
+        (0..<64).flatMap { bit -> [UInt64] in
+            let power: UInt64 = 1 << UInt64(bit)
+            return [power - 1, power, power + 1]
+        } + [.max - 1, .max]
 
     @Test("every boundary reads back, in the shortest form")
     func roundTrip() throws {

@@ -72,7 +72,9 @@ enum Oracle {
         loader.exec_module(oracle)
         answers = []
         for kind, path, version in json.load(sys.stdin):
-            if kind == "xml": model = oracle.from_xml(path)
+            if kind == "xml":
+                model = oracle.from_xml(path)
+                for entity in model.ents.values(): entity.cidx = []
             else: model = oracle.from_cache(open(path, "rb").read())
             answers.append(dict(
                 statements=[x[2] for x in oracle.generate(model, version)],

@@ -4,7 +4,7 @@ import CausewayStoreFormat
 
 /// Small models, written as Xcode writes them.
 enum TestModels {
-    /// - Parameter entities: the `<entity>` and `<composite>` elements.
+    /// The model of these `<entity>` and `<composite>` elements.
     static func model(_ entities: String) throws -> ManagedObjectModel {
         try ModelReader.model(
             source: Array(

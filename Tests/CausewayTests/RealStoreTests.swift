@@ -1,0 +1,90 @@
+import Causeway
+import Foundation
+import Testing
+
+/// Other apps' stores against what Core Data made of them.
+@Suite(.enabled(if: SharedStores.isThere, "shared/stores is missing"))
+struct RealStoreTests {
+    private func migrate(
+        _ store: String, _ models: String, to target: String?, in folder: borrowing TemporaryFolder
+    ) async throws -> String {
+        var options = MigrationOptions()
+        options.target = target
+        options.output = folder.path("result.sqlite")
+        let source = try folder.copyStore(SharedStores.path(store), as: "source.sqlite")
+        let before = try folder.snapshot()
+        try await Migrator(store: source, models: models, options: options).migrate()
+        // Only the -shm of a WAL store may be new: it holds no data.
+        let after = try folder.snapshot().filter { !$0.key.hasPrefix("result") && !$0.key.hasSuffix("-shm") }
+        #expect(after == before)
+        return folder.path("result.sqlite")
+    }
+
+    private func expectSchema(_ store: String) throws {
+        let check = try Checker.run("expected-schema", ["check", store])
+        #expect(check.status == 0, "\(check.text)")
+        let hashes = try Checker.run("version-hashes", ["store", store])
+        #expect(hashes.status == 0, "\(hashes.text)")
+    }
+
+    @Test("Colourful Posts 1 → 2: a rename keeps keys and values")
+    func colourfulPosts() async throws {
+        let folder = try TemporaryFolder()
+        let result = try await migrate(
+            "colourful-posts/CoreDataMigration_Example_1.sqlite",
+            SharedStores.path("colourful-posts/CoreDataMigration_Example.xcdatamodeld"),
+            to: "CoreDataMigration_Example 2", in: folder)
+        try expectSchema(result)
+        let reference = try folder.copyStore(
+            SharedStores.path("colourful-posts/CoreDataMigration_Example_2.sqlite"), as: "reference")
+        #expect(try Checker.compare(result, reference).isEmpty)
+    }
+
+    @Test(
+        "CoreDataPlus V1 → V2: from source and from compiled models",
+        arguments: ["coredataplus/SampleModel.xcdatamodeld", "coredataplus/SampleModel.momd"])
+    func coreDataPlus(_ models: String) async throws {
+        let folder = try TemporaryFolder()
+        let result = try await migrate(
+            "coredataplus/SampleModel_V1.sqlite", SharedStores.path(models), to: "SampleModel2", in: folder)
+        try expectSchema(result)
+        let reference = try folder.copyStore(
+            SharedStores.path("coredataplus/SampleModel_V2.sqlite"), as: "reference")
+        // Core Data left the old name of a renamed entity in Z_PRIMARYKEY; the fresh store has the new one.
+        let found = try Checker.compare(result, reference).filter {
+            $0.kind != "Z_PRIMARYKEY" || !["ExpensiveSportCar", "LuxuryCar"].contains($0.where)
+        }
+        #expect(found.isEmpty)
+    }
+
+    @Test("Photos 10.15.4 → 10.16: models out of the stores' own caches, every row kept")
+    func photos() async throws {
+        let folder = try TemporaryFolder()
+        let target = try folder.copyStore(SharedStores.path("photos/Photos-10.16.0.sqlite"), as: "target.sqlite")
+        var options = MigrationOptions()
+        options.output = folder.path("result.sqlite")
+        options.frameworkVersion = 1030
+        let source = try folder.copyStore(SharedStores.path("photos/Photos-10.15.4.sqlite"), as: "source.sqlite")
+        let summary = try await Migrator(store: source, models: target, options: options).migrate()
+        #expect(summary.droppedRows == 0)
+        let found = try Checker.compare(folder.path("result.sqlite"), target)
+        // Photos itself went on working with its library afterwards: rows differ, the layout and metadata must not.
+        #expect(found.filter { !["rows", "column order"].contains($0.kind) }.isEmpty)
+        let check = try Checker.run("expected-schema", ["check", folder.path("result.sqlite")])
+        // Photos' own indexes are carried with the new names of their columns.
+        #expect(check.text.contains("'missing': []"), "\(check.text)")
+        #expect(check.text.contains("'diff': []"), "\(check.text)")
+        #expect(check.text.contains("'extra': ['RADAR_22158684_INDEX', 'RADAR_10322662_INDEX', 'RADAR_45737537_UNIQUE_INDEX']"))
+    }
+
+    @Test("rows that exist only in the -wal are migrated")
+    func writeAheadLog() async throws {
+        let folder = try TemporaryFolder()
+        let result = try await migrate(
+            "posts-and-colors/CoreDataMigration_Example_WAL.sqlite",
+            SharedStores.path("posts-and-colors/CoreDataMigration_Example.xcdatamodeld"), to: nil, in: folder)
+        try expectSchema(result)
+        let inspection = try StoreInspection(store: result)
+        #expect(inspection.entities.reduce(0) { $0 + $1.rows } == 168)
+    }
+}

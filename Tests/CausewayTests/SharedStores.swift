@@ -1,0 +1,86 @@
+import Foundation
+
+/// The stores and tools beside the project; tests that need them are skipped where they are missing.
+enum SharedStores {
+    static let project = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+    static let shared = project.deletingLastPathComponent().appending(path: "shared")
+    static let folder = shared.appending(path: "stores")
+    static let isThere = FileManager.default.fileExists(atPath: folder.path())
+    static let missing = "shared/stores is missing"
+
+    static func path(_ relative: String) -> String { folder.appending(path: relative).path() }
+}
+
+/// A folder of a test's own.
+struct TemporaryFolder: ~Copyable {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appending(path: "causeway-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: url)
+    }
+
+    func path(_ name: String) -> String { url.appending(path: name).path() }
+
+    /// Copies a store with its -wal under a new name, writable.
+    func copyStore(_ source: String, as name: String) throws -> String {
+        for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: source + suffix) {
+            try FileManager.default.copyItem(atPath: source + suffix, toPath: path(name) + suffix)
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o644], ofItemAtPath: path(name) + suffix)
+        }
+        return path(name)
+    }
+
+    /// Every file's bytes by name, folders included: what must not change.
+    func snapshot() throws -> [String: Data] {
+        var result: [String: Data] = [:]
+        for name in try FileManager.default.subpathsOfDirectory(atPath: url.path()) {
+            result[name] = FileManager.default.contents(atPath: path(name)) ?? Data()
+        }
+        return result
+    }
+}
+
+/// The independent checkers in shared/tools.
+enum Checker {
+    struct Output {
+        let status: Int32
+        let text: String
+    }
+
+    static func run(_ tool: String, _ arguments: [String]) throws -> Output {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["python3", SharedStores.shared.appending(path: "tools/\(tool)").path()] + arguments
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        let data = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return Output(status: process.terminationStatus, text: String(decoding: data, as: UTF8.self))
+    }
+
+    struct Difference: Decodable, CustomStringConvertible {
+        let kind: String
+        let `where`: String
+        let what: String
+        var description: String { "\(kind) \(self.where) \(what)" }
+    }
+
+    /// What `compare-stores --rows` finds between a result and what Core Data made.
+    static func compare(
+        _ produced: String, _ reference: String, ignoring columns: [String] = [], flags: [String] = []
+    ) throws -> [Difference] {
+        let output = try run(
+            "compare-stores",
+            [produced, reference, "--rows", "--json"] + flags + columns.flatMap { ["--ignore-column", $0] })
+        return try JSONDecoder().decode([Difference].self, from: Data(output.text.utf8))
+    }
+}

@@ -1,0 +1,33 @@
+import CausewayGeneration
+import CausewayModel
+import CausewayStoreFormat
+import Foundation
+import Testing
+
+/// Generated stores under the eyes of the reference implementation, which knows nothing of this project's code.
+@Suite("Generated stores and the reference tools", .enabled(if: Places.hasTools, "shared/tools is missing"))
+struct ReferenceToolTests {
+    @Test("schema and hashes of the project's own models", arguments: ModelCase.fixtures)
+    func fixtures(_ model: ModelCase) throws {
+        let store = try GeneratedStore(model.model, GenerationOptions(rows: 120, seed: 11))
+        defer { store.remove() }
+        for (tool, verb) in [("expected-schema", "check"), ("version-hashes", "store")] {
+            let result = try Places.runTool(tool, [verb, store.path])
+            #expect(result.status == 0, "\(tool): \(result.output)")
+        }
+    }
+
+    @Test(
+        "every model of shared/stores", .enabled(if: Places.hasSharedStores, "shared/stores is missing"),
+        arguments: ModelCase.shared)
+    func shared(_ model: ModelCase) throws {
+        let store = try GeneratedStore(model.model, GenerationOptions(rows: 300, seed: 11))
+        defer { store.remove() }
+        #expect(try store.texts("PRAGMA integrity_check") == ["ok"])
+        #expect(try LinkChecks(store: store).failures() == [])
+        let schema = try Places.runTool("expected-schema", ["check", store.path])
+        #expect(schema.status == 0, "\(schema.output)")
+        let hashes = try Places.runTool("version-hashes", ["store", store.path])
+        #expect(hashes.status == 0, "\(hashes.output)")
+    }
+}

@@ -1,0 +1,140 @@
+import CausewaySQLite
+import Testing
+
+@Suite("A connection to an untrusted file") struct HardeningTests {
+    static let schema = """
+        CREATE TABLE ZA(Z_PK INTEGER PRIMARY KEY, ZNAME VARCHAR);
+        CREATE TABLE log(a);
+        CREATE VIEW ZB AS SELECT * FROM ZA;
+        CREATE TRIGGER t AFTER INSERT ON ZA BEGIN INSERT INTO log VALUES(new.Z_PK); END;
+        INSERT INTO ZA VALUES(1, 'one');
+        """
+
+    let database: TemporaryDatabase
+
+    init() throws {
+        database = try TemporaryDatabase(Self.schema)
+    }
+
+    @Test("does not read a view that stands for a table")
+    func views() throws {
+        let sql = "SELECT count(*) FROM ZB"
+        #expect(try integer(sql, try database.open(.readOnly, .own)) == 1)
+        let connection = try database.open(.readOnly, .untrusted)
+        let error = #expect(throws: SQLiteError.self) { try integer(sql, connection) }
+        #expect(error?.message.contains("access to view") == true)
+        #expect(try integer("SELECT count(*) FROM ZA", connection) == 1)
+    }
+
+    @Test("fires no trigger")
+    func triggers() throws {
+        // The trigger has fired when the file was made by its owner.
+        let connection = try database.open(.readWrite, .untrusted)
+        #expect(try integer("SELECT count(*) FROM log", connection) == 1)
+        try connection.execute("INSERT INTO ZA VALUES(2, 'two')")
+        #expect(try integer("SELECT count(*) FROM log", connection) == 1)
+    }
+
+    @Test("takes no double-quoted text: a wrong name is an error, not a string")
+    func doubleQuotes() throws {
+        for hardening in [Hardening.untrusted, .own] {
+            let connection = try database.open(.readWrite, hardening)
+            #expect(throws: SQLiteError.self) { try integer("SELECT 1 FROM ZA WHERE ZNAME = \"one\"", connection) }
+            #expect(throws: SQLiteError.self) { try connection.execute("CREATE INDEX i ON ZA(\"nothing\")") }
+        }
+    }
+
+    @Test("keeps the schema table and its shadows safe from SQL, loads no code")
+    func defensive() throws {
+        for hardening in [Hardening.untrusted, .own] {
+            let connection = try database.open(.readWrite, hardening)
+            try connection.setPragma("writable_schema", to: 1)
+            #expect(throws: SQLiteError.self) { try connection.execute("DELETE FROM sqlite_schema") }
+            #expect(throws: SQLiteError.self) { try connection.execute("SELECT load_extension('x')") }
+            #expect(try connection.pragmaInteger("trusted_schema") == 0)
+            #expect(try connection.pragmaInteger("cell_size_check") == 1)
+        }
+    }
+
+    @Test("maps no memory and attaches nothing")
+    func limits() throws {
+        let connection = try database.open(.readOnly, .untrusted)
+        #expect(try integer("PRAGMA mmap_size", connection) == 0)
+        #expect(throws: SQLiteError.self) { try connection.execute("ATTACH ':memory:' AS other") }
+        let long = "SELECT " + Array(repeating: "1", count: 3_000).joined(separator: ",")
+        #expect(throws: SQLiteError.self) { try connection.execute(long) }
+    }
+
+    @Test("refuses values over its limit")
+    func valueLength() throws {
+        var hardening = Hardening.untrusted
+        hardening.limits.valueLength = 1_000
+        let connection = try database.open(.readOnly, hardening)
+        #expect(try integer("SELECT length(zeroblob(1000))", connection) == 1_000)
+        let error = #expect(throws: SQLiteError.self) { try integer("SELECT length(zeroblob(1001))", connection) }
+        #expect(error?.code == .tooBig)
+    }
+
+    @Test("triggers that call Core Data's functions compile once these have a stand-in")
+    func noOpFunction() throws {
+        let connection = try database.open()
+        try connection.execute(
+            "CREATE TRIGGER c AFTER UPDATE ON ZA BEGIN SELECT NSCoreDataTriggerUpdateAffectedObjectValue('A', 1, 'x', 2); END"
+        )
+        let update = "UPDATE ZA SET ZNAME = 'new'"
+        let error = #expect(throws: SQLiteError.self) { try connection.execute(update) }
+        #expect(error?.message.contains("no such function") == true)
+        try connection.registerNoOpFunction("NSCoreDataTriggerUpdateAffectedObjectValue")
+        try connection.execute(update)
+        #expect(try integer("SELECT NSCoreDataTriggerUpdateAffectedObjectValue()", connection) == nil)
+    }
+}
+
+@Suite("The authorizer") struct AuthorizationTests {
+    let database: TemporaryDatabase
+
+    init() throws {
+        database = try TemporaryDatabase(HardeningTests.schema)
+    }
+
+    @Test(
+        "allows reads",
+        arguments: [
+            "SELECT count(*), max(ZNAME) FROM ZA", "BEGIN", "SAVEPOINT s", "PRAGMA table_info(ZA)",
+            "PRAGMA quick_check", "PRAGMA journal_mode", "SELECT sql FROM sqlite_schema",
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3) SELECT * FROM n",
+        ])
+    func allows(sql: String) throws {
+        var connection = try database.open()
+        try connection.setAuthorization(.readOnly)
+        try connection.execute(sql)
+    }
+
+    @Test(
+        "refuses what changes anything",
+        arguments: [
+            "INSERT INTO ZA VALUES(9, '')", "DELETE FROM ZA", "UPDATE ZA SET ZNAME = ''", "DROP TABLE ZA",
+            "CREATE TABLE n(a)", "CREATE TEMP TABLE n(a)", "ATTACH ':memory:' AS o", "PRAGMA journal_mode=WAL",
+            "PRAGMA user_version=3", "PRAGMA writable_schema", "PRAGMA wal_checkpoint", "REINDEX", "VACUUM",
+            "ANALYZE", "ALTER TABLE ZA ADD COLUMN n",
+        ])
+    func refuses(sql: String) throws {
+        var connection = try database.open()
+        try connection.setAuthorization(.readOnly)
+        #expect(throws: SQLiteError.self) { try connection.execute(sql) }
+        try connection.setAuthorization(.unrestricted)
+        #expect(try integer("SELECT count(*) FROM ZA", connection) == 1)
+    }
+
+    @Test("reads only the tables that are named")
+    func tables() throws {
+        var connection = try database.open()
+        try connection.setAuthorization(.readOnlyTables(["za"]))
+        #expect(try integer("SELECT count(*) FROM ZA", connection) == 1)
+        #expect(try integer("SELECT count(*) FROM sqlite_schema", connection) == 4)
+        let error = #expect(throws: SQLiteError.self) { try integer("SELECT a FROM log", connection) }
+        #expect(error?.code == .notAuthorized)
+        // Through the view, its table is read, but not the view itself.
+        #expect(throws: SQLiteError.self) { try integer("SELECT Z_PK FROM ZB", connection) }
+    }
+}
