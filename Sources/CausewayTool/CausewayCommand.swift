@@ -26,8 +26,8 @@ public struct CausewayCommand: AsyncParsableCommand {
               causeway inspect Library.sqlite --models App.xcdatamodeld
               causeway plan Library.sqlite --models App.xcdatamodeld
               causeway migrate Library.sqlite --models App.xcdatamodeld
+              causeway --version
             """),
-        version: "0.1.0",
         groupedSubcommands: [
             CommandGroup(name: "Migration", subcommands: [PlanCommand.self, MigrateCommand.self]),
             CommandGroup(name: "Examination", subcommands: [InspectCommand.self, ModelsCommand.self]),
@@ -36,6 +36,9 @@ public struct CausewayCommand: AsyncParsableCommand {
 
     /// Made by the argument parser.
     public init() {}
+
+    /// The tool's version.
+    public static let version = "0.1.0"
 
     /// Runs with the process's arguments, and exits when something fails.
     public static func main() async {
@@ -48,6 +51,11 @@ public struct CausewayCommand: AsyncParsableCommand {
     public static func main(_ arguments: [String]?) async {
         ignoreFatalSignals()
         let arguments = arguments ?? Array(CommandLine.arguments.dropFirst())
+        // Not declared to the argument parser: it would take `--version` away from `generate`.
+        if arguments == ["--version"] {
+            StandardStream.output.writeLine(version)
+            return
+        }
         if let complaint = complaint(aboutCommandIn: arguments) {
             StandardStream.error.writeLine(complaint)
             exit(withError: ExitCode.validationFailure)

@@ -7,6 +7,7 @@ public struct GenerateCommand: ParsableCommand {
     public static let configuration = CommandConfiguration(
         commandName: "generate",
         abstract: "Writes a store with made-up rows for a model.",
+        usage: "causeway generate <model> <output> --rows <number> --seed <number> [<options>]",
         discussion: helpText(
             """
             For tests, fixtures and measurements. Model, version, rows, seed and framework version determine every byte:
@@ -27,8 +28,8 @@ public struct GenerateCommand: ParsableCommand {
     @Option(help: ArgumentHelp("What the made-up values follow from.", valueName: "number"))
     var seed: UInt64
 
-    // Not `--version`: that one shows the tool's own.
     @Option(
+        name: .customLong("version"),
         help: ArgumentHelp(
             "The model's version: its name, its version identifier or its checksum. (default: the current one)",
             valueName: "version"))

@@ -7,6 +7,7 @@ public struct PlanCommand: ParsableCommand {
     public static let configuration = CommandConfiguration(
         commandName: "plan",
         abstract: "Shows what a migration would do, and changes nothing.",
+        usage: "causeway plan [<options>] <store> --models <models>",
         discussion: helpText(
             """
             The path from version to version, every pass with its rows, what is lost, and the disk and memory that the

@@ -73,7 +73,7 @@ struct EntityShares {
     /// One row each where there are enough, the rest by weight; what doesn't divide goes to whole groups first.
     private static func counts(_ groups: [[String]], weights: [String: Int], rows: Int) -> [String: Int] {
         let entities = groups.flatMap(\.self)
-        guard rows > entities.count else {
+        guard !entities.isEmpty, rows > entities.count else {
             return Dictionary(uniqueKeysWithValues: entities.enumerated().map { ($1, $0 < rows ? 1 : 0) })
         }
         let total = entities.reduce(0) { $0 + (weights[$1] ?? 1) }

@@ -60,10 +60,12 @@ enum SampleArchives {
             do throws(PropertyListError) {
                 var list = KeyedArchiveWriter()
                 let items = tags.map { list.string($0) }
-                result.append(try list.bytes(root: list.array(items)))
+                let array = list.array(items)
+                result.append(try list.bytes(root: array))
                 var map = KeyedArchiveWriter()
                 let entries = tags.enumerated().map { (key: map.string("tag\($0)"), value: map.string($1)) }
-                result.append(try map.bytes(root: map.dictionary(entries)))
+                let dictionary = map.dictionary(entries)
+                result.append(try map.bytes(root: dictionary))
             } catch {
                 throw GenerationError(.unusableModel, "a sample archive can't be written: \(error)")
             }

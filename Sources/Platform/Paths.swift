@@ -3,6 +3,7 @@ package enum Paths {
     /// The folder part: `/a/b` gives `/a`, `b` gives `.`, `/` gives `/`.
     package static func parent(of path: String) -> String {
         let trimmed = withoutTrailingSlashes(path)
+        if trimmed.isEmpty, !path.isEmpty { return "/" }
         guard let slash = trimmed.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         let parent = withoutTrailingSlashes(trimmed[..<slash])
         return parent.isEmpty ? "/" : String(parent)

@@ -142,7 +142,8 @@ struct StoreTests {
         #expect(inspection.features.isWAL)
         #expect(inspection.rowCount == 168)
         #expect(inspection.sizes.wal == before["Store.sqlite-wal"]?.count)
-        #expect(try folder.content() == before)
+        // SQLite makes a -shm, which is no part of the store: it is rebuilt from the -wal by whoever opens it next.
+        #expect(try folder.content().filter { $0.key != "Store.sqlite-shm" } == before)
     }
 
     @Test("an inspection shows no values of the app's metadata")

@@ -7,7 +7,7 @@ import Testing
 @Suite("Refusals and failures of the generator")
 struct FailureTests {
     private func generator(_ rows: Int = 5_000) throws -> StoreGenerator {
-        let layout = try StoreLayout(model: try ModelCase.fixture("BookStore/v1"), frameworkVersion: 1526)
+        let layout = try StoreLayout(model: try ModelCase.fixture("Orchard/v1"), frameworkVersion: 1526)
         return try StoreGenerator(layout: layout, options: GenerationOptions(rows: rows, seed: 1))
     }
 
@@ -21,7 +21,7 @@ struct FailureTests {
         let error = #expect(throws: GenerationError.self) {
             try generator().generate(at: folder.appendingPathComponent("S.sqlite").path)
         }
-        #expect(error?.code == .outputExists)
+        #expect(error?.code == .outputExists, "\(String(describing: error))")
         #expect(try Data(contentsOf: file) == Data("mine".utf8))
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [name])
     }
