@@ -97,7 +97,8 @@ let package = Package(
                 "CausewayModel", "CausewaySQLite", "CausewayPlatform",
             ],
             swiftSettings: settings),
-        .target(name: "CausewayTool", dependencies: ["Causeway", arguments], swiftSettings: settings),
+        .target(
+            name: "CausewayTool", dependencies: ["Causeway", "CausewayPlatform", arguments], swiftSettings: settings),
         // Not `causeway`: a file system that ignores case can't hold it beside `Causeway`.
         .executableTarget(
             name: "CausewayMain", dependencies: ["CausewayTool"], path: "Sources/Main", swiftSettings: settings),
@@ -109,12 +110,18 @@ let package = Package(
         .tests("Deflate", ["CausewayDeflate"]),
         .tests("XML", ["CausewayXML"]),
         .tests("Expressions", ["CausewayExpressions", "CausewayPlist"]),
-        .tests("Model", ["CausewayModel", "CausewayExpressions", "CausewayPlist", "CausewayDeflate", "CausewaySQLite"]),
+        .tests(
+            "Model", ["CausewayModel", "CausewayExpressions", "CausewayPlist", "CausewayDeflate", "CausewaySQLite"]),
         .tests("Mapping", ["CausewayMapping", "CausewayModel", "CausewayExpressions"]),
         .tests(
             "StoreFormat",
             ["CausewayStoreFormat", "CausewayModel", "CausewayPlist", "CausewaySQLite"]),
-        .tests("Planning", ["CausewayPlanning", "CausewayMapping", "CausewayModel", "CausewayStoreFormat", "CausewayExpressions", "CausewaySQLite"]),
+        .tests(
+            "Planning",
+            [
+                "CausewayPlanning", "CausewayMapping", "CausewayModel", "CausewayStoreFormat", "CausewayExpressions",
+                "CausewaySQLite",
+            ]),
         .tests(
             "Engine",
             [
@@ -134,7 +141,7 @@ let package = Package(
         // The command; depends on the executable so that it is built.
         .testTarget(
             name: "CausewayToolTests", dependencies: ["CausewayTool", "Causeway", "CausewayMain"],
-            swiftSettings: settings),
+            exclude: ["Snapshots"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

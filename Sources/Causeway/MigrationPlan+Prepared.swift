@@ -32,7 +32,8 @@ extension MigrationPlan.Step {
         for statement in schema.modelStatements where statement.kind == .index || statement.kind == .uniqueIndex {
             passes.append(
                 MigrationPlan.Pass(
-                    title: statement.name, method: "index", rows: nil, carried: 0, changed: 0, statement: statement.sql))
+                    title: statement.name, method: "index", rows: nil, carried: 0, changed: 0, statement: statement.sql)
+            )
         }
         for mapping in step.mapping.entityMappings where mapping.destination == nil {
             passes.append(
@@ -44,7 +45,7 @@ extension MigrationPlan.Step {
             (schema.tableStatements + schema.houseStatements
             + (step.hasHistory ? schema.historyStatements : [])).map(\.sql)
             + (schema.indexStatements + schema.uniqueIndexStatements + schema.rTreeStatements
-                + schema.triggerStatements).map(\.sql)
+            + schema.triggerStatements).map(\.sql)
     }
 }
 

@@ -7,7 +7,7 @@ public struct GenerateCommand: ParsableCommand {
     public static let configuration = CommandConfiguration(
         commandName: "generate",
         abstract: "Writes a store with made-up rows for a model.",
-        usage: "causeway generate <model> <output> --rows <number> --seed <number> [<options>]",
+        usage: "causeway generate [<options>] <model> <store> --rows <rows> --seed <seed>",
         discussion: helpText(
             """
             For tests, fixtures and measurements. Model, version, rows, seed and framework version determine every byte:
@@ -19,13 +19,14 @@ public struct GenerateCommand: ParsableCommand {
         completion: .file())
     var model: String
 
-    @Argument(help: "The store to write. Nothing may be there yet.", completion: .file())
+    @Argument(
+        help: ArgumentHelp("The store to write. Nothing may be there yet.", valueName: "store"), completion: .file())
     var output: String
 
-    @Option(help: ArgumentHelp("Rows of all entities together.", valueName: "number"))
+    @Option(help: ArgumentHelp("Rows of all entities together.", valueName: "rows"))
     var rows: Int
 
-    @Option(help: ArgumentHelp("What the made-up values follow from.", valueName: "number"))
+    @Option(help: ArgumentHelp("What the made-up values follow from.", valueName: "seed"))
     var seed: UInt64
 
     @Option(

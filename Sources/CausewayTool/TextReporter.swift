@@ -30,8 +30,9 @@ final class TextReporter: Sendable {
         var meter: ProgressMeter
         var plan: MigrationPlan?
         var step = 0
-        /// What is going on: a pass or a phase.
+        /// What is going on: a pass, or a phase in which no rows are moved.
         var activity = ""
+        var movesRows = false
         var lastShown: Double
         var isLineOpen = false
     }
@@ -60,7 +61,7 @@ final class TextReporter: Sendable {
                 if verbosity >= .passes || count > 1 {
                     say("step \(index + 1) of \(count): \(versions.joined(separator: " → "))", &state)
                 }
-            case .passBegan(let title): show(title, &state)
+            case .passBegan(let title): show(title, movesRows: true, &state)
             case .progress(let rows, let bytes, let total):
                 state.meter.update(rows: rows, bytes: bytes, total: total, now: MonotonicClock.seconds())
                 draw(&state)
@@ -68,7 +69,7 @@ final class TextReporter: Sendable {
                 if verbosity >= .passes { say(pass(title, rows, dropped, seconds, state), &state) }
             case .phaseBegan(let phase):
                 if verbosity >= .passes { say(phase, &state) }
-                show(phase, &state)
+                show(phase, movesRows: false, &state)
             case .warning(let text): say("warning: \(text)", &state)
             case .statement(let sql): if verbosity >= .statements { say("  \(sql);", &state) }
             }
@@ -102,8 +103,8 @@ final class TextReporter: Sendable {
             + Figures.seconds(seconds)
     }
 
-    private func show(_ activity: String, _ state: inout State) {
-        state.activity = activity
+    private func show(_ activity: String, movesRows: Bool, _ state: inout State) {
+        (state.activity, state.movesRows) = (activity, movesRows)
         // A new activity is drawn at once: it may be long without any progress.
         if isTerminal { state.lastShown -= Self.drawingInterval }
         draw(&state)
@@ -113,7 +114,7 @@ final class TextReporter: Sendable {
         let now = MonotonicClock.seconds()
         guard now - state.lastShown >= (isTerminal ? Self.drawingInterval : Self.plainInterval) else { return }
         state.lastShown = now
-        let text = "\(state.meter.text)  \(state.activity)"
+        let text = state.movesRows ? "\(state.meter.text)  \(state.activity)" : "\(state.activity) …"
         guard isTerminal else {
             stream.writeLine(text)
             return

@@ -1,21 +1,37 @@
+import CausewaySQLite
 import Synchronization
 
-/// Asks a run to stop; it does so at the next batch or statement.
+/// Asks a run to stop: at the next batch, and in the middle of a long statement.
 package final class Cancellation: Sendable {
-    private let reason = Mutex<EngineError.Kind?>(nil)
+    private struct State {
+        var reason: EngineError.Kind?
+        /// Connections whose statements may run long.
+        var connections: [InterruptHandle] = []
+    }
+
+    private let state = Mutex(State())
 
     package init() {}
 
     /// - Parameter kind: `.interrupted` or `.terminated`; the first one counts.
     package func cancel(_ kind: EngineError.Kind = .interrupted) {
-        reason.withLock { if $0 == nil { $0 = kind } }
+        let connections = state.withLock { state in
+            if state.reason == nil { state.reason = kind }
+            return state.connections
+        }
+        for connection in connections { connection.interrupt() }
     }
 
-    package var isCancelled: Bool { reason.withLock { $0 != nil } }
+    package var isCancelled: Bool { state.withLock { $0.reason != nil } }
+
+    /// Names a connection whose statements are to be interrupted.
+    func attach(_ connection: InterruptHandle) {
+        state.withLock { $0.connections.append(connection) }
+    }
 
     /// Throws if the run was asked to stop.
     func check() throws(EngineError) {
-        if let kind = reason.withLock({ $0 }) {
+        if let kind = state.withLock({ $0.reason }) {
             throw EngineError(kind, "stopped before the new store was complete")
         }
     }

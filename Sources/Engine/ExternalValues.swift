@@ -40,7 +40,8 @@ struct ExternalValues: Sendable {
         let name = value[1..<37]
         guard
             name.allSatisfy({
-                ($0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9")) || ($0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "F"))
+                ($0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9"))
+                    || ($0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "F"))
                     || $0 == UInt8(ascii: "-")
             })
         else { return nil }

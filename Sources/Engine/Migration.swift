@@ -1,5 +1,6 @@
 import CausewayPlanning
 import CausewayPlatform
+import CausewaySQLite
 
 /// Runs a migration: own the store, make one staging store a step, verify, swap.
 package struct Migration {
@@ -22,8 +23,10 @@ package struct Migration {
     }
 
     /// - Parameters:
+    ///   - request: what the user asks for.
     ///   - history: the versions of `request.models` with `request.edges`, where they were read before; else they are
     ///     read when they are needed.
+    ///   - cancellation: stops the run from another thread.
     ///   - events: called in order, on the thread that runs the migration.
     package init(
         _ request: MigrationRequest, history: ModelHistory? = nil, cancellation: Cancellation = Cancellation(),
@@ -71,20 +74,44 @@ package struct Migration {
         try refuseHardLinks(location)
         // Planned first without touching the store: what needs nothing, or can't be migrated, stays as it is to the byte.
         let history = try versions()
+        try StoreFile.rollBackHotJournal(location)
         let preview = try prepare(location, history)
         guard !preview.steps.isEmpty else { return Outcome(store: location.path, backup: nil, prepared: preview) }
-        let work = try WorkDirectory.taken(at: location.workDirectory)
-        let store = try SourceStore.owning(location)
-        defer { store.release() }
-        let prepared = try PreparedMigration(request, history: history, store: store)
-        events(.prepared(prepared))
-        var outcome = Outcome(store: location.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
-        let staging = try build(prepared, from: store, in: work, external: location, &outcome)
-        events(.phaseBegan("swap"))
-        try cancellation.check()
-        outcome.backup = try StoreSwap(staging: staging).replace(store)
-        try work.remove()
-        return outcome
+        return try working(at: location.workDirectory) { (work: borrowing WorkDirectory) throws(EngineError) in
+            let store = try SourceStore.owning(location)
+            defer { store.release() }
+            let prepared = try PreparedMigration(request, history: history, store: store)
+            events(.prepared(prepared))
+            var outcome = Outcome(store: location.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
+            let staging = try build(prepared, from: store, in: work, external: location, &outcome)
+            events(.phaseBegan("swap"))
+            try cancellation.check()
+            outcome.backup = try StoreSwap(staging: staging).replace(store)
+            return outcome
+        }
+    }
+
+    /// Lends a work directory and removes it afterwards, also after a failure: what is left in it is of no use to the
+    /// next run, which starts over.
+    private func working(
+        at path: String, _ body: (borrowing WorkDirectory) throws(EngineError) -> Outcome
+    ) throws(EngineError) -> Outcome {
+        let work = try WorkDirectory.taken(at: path)
+        let result: Result<Outcome, EngineError>
+        do throws(EngineError) {
+            result = .success(try body(work))
+        } catch {
+            result = .failure(error)
+        }
+        switch result {
+        case .success(let outcome):
+            try work.remove()
+            return outcome
+        case .failure(let error):
+            // The failure that counts is the one that is thrown; the next run clears what can't be removed now.
+            try? work.remove()
+            throw error
+        }
     }
 
     private func runToOutput(_ output: String, from source: StoreLocation) throws(EngineError) -> Outcome {
@@ -96,16 +123,16 @@ package struct Migration {
         guard !prepared.steps.isEmpty else {
             return Outcome(store: source.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
         }
-        let work = try WorkDirectory.taken(at: destination.workDirectory)
-        events(.prepared(prepared))
-        var outcome = Outcome(store: destination.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
-        let staging = try build(prepared, from: store, in: work, external: source, &outcome)
-        events(.phaseBegan("swap"))
-        try cancellation.check()
-        try ExternalFiles(from: source, to: destination).copy()
-        try StoreSwap(staging: staging).publish(at: destination, like: source)
-        try work.remove()
-        return outcome
+        return try working(at: destination.workDirectory) { (work: borrowing WorkDirectory) throws(EngineError) in
+            events(.prepared(prepared))
+            var outcome = Outcome(store: destination.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
+            let staging = try build(prepared, from: store, in: work, external: source, &outcome)
+            events(.phaseBegan("swap"))
+            try cancellation.check()
+            try ExternalFiles(from: source, to: destination).copy()
+            try StoreSwap(staging: staging).publish(at: destination, like: source)
+            return outcome
+        }
     }
 
     /// Runs every step; returns the last staging store, verified and closed.
@@ -115,6 +142,7 @@ package struct Migration {
     ) throws(EngineError) -> String {
         try requireSpace(prepared, at: work.path)
         events(.phaseBegan("check"))
+        cancellation.attach(store.connection.interruptHandle)
         try store.checkIntegrity()
         var source = store
         var progress = Progress(total: prepared.rows.reduce(0, +) * prepared.steps.count)

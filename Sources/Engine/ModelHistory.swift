@@ -28,6 +28,7 @@ package struct ModelHistory: Sendable {
     /// - Parameters:
     ///   - path: of an `.xcdatamodeld`, `.xcdatamodel`, `.momd`, `.mom`, or of a store.
     ///   - edges: from the command line; they count more than those of a `versions.json` beside the bundle.
+    /// - Throws: `.missing` or `.plan` where nothing usable is there.
     package init(reading path: String, edges: [String: String]) throws(EngineError) {
         self.path = path
         let bundle: ModelBundle

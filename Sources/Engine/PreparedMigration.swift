@@ -65,13 +65,16 @@ package struct PreparedMigration: Sendable {
             let planner = StepPlanner(
                 versions: run.versions, firstStep: run.firstStep, mapping: run.mapping, destination: run.destination,
                 frameworkVersion: framework, source: source, schema: schema, appObjects: appObjects,
-                hasHistory: store.schema.history != nil, template: index == runs.count - 1 ? template : nil)
+                hasHistory: store.schema.history != nil,
+                fillsTables: min(framework, store.metadata.frameworkVersion) >= FrameworkEra.addsColumns,
+                template: index == runs.count - 1 ? template : nil)
             let step: StepPlan
             do {
                 step = try planner.plan()
             } catch {
                 throw EngineError(
-                    .plan, "\(run.versions.joined(separator: " → ")): \(error)", remedy: "mend the model or the mapping")
+                    .plan, "\(run.versions.joined(separator: " → ")): \(error)", remedy: "mend the model or the mapping"
+                )
             }
             steps.append(step)
             warnings += step.warnings.map { "\(run.versions.last ?? ""): \($0)" }
@@ -102,8 +105,9 @@ package struct PreparedMigration: Sendable {
         var result: [StepChain.Version] = []
         if origin.isFromCache {
             // The history can't say where such a version stands: one step leads to the target.
-            result.append(.init(name: origin.name, model: origin.model))
-            result.append(.init(name: target, model: try history.version(named: target).model))
+            let goal = try history.version(named: target)
+            result.append(.init(name: origin.name, model: origin.model, hashes: VersionHashes(origin.model)))
+            result.append(.init(name: target, model: goal.model, hashes: goal.hashes))
             return result
         }
         let names: [String]
@@ -112,7 +116,10 @@ package struct PreparedMigration: Sendable {
         } catch {
             throw EngineError(.plan, error.description)
         }
-        for name in names { result.append(.init(name: name, model: try history.version(named: name).model)) }
+        for name in names {
+            let version = try history.version(named: name)
+            result.append(.init(name: name, model: version.model, hashes: version.hashes))
+        }
         // The same version in another framework's layout is one step to itself.
         if result.count == 1 { result.append(result[0]) }
         return result

@@ -20,8 +20,10 @@ final class StagingStore: @unchecked Sendable {
     /// Creates the file.
     ///
     /// - Parameters:
+    ///   - path: where; nothing may be there.
     ///   - pageSize: the source's, in bytes.
     ///   - autoVacuum: the source's `PRAGMA auto_vacuum`.
+    /// - Throws: `.cannotCreate`, or `.inputOutput` where the disk is full.
     init(creating path: String, pageSize: Int64, autoVacuum: Int64) throws(EngineError) {
         self.path = path
         do {

@@ -6,6 +6,7 @@ struct StepChain {
     struct Version {
         var name: String
         var model: ManagedObjectModel
+        var hashes: VersionHashes
     }
 
     /// Consecutive steps that run as one.
@@ -27,14 +28,16 @@ struct StepChain {
         for (index, (from, to)) in zip(line, line.dropFirst()).enumerated() {
             let mapping: MappingModel
             do throws(InferenceError) {
-                mapping = try MappingInference.infer(from: from.model, to: to.model, step: index)
+                mapping = try MappingInference.infer(
+                    from: from.model, to: to.model, step: index, hashes: (from.hashes, to.hashes))
             } catch {
                 refusals += error.refusals.map { "\(from.name) → \(to.name): \($0)" }
                 continue
             }
             if fuses, let last = runs.last, let composed = last.mapping.composed(with: mapping) {
                 runs[runs.count - 1] = Run(
-                    versions: last.versions + [to.name], firstStep: last.firstStep, mapping: composed, destination: to.model)
+                    versions: last.versions + [to.name], firstStep: last.firstStep, mapping: composed,
+                    destination: to.model)
             } else {
                 runs.append(
                     Run(versions: [from.name, to.name], firstStep: index, mapping: mapping, destination: to.model))

@@ -35,6 +35,7 @@ struct StepRun {
     /// The staging store's connection is closed when this returns.
     private func build(_ progress: inout Progress) throws(EngineError) -> (result: Result, counts: [PassCount]) {
         let staging = try StagingStore(creating: path, pageSize: source.pageSize, autoVacuum: source.autoVacuum)
+        cancellation.attach(staging.connection.interruptHandle)
         try createTables(in: staging)
         var result = Result()
         var counts: [PassCount] = []

@@ -83,4 +83,17 @@ struct StoreFile {
             throw EngineError(reading: error, during: location.path)
         }
     }
+
+    /// Lets SQLite roll an interrupted transaction back, which only a connection that may write can do; without a hot
+    /// journal nothing happens. For a store that is to be replaced: a read-only look would refuse it.
+    static func rollBackHotJournal(_ location: StoreLocation) throws(EngineError) {
+        do {
+            guard let journal = try Files.statusIfExists(location.journal), journal.size > 0 else { return }
+            let connection = try Connection(path: location.path, mode: .readWrite, hardening: .untrusted)
+            _ = try connection.pragmaInteger("schema_version")
+            try connection.close()
+        } catch {
+            throw EngineError(error, during: location.path)
+        }
+    }
 }

@@ -13,7 +13,7 @@ struct StoreFinisher {
     let staging: StagingStore
     let frameworkVersion: Int
 
-    /// - Parameter execute: runs one statement in the staging store.
+    /// Does all of it; `execute` runs one statement in the staging store.
     func finish(_ execute: (String) throws(EngineError) -> Void) throws(EngineError) {
         for value in step.derivedValues {
             guard let expression = value.expression else { continue }

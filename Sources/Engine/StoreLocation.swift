@@ -7,18 +7,17 @@ package struct StoreLocation: Hashable, Sendable {
     package let directory: String
     package let name: String
 
-    /// - Parameter path: of a store that exists.
+    /// The location of a store that exists.
     package init(existing path: String) throws(EngineError) {
         do {
             self.init(real: try Files.realPath(of: path))
         } catch {
             throw EngineError(
-                .missing, "\(path): no such store, or it can't be reached: \(error.message)",
-                remedy: "check the path and its permissions")
+                .missing, "\(path): no such store, or it can't be reached: \(error.message)")
         }
     }
 
-    /// - Parameter path: of a store to be made; its folder must exist.
+    /// The location of a store to be made; its folder must exist.
     package init(new path: String) throws(EngineError) {
         let parts = path.split(separator: "/", omittingEmptySubsequences: true)
         guard let name = parts.last, name != ".", name != "..", !path.hasSuffix("/") else {

@@ -55,7 +55,8 @@ struct Verification {
             let read = try Self.count(count.pass.select.countSQL, in: source.connection)
             if read != count.written + count.dropped {
                 findings.append(
-                    "\(count.pass.title): \(read) rows in the source, \(count.written) written, \(count.dropped) dropped")
+                    "\(count.pass.title): \(read) rows in the source, \(count.written) written, \(count.dropped) dropped"
+                )
             }
         }
         return findings
@@ -77,7 +78,9 @@ struct Verification {
             if rows != found { findings.append("\(entity): \(rows) rows in the source, \(found) in the result") }
         }
         let unknown = after.keys.filter { $0 < 1 || $0 > step.layout.entities.count }
-        if !unknown.isEmpty { findings.append("rows of entities that the model doesn't have: Z_ENT \(unknown.sorted())") }
+        if !unknown.isEmpty {
+            findings.append("rows of entities that the model doesn't have: Z_ENT \(unknown.sorted())")
+        }
         return findings
     }
 
@@ -101,7 +104,9 @@ struct Verification {
         let hashes = VersionHashes(step.layout.model)
         var findings: [String] = []
         if metadata.entityHashes != hashes.entities { findings.append("Z_METADATA: the version hashes differ") }
-        if let digest = metadata.hashesDigest, digest != hashes.digest { findings.append("Z_METADATA: the digest differs") }
+        if let digest = metadata.hashesDigest, digest != hashes.digest {
+            findings.append("Z_METADATA: the digest differs")
+        }
         if let checksum = metadata.checksum, checksum != hashes.checksum {
             findings.append("Z_METADATA: the checksum differs")
         }

@@ -9,8 +9,8 @@ struct VersionIdentification {
     /// The history doesn't know the version; the store's own cache does.
     let isFromCache: Bool
 
-    /// - Parameters:
-    ///   - target: the version to reach; where it has the store's hashes, the store needs nothing.
+    /// Compares the store's version hashes with every version's. Where several have them, `target` counts first, then
+    /// the store's version identifiers.
     init(of store: SourceStore, in history: ModelHistory, target: String) throws(EngineError) {
         guard store.metadata.hashesVersion <= 3 else {
             throw EngineError(
@@ -57,7 +57,9 @@ struct VersionIdentification {
             details.append("nearest is \"\(nearest.version.name)\", which differs in:")
             details += nearest.differences.map { "  \($0)" }
         }
-        details += history.failures.sorted { $0.key < $1.key }.map { "version \"\($0.key)\" can't be read: \($0.value)" }
+        details += history.failures.sorted { $0.key < $1.key }.map {
+            "version \"\($0.key)\" can't be read: \($0.value)"
+        }
         details.append(cache.message)
         return EngineError(
             .plan, "\(store.location.path): no version in \(history.path) is the store's", details: details,

@@ -24,9 +24,9 @@ struct ExternalBlobs {
     func isFile(_ ordinal: Int) -> Bool { ordinal % period == phase }
 
     /// The name and length of the row's file; its bytes follow from `random`.
-    func file(_ ordinal: Int) -> (uuid: [UInt8], length: Int, content: RandomStream) {
+    func file(_ ordinal: Int) -> (uuid: RandomUUID, length: Int, content: RandomStream) {
         var random = RandomStream(stream: stream &+ 1, key: ordinal)
-        let uuid = random.nextUUID()
+        let uuid = RandomUUID(&random)
         return (uuid, sizes.lowerBound + random.next(below: sizes.count), random)
     }
 }

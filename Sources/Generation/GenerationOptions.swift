@@ -15,7 +15,7 @@ package struct GenerationOptions: Hashable, Sendable {
     package var maximumExternalFiles: Int
 
     package init(
-        rows: Int, seed: UInt64, externalFileBytes: ClosedRange<Int> = 131_073...196_608,
+        rows: Int, seed: UInt64, externalFileBytes: ClosedRange<Int> = 131_073...147_456,
         rowsPerExternalFile: Int = 64, maximumExternalFiles: Int = 1_000
     ) {
         self.rows = rows

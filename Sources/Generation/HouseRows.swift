@@ -18,7 +18,7 @@ struct HouseRows {
         largestKeys = generator.keySpaces.mapValues(\.rowCount)
         var random = RandomStream(stream: RandomStream.stream(seed: generator.options.seed, "store"), key: 0)
         var uuid = TextComposer()
-        uuid.append(uuid: random.nextUUID())
+        uuid.append(RandomUUID(&random))
         let hashes = VersionHashes(layout.model)
         let identity = ModelIdentity(
             entityHashes: hashes.entities, digest: hashes.digest, checksum: hashes.checksum,

@@ -90,7 +90,10 @@ struct RowWriter: ~Copyable {
             random.append(random.blobLength(), to: &blob)
             try statement.bind(blob, at: position)
         case .uuid:
-            try statement.bind(random.nextUUID(), at: position)
+            let uuid = RandomUUID(&random)
+            blob.removeAll(keepingCapacity: true)
+            for place in 0..<16 { blob.append(uuid[place]) }
+            try statement.bind(blob, at: position)
         case .transformable(let archives):
             try statement.bind(archives[random.next(below: archives.count)], at: position)
         case .decimal(_, let hasNaN) where hasNaN && random.next(below: 512) == 0:
@@ -118,9 +121,9 @@ struct RowWriter: ~Copyable {
         }
     }
 
-    private mutating func bindReference(_ uuid: [UInt8], at position: Int) throws(SQLiteError) {
+    private mutating func bindReference(_ uuid: RandomUUID, at position: Int) throws(SQLiteError) {
         text.clear()
-        text.append(uuid: uuid)
+        text.append(uuid)
         blob.removeAll(keepingCapacity: true)
         blob.append(ExternalBlobs.referencePrefix)
         blob.append(contentsOf: text.bytes)
@@ -131,7 +134,7 @@ struct RowWriter: ~Copyable {
     private mutating func writeFile(_ blobs: ExternalBlobs, _ ordinal: Int) throws(GenerationError) {
         var (uuid, length, content) = blobs.file(ordinal)
         text.clear()
-        text.append(uuid: uuid)
+        text.append(uuid)
         blob.removeAll(keepingCapacity: true)
         content.append(length, to: &blob)
         try files.writeExternal(String(decoding: text.bytes, as: UTF8.self), blob)

@@ -12,10 +12,10 @@ extension TextComposer {
             appendProse(length: TextComposer.proseLength(&random), &random)
             if isUnique { appendNumber(key, after: " ") }
         case .identifier:
-            append(uuid: random.nextUUID())
+            append(RandomUUID(&random))
         case .color:
             append("#")
-            appendHexadecimal([random.nextByte(), random.nextByte(), random.nextByte()])
+            for _ in 0..<3 { appendHexadecimal(random.nextByte()) }
             if isUnique { appendNumber(key, after: "-") }
         case .isbn:
             append("978")

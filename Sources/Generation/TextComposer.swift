@@ -28,15 +28,9 @@ struct TextComposer {
         }
     }
 
-    /// Sentences of `length` bytes or a little more; now and then a new paragraph.
+    /// Sentences of `length` bytes or a little more.
     mutating func appendProse(length: Int, _ random: inout RandomStream) {
-        let end = bytes.count + length
-        while bytes.count < end {
-            appendTitle(words: 4 + random.next(below: 10), &random)
-            bytes.append(UInt8(ascii: "."))
-            bytes.append(random.next(below: 8) == 0 ? UInt8(ascii: "\n") : UInt8(ascii: " "))
-        }
-        bytes.removeLast()
+        Prose.shared.append(length: length, to: &bytes, &random)
     }
 
     mutating func appendWord(_ random: inout RandomStream, isCapital: Bool = false) {
@@ -53,20 +47,21 @@ struct TextComposer {
         for _ in 0..<count { bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: random.next(below: 10))) }
     }
 
-    /// Two upper-case digits a byte.
-    mutating func appendHexadecimal(_ value: [UInt8]) {
-        for byte in value {
-            for digit in [byte >> 4, byte & 15] {
-                bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") + digit - 10)
-            }
-        }
+    /// Two upper-case digits.
+    mutating func appendHexadecimal(_ byte: UInt8) {
+        bytes.append(TextComposer.digit(byte >> 4))
+        bytes.append(TextComposer.digit(byte & 15))
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
     }
 
     /// 36 characters, as Core Data writes UUIDs.
-    mutating func append(uuid: [UInt8]) {
-        for (position, byte) in uuid.enumerated() {
-            if [4, 6, 8, 10].contains(position) { bytes.append(UInt8(ascii: "-")) }
-            appendHexadecimal([byte])
+    mutating func append(_ uuid: RandomUUID) {
+        for position in 0..<16 {
+            if position == 4 || position == 6 || position == 8 || position == 10 { bytes.append(UInt8(ascii: "-")) }
+            appendHexadecimal(uuid[position])
         }
     }
 
@@ -83,19 +78,19 @@ struct TextComposer {
     }
 }
 
-extension RandomStream {
-    /// 16 bytes of a random UUID (RFC 9562, version 4).
-    mutating func nextUUID() -> [UInt8] {
-        var uuid: [UInt8] = []
-        uuid.reserveCapacity(16)
-        for _ in 0..<2 {
-            let bits = next()
-            for shift in stride(from: 56, through: 0, by: -8) {
-                uuid.append(UInt8(truncatingIfNeeded: bits >> UInt64(shift)))
-            }
-        }
-        uuid[6] = uuid[6] & 0x0f | 0x40
-        uuid[8] = uuid[8] & 0x3f | 0x80
-        return uuid
+/// A random UUID (RFC 9562, version 4).
+struct RandomUUID: Hashable {
+    private let high: UInt64
+    private let low: UInt64
+
+    init(_ random: inout RandomStream) {
+        high = random.next() & ~0xf000 | 0x4000
+        low = random.next() & ~(3 << 62) | 1 << 63
+    }
+
+    /// Its bytes from 0 to 15.
+    subscript(position: Int) -> UInt8 {
+        let half = position < 8 ? high : low
+        return UInt8(truncatingIfNeeded: half >> UInt64(56 - position % 8 * 8))
     }
 }

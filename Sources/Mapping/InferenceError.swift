@@ -35,6 +35,7 @@ package struct InferenceError: Error, Hashable, Sendable, CustomStringConvertibl
         case attributeBecameRelationship
         case relationshipBecameAttribute
         case ambiguousRenaming(source: String, claimants: [String])
+        case manyToManyBecameOneToOne
         case hierarchiesMerged(roots: [String])
         case destinationEntityChanged(from: String, to: String, unfitting: [String])
 
@@ -53,6 +54,11 @@ package struct InferenceError: Error, Hashable, Sendable, CustomStringConvertibl
                 """
                 \(claimants.joined(separator: " and ")) all name \(source) by their renaming identifier; keep it on \
                 one of them
+                """
+            case .manyToManyBecameOneToOne:
+                """
+                was a to-many with a to-many inverse, and both are to-one now: which links stay can't be told; narrow one \
+                side in a version in between, or use a mapping model
                 """
             case .hierarchiesMerged(let roots):
                 """

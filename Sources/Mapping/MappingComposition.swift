@@ -4,9 +4,11 @@ extension MappingModel {
     /// This mapping followed by `next`, as one: what a fused run of steps does to a row.
     ///
     /// - Returns: nil where the pair can't run as one: the links of one relationship change their cardinality or order in
-    ///   both (what the first change drops, the second must not see), or the second carries a derived attribute that the
-    ///   first computes from complete rows.
+    ///   both (what the first change drops, the second must not see), they do so in one and the other removes entities
+    ///   (which of several links is the first depends on the rows that are there), or the second carries a derived
+    ///   attribute that the first computes from complete rows.
     package func composed(with next: MappingModel) -> MappingModel? {
+        if (changesForms && next.removesEntities) || (removesEntities && next.changesForms) { return nil }
         var byMiddle: [String: [EntityMapping]] = [:]
         for mapping in entityMappings {
             if let destination = mapping.destination { byMiddle[destination, default: []].append(mapping) }
@@ -38,6 +40,14 @@ extension MappingModel {
     }
 }
 
+extension MappingModel {
+    fileprivate var removesEntities: Bool { entityMappings.contains { $0.kind == .remove } }
+
+    fileprivate var changesForms: Bool {
+        entityMappings.contains { $0.relationships.contains { $0.links?.changesForm == true } }
+    }
+}
+
 extension EntityMapping {
     fileprivate func carriesDerived(from first: EntityMapping) -> Bool {
         attributes.contains {
@@ -50,7 +60,9 @@ extension EntityMapping {
         EntityMapping(
             name: "IEM_Add_\(destination)", kind: .add, source: nil, destination: destination,
             attributes: attributes.map {
-                guard case .carried = $0.value else { return AttributeMapping(destination: $0.destination, value: $0.value) }
+                guard case .carried = $0.value else {
+                    return AttributeMapping(destination: $0.destination, value: $0.value)
+                }
                 return AttributeMapping(destination: $0.destination, value: .constant(nil))
             },
             relationships: relationships.map { RelationshipMapping(destination: $0.destination, links: nil) })

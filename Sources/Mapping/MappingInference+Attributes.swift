@@ -38,7 +38,9 @@ extension MappingInference {
         let to = paths.to + attribute.name
         let from = paths.from + old.name
         // A transient attribute has no column: becoming persistent is like being added.
-        guard !old.isTransient, old.type != .undefined else { return added(attribute, entity: entity, prefix: paths.to) }
+        guard !old.isTransient, old.type != .undefined else {
+            return added(attribute, entity: entity, prefix: paths.to)
+        }
         guard old.type == attribute.type else {
             refuse(.attributeTypeChanged(from: old.type.modelName, to: attribute.type.modelName), entity, to)
             return []

@@ -18,6 +18,9 @@ extension MappingInference {
                     destination: relationship.name, links: inverseLinks(of: relationship, origin: origin))
             }
             checkDestination(of: relationship, from: found, entity: entity)
+            if form(found, in: source).isManyToMany, form(relationship, in: destination).isOneToOne {
+                refuse(.manyToManyBecameOneToOne, entity, relationship.name)
+            }
             return RelationshipMapping(
                 destination: relationship.name,
                 links: LinkSource(
@@ -28,18 +31,14 @@ extension MappingInference {
 
     /// The source relationship that matches by name or renaming identifier, if it is stored.
     private mutating func matched(_ relationship: Relationship, of entity: String, origin: String) -> Relationship? {
-        let before = source.storedRelationships(of: origin)
-        let match = RenamingMatch(
-            source: before.map { .init(name: $0.name, renamingIdentifier: $0.renamingIdentifier) },
-            destination: destination.storedRelationships(of: entity).map {
-                .init(name: $0.name, renamingIdentifier: $0.renamingIdentifier)
-            })
-        for conflict in match.conflicts where conflict.destinations.contains(relationship.name) {
+        let known = relationshipMatches[entity] ?? RelationshipMatch(source, origin, destination, entity)
+        relationshipMatches[entity] = known
+        for conflict in known.match.conflicts where conflict.destinations.contains(relationship.name) {
             refuse(
                 .ambiguousRenaming(source: conflict.source, claimants: conflict.destinations), entity,
                 relationship.name)
         }
-        return match.sources[relationship.name].flatMap { name in before.first { $0.name == name } }
+        return known.sources[relationship.name]
     }
 
     /// Links found through the inverse: the inverse has a source relationship which itself leads to this entity's
@@ -62,7 +61,8 @@ extension MappingInference {
     }
 
     /// Whether a destination relationship other than `relationship` continues the source relationship `old`.
-    private mutating func claims(_ old: Relationship, inverseOwner: String, besides relationship: Relationship) -> Bool {
+    private mutating func claims(_ old: Relationship, inverseOwner: String, besides relationship: Relationship) -> Bool
+    {
         for (name, origin) in entityMatch.sources {
             for candidate in destination.storedRelationships(of: name) where candidate.name != relationship.name {
                 if let found = matched(candidate, of: name, origin: origin), found == old { return true }
@@ -98,10 +98,32 @@ private struct LinkForm: Hashable {
     var inverseIsToMany: Bool?
     var inverseIsOrdered: Bool?
 
+    var isManyToMany: Bool { isToMany && inverseIsToMany == true }
+    var isOneToOne: Bool { !isToMany && inverseIsToMany == false }
+
     /// The same links seen from the other side; a missing inverse counts as an unordered to-many.
     var flipped: LinkForm {
         LinkForm(
             isToMany: inverseIsToMany ?? true, isOrdered: inverseIsOrdered ?? false, inverseIsToMany: isToMany,
             inverseIsOrdered: isOrdered)
+    }
+}
+
+/// The stored relationships of one destination entity with those of its source that they continue.
+struct RelationshipMatch {
+    let match: RenamingMatch
+    /// By the destination's name.
+    let sources: [String: Relationship]
+
+    init(_ source: ManagedObjectModel, _ origin: String, _ destination: ManagedObjectModel, _ entity: String) {
+        let before = source.storedRelationships(of: origin)
+        let match = RenamingMatch(
+            source: before.map { .init(name: $0.name, renamingIdentifier: $0.renamingIdentifier) },
+            destination: destination.storedRelationships(of: entity).map {
+                .init(name: $0.name, renamingIdentifier: $0.renamingIdentifier)
+            })
+        self.match = match
+        let byName = Dictionary(before.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        sources = match.sources.compactMapValues { byName[$0] }
     }
 }

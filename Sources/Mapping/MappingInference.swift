@@ -12,18 +12,27 @@ package struct MappingInference {
     package let step: Int
 
     var entityMatch: RenamingMatch
+    /// By destination entity; an absorbed subentity is matched anew.
+    var relationshipMatches: [String: RelationshipMatch] = [:]
     var refusals: [InferenceError.Refusal] = []
     /// Of the entity mapping that is being made.
     var obligations: [Obligation] = []
 
     /// Infers the mapping, or says everything that prevents it.
     ///
-    /// - Parameter step: the step's position on the path; obligations carry it.
+    /// - Parameters:
+    ///   - source: the older version.
+    ///   - destination: the newer one.
+    ///   - step: the step's position on the path; obligations carry it.
+    ///   - hashes: of both models, where they are known; else they are computed.
+    /// - Returns: a mapping for every entity of both versions.
+    /// - Throws: every change that can't be inferred.
     package static func infer(
-        from source: ManagedObjectModel, to destination: ManagedObjectModel, step: Int = 0
+        from source: ManagedObjectModel, to destination: ManagedObjectModel, step: Int = 0,
+        hashes: (source: VersionHashes, destination: VersionHashes)? = nil
     ) throws(InferenceError) -> MappingModel {
         var inference = MappingInference(source: source, destination: destination, step: step)
-        return try inference.run()
+        return try inference.run(hashes ?? (VersionHashes(source), VersionHashes(destination)))
     }
 
     init(source: ManagedObjectModel, destination: ManagedObjectModel, step: Int) {
@@ -37,7 +46,9 @@ package struct MappingInference {
             })
     }
 
-    private mutating func run() throws(InferenceError) -> MappingModel {
+    private mutating func run(
+        _ hashes: (source: VersionHashes, destination: VersionHashes)
+    ) throws(InferenceError) -> MappingModel {
         for conflict in entityMatch.conflicts {
             for name in conflict.destinations {
                 refuse(.ambiguousRenaming(source: conflict.source, claimants: conflict.destinations), name)
@@ -45,14 +56,16 @@ package struct MappingInference {
         }
         refuseMergedHierarchies()
         var mappings: [EntityMapping] = []
-        let hashes = (source: VersionHashes(source), destination: VersionHashes(destination))
         for name in destination.entitiesInStoreOrder() {
             guard let origin = entityMatch.sources[name] else {
                 mappings.append(added(name))
                 continue
             }
             mappings.append(mapped(name, from: origin, hashes))
-            if let absorbed = absorbed(by: name) { mappings.append(mapped(name, from: absorbed, hashes)) }
+            if let absorbed = absorbed(by: name) {
+                mappings.append(mapped(name, from: absorbed, hashes))
+                relationshipMatches[name] = nil
+            }
         }
         markTableFills(&mappings)
         let used = Set(mappings.compactMap(\.source))
@@ -69,6 +82,7 @@ package struct MappingInference {
         _ name: String, from origin: String, _ hashes: (source: VersionHashes, destination: VersionHashes)
     ) -> EntityMapping {
         obligations = []
+        relationshipMatches[name] = RelationshipMatch(source, origin, destination, name)
         let attributes = attributes(of: name, from: origin)
         let same = origin == name && hashes.source.entities[origin] == hashes.destination.entities[name]
         return EntityMapping(

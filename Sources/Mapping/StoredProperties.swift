@@ -18,7 +18,9 @@ extension ManagedObjectModel {
     func allAttributes(of entity: String) -> [String: Attribute] {
         var result: [String: Attribute] = [:]
         for ancestor in lineage(of: entity) {
-            for attribute in ancestor.attributes where result[attribute.name] == nil { result[attribute.name] = attribute }
+            for attribute in ancestor.attributes where result[attribute.name] == nil {
+                result[attribute.name] = attribute
+            }
         }
         return result
     }

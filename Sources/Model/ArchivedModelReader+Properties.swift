@@ -26,7 +26,9 @@ extension ArchivedModelReader {
         var reference = value.reference
         // Proxies of proxies aren't known; the bound ends a forged loop.
         for _ in 0..<8 {
-            guard let current = reference, archive.className(of: current) == "_NSPropertyDescriptionProxy" else { break }
+            guard let current = reference, archive.className(of: current) == "_NSPropertyDescriptionProxy" else {
+                break
+            }
             reference = try archive.field("NSUnderlyingProperty", of: current)?.reference
         }
         return reference
@@ -138,7 +140,8 @@ extension ArchivedModelReader {
         if destination == nil { destination = try entityName("NSDestinationEntity", of: reference) }
         var relationship = Relationship(name: name, destination: destination ?? "")
         relationship.inverse = try nonEmptyString("_NSInverseRelationshipName", of: reference)
-        if let inverse = try archive.field("NSInverseRelationship", of: reference), let target = try underlying(inverse) {
+        if let inverse = try archive.field("NSInverseRelationship", of: reference), let target = try underlying(inverse)
+        {
             relationship.inverse = try string("NSPropertyName", of: target) ?? relationship.inverse
             relationship.inverseEntity = try entityName("NSEntity", of: target)
         }
@@ -233,13 +236,17 @@ extension ArchivedModelReader {
         }
         let isAscending = try flag("NSAscending", of: reference)
         if let property, archive.archivedClass(of: property)?.isKind(of: "NSExpressionDescription") == true {
-            guard let target = try archive.field("NSExpression", of: property)?.reference,
-                let expression = try? Expression(archive: archive, at: target)
-            else {
-                report("The fetch index “\(index)” has an expression that can't be read.")
+            guard let target = try archive.field("NSExpression", of: property)?.reference else {
+                report("The fetch index “\(index)” has an element without its expression.")
                 return nil
             }
-            return .init(.expression(name: name, expression), kind: kind, isAscending: isAscending)
+            do {
+                let expression = try Expression(archive: archive, at: target)
+                return .init(.expression(name: name, expression), kind: kind, isAscending: isAscending)
+            } catch {
+                report("The fetch index “\(index)” has an expression that can't be read: \(error).")
+                return nil
+            }
         }
         return .init(.property(name), kind: kind, isAscending: isAscending)
     }

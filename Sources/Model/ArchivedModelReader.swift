@@ -145,7 +145,8 @@ struct ArchivedModelReader {
             var members: [String] = []
             for member in try archive.array(value) ?? [] {
                 guard let reference = member.reference, let name = try string("NSEntityName", of: reference) else {
-                    throw PropertyListError(.typeMismatch, "The configuration “\(name)” has a member that is no entity.")
+                    throw PropertyListError(
+                        .typeMismatch, "The configuration “\(name)” has a member that is no entity.")
                 }
                 members.append(name)
             }
@@ -158,13 +159,11 @@ struct ArchivedModelReader {
         var identifiers: [String] = []
         for value in try archive.array(archive.field("NSVersionIdentifiers", of: archive.root)) ?? [] {
             // An identifier may be any object in code; only strings come from Xcode.
-            if case .object(let reference) = value, archive.archivedClass(of: reference)?.isKind(of: "NSString") != true {
-                continue
-            }
-            if case .string(let text) = value {
-                identifiers.append(text)
-            } else if let text = try? archive.string(value) {
-                identifiers.append(text)
+            switch value {
+            case .string(let text): identifiers.append(text)
+            case .object(let reference) where archive.archivedClass(of: reference)?.isKind(of: "NSString") == true:
+                if let text = try archive.string(value) { identifiers.append(text) }
+            default: continue
             }
         }
         return identifiers.sorted(by: ManagedObjectModel.compareOrder)
@@ -222,7 +221,9 @@ struct ArchivedModelReader {
         for list in try archive.array(archive.field(field, of: reference)) ?? [] {
             var names: [String] = []
             for item in try archive.array(list) ?? [] {
-                if case .object(let property) = item, archive.archivedClass(of: property)?.isKind(of: "NSString") != true {
+                if case .object(let property) = item,
+                    archive.archivedClass(of: property)?.isKind(of: "NSString") != true
+                {
                     guard let name = try string("NSPropertyName", of: property) else {
                         throw PropertyListError(
                             .typeMismatch, "A property in “\(field)” has no name.", at: archive.place(of: property))

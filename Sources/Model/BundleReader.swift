@@ -136,7 +136,8 @@ struct BundleReader {
             : ModelError(
                 .unreadable, "VersionInfo.plist names the version “\(name)”, but there is no \(name).mom.",
                 path: files.path(of: name + ".mom"))
-        return ModelBundle.Version(name: name, path: error.path ?? files.path, model: .failure(error), recorded: recorded)
+        return ModelBundle.Version(
+            name: name, path: error.path ?? files.path, model: .failure(error), recorded: recorded)
     }
 
     private func recorded(

@@ -14,7 +14,13 @@ extension ManagedObjectModel {
 
     /// The topmost ancestor: the entity whose table holds the rows.
     package func root(of name: String) -> String {
-        lineage(of: name).last?.name ?? name
+        var root = name
+        var steps = 0
+        while let parent = entities[root]?.parent, steps <= entities.count {
+            root = parent
+            steps += 1
+        }
+        return root
     }
 
     /// Names of the direct subentities, sorted as Core Data numbers them.
@@ -28,7 +34,11 @@ extension ManagedObjectModel {
         var children: [String: [String]] = [:]
         var roots: [String] = []
         for entity in entities.values {
-            if let parent = entity.parent { children[parent, default: []].append(entity.name) } else { roots.append(entity.name) }
+            if let parent = entity.parent {
+                children[parent, default: []].append(entity.name)
+            } else {
+                roots.append(entity.name)
+            }
         }
         var result: [String] = []
         func visit(_ name: String) {
@@ -74,6 +84,13 @@ extension ManagedObjectModel {
 
     /// Whether `entity` is `ancestor` or inherits from it.
     package func isKind(_ entity: String, of ancestor: String) -> Bool {
-        lineage(of: entity).contains { $0.name == ancestor }
+        var next: String? = entity
+        var steps = 0
+        while let name = next, steps <= entities.count {
+            if name == ancestor { return entities[name] != nil }
+            next = entities[name]?.parent
+            steps += 1
+        }
+        return false
     }
 }

@@ -76,12 +76,13 @@ extension ModelCacheWriter {
         var flags: Int64 = 0
         if attribute.allowsExternalBinaryDataStorage { flags |= AttributeFlags.externalBinaryData }
         if attribute.preservesValueInHistoryOnDeletion { flags |= AttributeFlags.preservedInHistory }
-        var fields: [Field] = common + [
-            ("NSAttributeType", .integer(Int64(attribute.type.rawValue))),
-            ("NSAttributeValueClassName", text(attribute.valueClassName)),
-            ("NSValueTransformerName", text(attribute.valueTransformerName)),
-            ("NSFlagsKey", .integer(flags)),
-        ]
+        var fields: [Field] =
+            common + [
+                ("NSAttributeType", .integer(Int64(attribute.type.rawValue))),
+                ("NSAttributeValueClassName", text(attribute.valueClassName)),
+                ("NSValueTransformerName", text(attribute.valueTransformerName)),
+                ("NSFlagsKey", .integer(flags)),
+            ]
         if isDerived { fields.append(("NSIsReadOnly", .boolean(true))) }
         if attribute.isIndexed { fields.append(("NSIsIndexed", .boolean(true))) }
         if attribute.allowsCloudEncryption { fields.append(("NSAllowsCloudEncryption", .boolean(true))) }
@@ -168,7 +169,8 @@ extension ModelCacheWriter {
         ]
         let common = try propertyFields(
             property.name, of: entity, bits: bits, renaming: property.renamingIdentifier,
-            optional: property.isOptional, transient: true, spotlight: false, userInfo: property.userInfo, modifier: nil)
+            optional: property.isOptional, transient: true, spotlight: false, userInfo: property.userInfo, modifier: nil
+        )
         writer.fill(
             reference, ArchivedClass(["NSFetchedPropertyDescription", "NSPropertyDescription", "NSObject"]),
             fields + common)

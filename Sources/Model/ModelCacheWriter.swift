@@ -142,7 +142,9 @@ package struct ModelCacheWriter {
             fields.append(("NSUniqueTuples", .reference(nameLists(entity.uniquenessConstraints))))
         }
         // Both or neither: a reader derives fetch indexes from the older forms where they are absent.
-        if !entity.fetchIndexes.isEmpty || !entity.compoundIndexes.isEmpty || entity.attributes.contains(where: \.isIndexed) {
+        if !entity.fetchIndexes.isEmpty || !entity.compoundIndexes.isEmpty
+            || entity.attributes.contains(where: \.isIndexed)
+        {
             fields.append(("NSFetchIndexDescriptions", .reference(try fetchIndexes(of: entity, reference))))
             fields.append(("NSCompoundIndexes", .reference(nameLists(entity.compoundIndexes))))
         }

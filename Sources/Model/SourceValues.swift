@@ -33,7 +33,8 @@ enum SourceValue {
 
     /// As `-[NSString doubleValue]`.
     private static func leadingNumber(_ text: String) -> Double {
-        var candidate = text.drop { $0 == " " }.prefix { "+-0123456789.eE".contains($0) }
+        // No number of a double's range is longer; each failed attempt costs the text's length.
+        var candidate = text.drop { $0 == " " }.prefix(400).prefix { "+-0123456789.eE".contains($0) }
         while !candidate.isEmpty {
             if let value = Double(candidate) { return value }
             candidate.removeLast()

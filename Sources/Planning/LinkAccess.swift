@@ -39,6 +39,14 @@ struct ResolvedLinks {
     var thisEntity: String
     /// A row has one link at most.
     var isToOne: Bool
+    /// The row at the other end has one link at most, and knows it by a column of its own.
+    var isOtherToOne: Bool
+    /// Source Z_ENTs at the other end whose rows can't be targets in the destination: they are dropped, or become rows of
+    /// an entity that the relationship doesn't lead to.
+    var lost: Set<Int> = []
+    /// Both ends keep one link at most in the destination, where the source's other end had many: the other end keeps its
+    /// first, so a row keeps its own only where it is that first one.
+    var keepsFirstOnly = false
     /// Identifies the set of links: two resolutions with the same identity read the same links.
     var identity: [String]
 }
@@ -89,6 +97,7 @@ struct SourceTables {
             otherEntity: source.isInverted ? owner : relationship.destination,
             thisEntity: source.isInverted ? relationship.destination : owner,
             isToOne: mine.map { !$0.relationship.isToMany } ?? !(other?.relationship.isToMany ?? true),
+            isOtherToOne: other.map { !$0.relationship.isToMany } ?? false,
             identity: identity)
     }
 
@@ -137,7 +146,8 @@ struct SourceTables {
             if table.inverseOwner == mine.owner, table.inverse == mine.relationship.name {
                 return LinkAccess.Join(
                     table: try identifier(table.name), mine: try identifier(table.destinationColumn),
-                    theirs: try identifier(table.ownerColumn), placeOfMine: try identifier(table.destinationOrderColumn),
+                    theirs: try identifier(table.ownerColumn),
+                    placeOfMine: try identifier(table.destinationOrderColumn),
                     placeOfTheirs: try identifier(table.ownerOrderColumn))
             }
         }

@@ -59,6 +59,10 @@ struct LossReport {
         }
     }
 
+    private func isManyToMany(_ relationship: Relationship, in model: ManagedObjectModel) -> Bool {
+        relationship.isToMany && model.inverse(of: relationship)?.relationship.isToMany ?? false
+    }
+
     private mutating func appendNarrowing(
         _ links: LinkSource, _ old: Relationship, to entity: String, _ name: String, _ source: ManagedObjectModel,
         _ destination: ManagedObjectModel
@@ -67,6 +71,10 @@ struct LossReport {
             let new = destination.relationship(name, of: entity)?.relationship
         else { return }
         let wasToMany = links.isInverted ? source.inverse(of: old)?.relationship.isToMany ?? true : old.isToMany
+        if isManyToMany(old, in: source), new.isToMany, destination.inverse(of: new) == nil {
+            sentences.append(
+                "\(entity).\(name): loses its inverse; where an object has several owners, the first keeps it")
+        }
         if wasToMany, !new.isToMany {
             sentences.append("\(entity).\(name): becomes a to-one; where there are several links, the first is kept")
         }

@@ -2,6 +2,8 @@
 package enum PlanError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The mapping reads a property that the source store doesn't hold.
     case missingInSource(entity: String, property: String)
+    /// A to-many without inverse takes over several relationships, whose links stand in different columns.
+    case severalOrigins(entity: String, relationship: String)
     /// A table or column name that can't stand in a statement.
     case unusableName(String)
     /// A default without a stored form.
@@ -13,6 +15,11 @@ package enum PlanError: Error, Hashable, Sendable, CustomStringConvertible {
             """
             \(entity).\(property) has no column or table in the store, though its version says so; the store was altered \
             by hand, or its -wal is missing
+            """
+        case .severalOrigins(let entity, let relationship):
+            """
+            \(entity).\(relationship) takes over the links of several relationships and has no inverse; give it an \
+            inverse, or use a mapping model
             """
         case .unusableName(let what): what
         case .defaultHasNoStoredForm(let entity, let attribute):

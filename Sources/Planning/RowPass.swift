@@ -62,7 +62,10 @@ package struct RowProjection: Sendable {
 }
 
 /// How one destination cell is made. Integers are result columns of the pass's statement.
-package enum CellRecipe: Sendable {
+package indirect enum CellRecipe: Sendable {
+    /// `RowSelect.Cell.position` of a list's first row (store-format.md §5.4).
+    package static let firstPosition: Int64 = 2_048
+
     /// The source's cell as it is.
     case carry(Int)
     /// The source's cell; the literal where it is NULL.
@@ -74,6 +77,8 @@ package enum CellRecipe: Sendable {
     case entityNumber(Int, numbers: [Int: Int])
     /// The literal where the source's cell is not NULL, else NULL.
     case literalIfPresent(Int, StoredLiteral)
+    /// The recipe's cell where `position` holds `firstPosition`, else NULL.
+    case first(CellRecipe, position: Int)
     /// An external-storage value loses its prefix byte; a reference is replaced by its file's content.
     case inlined(Int)
     /// A plain binary value gets the prefix byte of inline storage.

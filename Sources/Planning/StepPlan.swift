@@ -69,13 +69,17 @@ package struct StepPlanner {
     /// What isn't Core Data's in the source; carried where possible.
     package var appObjects: [StoreSchema.Object]
     package var hasHistory: Bool
+    /// Both the Core Data that last wrote the store and the one whose layout is written add columns in place
+    /// (framework version 977 and newer); older ones rebuild the table and fill only rows that have the attribute.
+    package var fillsTables: Bool
     /// Names from a store that Core Data made for the destination (`--schema-template`).
     package var template: LayoutHints?
 
     package init(
         versions: [String], firstStep: Int, mapping: MappingModel, destination: ManagedObjectModel,
-        frameworkVersion: Int, source: StoreLayout, schema: StoreSchema?, appObjects: [StoreSchema.Object], hasHistory: Bool,
-        template: LayoutHints?
+        frameworkVersion: Int, source: StoreLayout, schema: StoreSchema?, appObjects: [StoreSchema.Object],
+        hasHistory: Bool,
+        fillsTables: Bool, template: LayoutHints?
     ) {
         self.versions = versions
         self.firstStep = firstStep
@@ -86,6 +90,7 @@ package struct StepPlanner {
         self.schema = schema
         self.appObjects = appObjects
         self.hasHistory = hasHistory
+        self.fillsTables = fillsTables
         self.template = template
     }
 
@@ -94,7 +99,8 @@ package struct StepPlanner {
         let layout = try StoreLayout(
             model: destination, frameworkVersion: frameworkVersion, hints: try template ?? carriedHints())
         let statements = try layout.statements()
-        let planner = TransferPlanner(mapping: mapping, source: source, destination: layout)
+        let planner = TransferPlanner(
+            mapping: mapping, source: source, destination: layout, fillsTables: fillsTables)
         var passes = try planner.passes()
         if let schema, hasHistory { passes += try planner.historyPasses(schema) }
         let carried = try planner.appPasses(appObjects, schema: schema, passes: passes)
@@ -102,7 +108,8 @@ package struct StepPlanner {
         let losses = LossReport(mapping: mapping, source: source.model, destination: destination)
         return StepPlan(
             versions: versions, firstStep: firstStep, mapping: mapping, source: source, layout: layout,
-            statements: statements, hasHistory: hasHistory, passes: passes, appObjects: carried.objects, derivedValues: derivedValues(in: layout),
+            statements: statements, hasHistory: hasHistory, passes: passes, appObjects: carried.objects,
+            derivedValues: derivedValues(in: layout),
             mustBeEmpty: becomingAbstract(), losses: losses.sentences + carried.losses,
             warnings: layout.undecidable + statements.unsupported)
     }

@@ -71,7 +71,9 @@ private struct TableNames {
             if tables[old.lowercased()] == nil { tables[old.lowercased()] = pass.destinationTable }
             for projection in pass.projections.values {
                 for (column, recipe) in zip(pass.destinationColumns, projection.cells) {
-                    guard let index = recipe.carriedCell, case .column(let name) = pass.select.cells[index] else { continue }
+                    guard let index = recipe.carriedCell, case .column(let name) = pass.select.cells[index] else {
+                        continue
+                    }
                     carried[old, default: [:]][name.name] = column
                 }
             }
@@ -113,9 +115,11 @@ extension CellRecipe {
     /// The result column that the cell comes from, whatever is done to it.
     fileprivate var carriedCell: Int? {
         switch self {
-        case .carry(let cell), .carryOr(let cell, _), .key(let cell, _, _), .entityNumber(let cell, _), .inlined(let cell),
+        case .carry(let cell), .carryOr(let cell, _), .key(let cell, _, _), .entityNumber(let cell, _),
+            .inlined(let cell),
             .prefixed(let cell), .historyBitmap(let cell, _):
             cell
+        case .first(let recipe, _): recipe.carriedCell
         case .literal, .literalIfPresent: nil
         }
     }

@@ -41,11 +41,12 @@ extension TransferPlanner {
         else { return .literal(.null) }
         switch mapped.value {
         case .carried(let origin, _):
+            // A cell that the row's own entity could see holds a value of its own, and goes where its own mapping says.
             guard let role = attributeRole(origin, of: from), let column = source.column(role),
-                column.table == source.table(of: context.origin)
+                column.table == source.table(of: context.origin), attributeRole(origin, of: context.origin) != role
             else { return .literal(.null) }
             return .carry(select.index(of: .column(try identifier(column.column))))
-        case .constant(let constant) where mapped.fillsTable && destination.frameworkVersion >= FrameworkEra.addsColumns:
+        case .constant(let constant) where mapped.fillsTable && fillsTables:
             let target = destination.model.storedAttribute(path, of: owner)
             return .literal(try literal(constant, path, target, context))
         case .constant, .derived: return .literal(.null)

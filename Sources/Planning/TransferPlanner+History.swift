@@ -7,7 +7,9 @@ extension TransferPlanner {
     /// The passes that carry persistent history (store-format.md §11): change rows are renumbered with their entities,
     /// those of dropped entities end here, tokens stay valid.
     ///
-    /// - Parameter schema: the source's; without history tables there are no passes.
+    /// - Parameter schema: the source's.
+    /// - Returns: the passes; none for a store without history tables.
+    /// - Throws: `PlanError` for names that can't stand in a statement.
     func historyPasses(_ schema: StoreSchema) throws(PlanError) -> [RowPass] {
         guard schema.history != nil else { return [] }
         let layout = HistoryLayout(destination)

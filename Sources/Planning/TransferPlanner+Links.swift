@@ -6,33 +6,72 @@ import CausewayStoreFormat
 extension TransferPlanner {
     /// The key of the row at the other end.
     func key(_ links: ResolvedLinks, select: inout RowSelect) throws(PlanError) -> CellRecipe {
-        switch links.access {
-        case .ownColumn(let own):
-            let key = select.index(of: .column(own.column))
-            guard let entity = own.entity, !goneTargets(links).isEmpty else { return .carry(key) }
-            return .key(key, entity: select.index(of: .column(entity)), dropped: goneTargets(links))
-        case .otherColumn, .join:
-            return .carry(select.index(of: .related(try related(links))))
-        }
+        try kept(select.index(of: keyCell(links)), links, select: &select)
     }
 
     /// The Z_ENT of the row at the other end.
     func keyEntity(_ links: ResolvedLinks, select: inout RowSelect) throws(PlanError) -> CellRecipe {
+        guard let entity = try entityCell(links) else {
+            // Without subentities in the source, every target is of the declared entity.
+            guard let from = source.layout.entityNumbers[links.otherEntity], let to = numbers[from],
+                !links.lost.contains(from)
+            else { return .literal(.null) }
+            let present = CellRecipe.literalIfPresent(
+                select.index(of: try keyCell(links)), .integer(Int64(to)))
+            return try first(present, links, select: &select)
+        }
+        return try first(
+            .entityNumber(select.index(of: entity), numbers: numbers.filter { !links.lost.contains($0.key) }), links,
+            select: &select)
+    }
+
+    private func keyCell(_ links: ResolvedLinks) throws(PlanError) -> RowSelect.Cell {
+        switch links.access {
+        case .ownColumn(let own): .column(own.column)
+        case .otherColumn, .join: .related(try related(links))
+        }
+    }
+
+    /// The Z_ENT of the row at the other end as the source has it; nil where it can only be `links.otherEntity`'s.
+    private func entityCell(_ links: ResolvedLinks) throws(PlanError) -> RowSelect.Cell? {
+        let table = try identifier(source.table(of: links.otherEntity) ?? "")
         switch links.access {
         case .ownColumn(let own):
-            if let entity = own.entity {
-                return .entityNumber(select.index(of: .column(entity)), numbers: numbers)
-            }
-            // Without subentities in the source, every target is of the declared entity.
-            guard let from = source.layout.entityNumbers[links.otherEntity], let to = numbers[from] else {
-                return .literal(.null)
-            }
-            return .literalIfPresent(select.index(of: .column(own.column)), .integer(Int64(to)))
+            if let entity = own.entity { return .column(entity) }
+            guard
+                source.layout.entities.contains(where: {
+                    $0 != links.otherEntity && source.model.isKind($0, of: links.otherEntity)
+                })
+            else { return nil }
+            // A virtual to-one has no column for the Z_ENT, though its owner may have subentities.
+            let mine = RowSelect.RelatedKey(
+                table: try identifier(source.table(of: links.thisEntity) ?? ""), key: try identifier("Z_PK"),
+                value: own.column)
+            return .relatedEntity(mine, table: table)
         case .otherColumn, .join:
-            let table = try identifier(source.table(of: links.otherEntity) ?? "")
-            return .entityNumber(
-                select.index(of: .relatedEntity(try related(links), table: table)), numbers: numbers)
+            return .relatedEntity(try related(links), table: table)
         }
+    }
+
+    /// The cell of a link, or of its place, where the link is still one in the destination.
+    private func kept(
+        _ cell: Int, _ links: ResolvedLinks, select: inout RowSelect
+    ) throws(PlanError) -> CellRecipe {
+        guard !links.lost.isEmpty else { return try first(.carry(cell), links, select: &select) }
+        guard let entity = try entityCell(links) else {
+            let isLost = source.layout.entityNumbers[links.otherEntity].map { links.lost.contains($0) } ?? true
+            return isLost ? .literal(.null) : try first(.carry(cell), links, select: &select)
+        }
+        return try first(
+            .key(cell, entity: select.index(of: entity), dropped: links.lost), links, select: &select)
+    }
+
+    private func first(
+        _ recipe: CellRecipe, _ links: ResolvedLinks, select: inout RowSelect
+    ) throws(PlanError) -> CellRecipe {
+        guard links.keepsFirstOnly, case .ownColumn(let own) = links.access else { return recipe }
+        let key: SQLIdentifier = try identifier("Z_PK")
+        return .first(recipe, position: select.index(of: .position(owner: .column(own.column), by: own.place ?? key)))
     }
 
     /// The row's place in the other end's ordered relationship; new lists are numbered by key.
@@ -40,7 +79,7 @@ extension TransferPlanner {
         let key: RowSelect.Cell
         switch links.access {
         case .ownColumn(let own):
-            if let place = own.place { return .carry(select.index(of: .column(place))) }
+            if let place = own.place { return try kept(select.index(of: .column(place)), links, select: &select) }
             key = .column(own.column)
         case .join(let join):
             if let place = join.placeOfMine {
@@ -67,36 +106,54 @@ extension TransferPlanner {
         }
     }
 
-    /// Source Z_ENTs at the other end whose rows are dropped.
-    private func goneTargets(_ links: ResolvedLinks) -> Set<Int> {
-        gone(kindOf: links.otherEntity)
+    /// Source Z_ENTs of `entity` and its subentities whose rows don't become rows of `kind`.
+    func lost(kindOf entity: String, notBecoming kind: String) -> Set<Int> {
+        var result = numbers(kindOf: entity)
+        for mapping in mapping.entityMappings {
+            if let to = mapping.destination, destination.model.isKind(to, of: kind),
+                let number = mapping.source.flatMap({ source.layout.entityNumbers[$0] })
+            {
+                result.remove(number)
+            }
+        }
+        return result
     }
 
-    private func gone(kindOf entity: String) -> Set<Int> {
-        dropped.filter { source.model.isKind(source.layout.entities[$0 - 1], of: entity) }
+    private func numbers(kindOf entity: String) -> Set<Int> {
+        Set(source.layout.entityNumbers.filter { source.model.isKind($0.key, of: entity) }.values)
     }
 
     /// The passes that fill a join table: one for each set of source links that ends in it.
     func linkPasses(for table: JoinTable) throws(PlanError) -> [RowPass] {
-        var passes: [RowPass] = []
-        var seen: Set<[String]> = []
+        guard let target = destination.model.relationship(table.relationship, of: table.owner)?.relationship.destination
+        else { return [] }
+        var found: [(links: ResolvedLinks, owners: Set<Int>)] = []
         for entity in mapping.entityMappings {
-            guard let name = entity.destination, let origin = entity.source,
-                destination.model.isKind(name, of: table.owner),
+            guard let name = entity.destination, destination.model.isKind(name, of: table.owner),
+                let number = entity.source.flatMap({ source.layout.entityNumbers[$0] }),
                 let links = entity.relationship(table.relationship)?.links
             else { continue }
-            let resolved = try source.resolve(links)
-            guard seen.insert(resolved.identity).inserted else { continue }
-            passes.append(try linkPass(for: table, resolved, owner: origin))
+            var resolved = try source.resolve(links)
+            if let index = found.firstIndex(where: { $0.links.identity == resolved.identity }) {
+                found[index].owners.insert(number)
+            } else {
+                resolved.lost = lost(kindOf: resolved.otherEntity, notBecoming: target)
+                found.append((resolved, [number]))
+            }
         }
-        return passes
+        return try found.map { (links, owners) throws(PlanError) in
+            try linkPass(for: table, links, lostOwners: numbers(kindOf: links.thisEntity).subtracting(owners))
+        }
     }
 
-    private func linkPass(for table: JoinTable, _ links: ResolvedLinks, owner: String) throws(PlanError) -> RowPass {
+    /// `lostOwners` are source Z_ENTs on this side whose rows don't have the relationship in the destination.
+    private func linkPass(
+        for table: JoinTable, _ links: ResolvedLinks, lostOwners: Set<Int>
+    ) throws(PlanError) -> RowPass {
         let primaryKey = try identifier("Z_PK")
         var select: RowSelect
-        var owner: RowSelect.Cell
-        var other: RowSelect.Cell
+        let owner: RowSelect.Cell
+        let other: RowSelect.Cell
         var places: (owner: RowSelect.Cell?, other: RowSelect.Cell?) = (nil, nil)
         switch links.access {
         case .ownColumn(let own):
@@ -114,7 +171,8 @@ extension TransferPlanner {
             (owner, other) = (.column(join.mine), .column(join.theirs))
             places = (join.placeOfMine.map { .column($0) }, join.placeOfTheirs.map { .column($0) })
         }
-        try excludeGone(links, owner: owner, other: other, from: &select)
+        try exclude(lostOwners, of: links.thisEntity, owner, from: &select)
+        try exclude(links.lost, of: links.otherEntity, other, from: &select)
         var columns = [table.ownerColumn, table.destinationColumn]
         var cells = [owner, other]
         if let column = table.ownerOrderColumn {
@@ -143,17 +201,12 @@ extension TransferPlanner {
         return name
     }
 
-    /// Links of dropped rows end with them.
-    private func excludeGone(
-        _ links: ResolvedLinks, owner: RowSelect.Cell, other: RowSelect.Cell, from select: inout RowSelect
+    /// Links of rows that are dropped, or that no longer have the relationship, end here.
+    private func exclude(
+        _ numbers: Set<Int>, of entity: String, _ cell: RowSelect.Cell, from select: inout RowSelect
     ) throws(PlanError) {
-        for (cell, entity) in [(owner, links.thisEntity), (other, links.otherEntity)] {
-            let numbers = gone(kindOf: entity).sorted()
-            guard !numbers.isEmpty, case .column(let column) = cell, let table = source.table(of: entity) else {
-                continue
-            }
-            select.conditions.append(
-                .targetIsNot(column, table: try identifier(table), entities: numbers))
-        }
+        guard !numbers.isEmpty, case .column(let column) = cell, let table = source.table(of: entity) else { return }
+        select.conditions.append(
+            .targetIsNot(column, table: try identifier(table), entities: numbers.sorted()))
     }
 }

@@ -15,12 +15,17 @@ package struct TransferPlanner {
     let numbers: [Int: Int]
     /// Source Z_ENTs whose rows are dropped.
     let dropped: Set<Int>
+    /// Added columns are filled in the rows of all entities of their table, as ALTER TABLE ADD COLUMN does.
+    let fillsTables: Bool
 
     /// - Parameters:
+    ///   - mapping: how the source's model becomes the destination's.
     ///   - source: the source's layout with the names that the store really has.
     ///   - destination: the layout to fill.
-    package init(mapping: MappingModel, source: StoreLayout, destination: StoreLayout) {
+    ///   - fillsTables: whether Core Data would add columns in place.
+    package init(mapping: MappingModel, source: StoreLayout, destination: StoreLayout, fillsTables: Bool = false) {
         self.mapping = mapping
+        self.fillsTables = fillsTables
         self.source = SourceTables(layout: source)
         self.destination = destination
         var numbers: [Int: Int] = [:]
@@ -139,9 +144,15 @@ package struct TransferPlanner {
     /// The links of a to-one that the row's entity has.
     private func links(_ owner: String, _ name: String, _ context: CellContext) throws(PlanError) -> ResolvedLinks? {
         guard destination.model.isKind(context.entity, of: owner),
+            let relationship = destination.model.relationship(name, of: owner)?.relationship,
             let links = context.mapping.relationship(name)?.links
         else { return nil }
-        return try source.resolve(links)
+        var resolved = try source.resolve(links)
+        resolved.lost = lost(kindOf: resolved.otherEntity, notBecoming: relationship.destination)
+        let inverse = destination.model.inverse(of: relationship)?.relationship
+        resolved.keepsFirstOnly =
+            !resolved.isOtherToOne && inverse.map { !$0.isToMany && !$0.isTransient } ?? false
+        return resolved
     }
 
     /// The links of another entity's to-many without inverse, seen from the row at its other end.
@@ -149,10 +160,23 @@ package struct TransferPlanner {
         _ owner: String, _ name: String, _ context: CellContext
     ) throws(PlanError) -> ResolvedLinks? {
         guard let relationship = destination.model.relationship(name, of: owner)?.relationship,
-            destination.model.isKind(context.entity, of: relationship.destination),
-            var links = mapping.mapping(to: owner)?.relationship(name)?.links
+            destination.model.isKind(context.entity, of: relationship.destination)
         else { return nil }
-        links.isInverted.toggle()
-        return try source.resolve(links)
+        var result: ResolvedLinks?
+        // The owner itself may be new, a parent made for entities that have had the relationship before.
+        for entity in mapping.entityMappings {
+            guard let to = entity.destination, destination.model.isKind(to, of: owner),
+                var links = entity.relationship(name)?.links
+            else { continue }
+            links.isInverted.toggle()
+            let resolved = try source.resolve(links)
+            guard result == nil || result?.identity == resolved.identity else {
+                throw .severalOrigins(entity: owner, relationship: name)
+            }
+            result = resolved
+        }
+        guard var result else { return nil }
+        result.lost = lost(kindOf: result.otherEntity, notBecoming: owner)
+        return result
     }
 }

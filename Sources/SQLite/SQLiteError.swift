@@ -3,7 +3,7 @@ internal import CausewayCSQLite
 /// What SQLite, or this layer on its behalf, refused or failed to do.
 ///
 /// All texts are escaped: they may quote a damaged file.
-package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
+@usableFromInline package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     package let code: ResultCode
     /// What went wrong and, where there is one, the remedy.
     package let message: String
@@ -19,7 +19,7 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
         self.path = path.map { EscapedText.of($0) }
     }
 
-    package var description: String {
+    @usableFromInline package var description: String {
         var text = "\(message) [SQLite \(code.rawValue)]"
         if let path { text += " in \(path)" }
         if let sql { text += ", statement: \(sql)" }

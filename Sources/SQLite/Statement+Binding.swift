@@ -1,4 +1,5 @@
-internal import CausewayCSQLite
+// Public, because the bodies below are inlined in other modules; no declaration shows a type of C.
+public import CausewayCSQLite
 
 /// Values of parameters. Positions start at 1, as in SQL (`?1`). A statement that has been stepped must be reset first,
 /// else SQLite answers `.misuse`.

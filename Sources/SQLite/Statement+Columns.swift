@@ -1,7 +1,8 @@
-internal import CausewayCSQLite
+// Public, because the bodies below are inlined in other modules; no declaration shows a type of C.
+public import CausewayCSQLite
 
 /// SQLite's five storage classes; raw values are those of the C library.
-package enum StorageClass: Int32, Hashable, Sendable {
+@usableFromInline package enum StorageClass: Int32, Hashable, Sendable {
     case integer = 1
     case real = 2
     case text = 3

@@ -1,4 +1,5 @@
-internal import CausewayCSQLite
+// Public, because the bodies below are inlined in other modules; no declaration shows a type of C.
+public import CausewayCSQLite
 
 /// A compiled statement, and while it stands on a row, that row.
 ///
@@ -7,7 +8,7 @@ internal import CausewayCSQLite
 ///
 /// It may outlive its connection, which then closes with it. Like the connection, it belongs to one thread at a time.
 @safe
-package struct Statement: ~Copyable {
+@usableFromInline package struct Statement: ~Copyable {
     @usableFromInline let handle: OpaquePointer
 
     init(_ handle: OpaquePointer) {

@@ -11,7 +11,7 @@ package enum CellValue: Hashable, Sendable {
 ///
 /// Sendable although it holds pointers: the bytes are written before `init` returns and never after.
 @safe
-package final class EncodedCells: @unchecked Sendable {
+@usableFromInline package final class EncodedCells: @unchecked Sendable {
     @usableFromInline let header: UnsafeRawPointer
     @usableFromInline let body: UnsafeRawPointer
     @usableFromInline let headerLength: Int

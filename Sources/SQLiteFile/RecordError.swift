@@ -1,6 +1,6 @@
 /// A record that is not as the file format says: the store is damaged there.
-package struct RecordError: Error, Hashable, Sendable, CustomStringConvertible {
-    package enum Code: Hashable, Sendable {
+@usableFromInline package struct RecordError: Error, Hashable, Sendable, CustomStringConvertible {
+    @usableFromInline package enum Code: Hashable, Sendable {
         /// The header's length is not inside the record, or its last serial type goes over it.
         case badHeader
         /// A serial type that the format reserves, or of a value over SQLite's largest.
@@ -17,7 +17,7 @@ package struct RecordError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Byte in the record.
     package let offset: Int
 
-    package init(code: Code, offset: Int) {
+    @inline(never) @usableFromInline package init(code: Code, offset: Int) {
         self.code = code
         self.offset = offset
     }
@@ -34,5 +34,5 @@ package struct RecordError: Error, Hashable, Sendable, CustomStringConvertible {
         return "\(reason); the store is damaged there: run PRAGMA integrity_check and work on a repaired copy"
     }
 
-    package var description: String { "\(message) (byte \(offset) of the record)" }
+    @usableFromInline package var description: String { "\(message) (byte \(offset) of the record)" }
 }

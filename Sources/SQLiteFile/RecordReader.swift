@@ -1,12 +1,12 @@
 /// Where a cell lies in its record: 16 bytes.
-package struct CellDescriptor: Sendable {
-    package let serialType: SerialType
+@usableFromInline package struct CellDescriptor: Sendable {
+    @usableFromInline package let serialType: SerialType
     /// Byte of its serial type in the record.
-    package let headerOffset: UInt32
+    @usableFromInline package let headerOffset: UInt32
     /// Byte of its value in the record.
-    package let offset: UInt32
+    @usableFromInline package let offset: UInt32
     /// Bytes of its value.
-    package let length: UInt32
+    @usableFromInline package let length: UInt32
 
     @inlinable package init(serialType: SerialType, headerOffset: UInt32, offset: UInt32, length: UInt32) {
         self.serialType = serialType
@@ -25,33 +25,62 @@ package struct CellDescriptor: Sendable {
 /// `count` on have the column's default, which only the schema knows. Accessors of cells out of range are errors of the
 /// caller and trap.
 @safe
-package final class RecordReader {
+@usableFromInline package final class RecordReader {
     /// Most cells that a record may have: the columns of the table.
-    package let capacity: Int
+    @usableFromInline package let capacity: Int
     /// Cells of the loaded record.
     @inlinable package var count: Int { cellCount }
 
     @usableFromInline let cells: UnsafeMutablePointer<CellDescriptor>
-    @usableFromInline var base: UnsafeRawPointer
-    /// Bytes of header and of the whole record.
-    @usableFromInline var headerEnd: UInt32 = 0
-    @usableFromInline var recordEnd: UInt32 = 0
-    @usableFromInline var cellCount = 0
+    /// What changes lies behind one pointer: as properties of a class, each access in another module would ask the
+    /// runtime for exclusive access.
+    @usableFromInline let state: UnsafeMutablePointer<State>
+
+    @unsafe @usableFromInline struct State {
+        @usableFromInline var base: UnsafeRawPointer
+        /// Bytes of header and of the whole record.
+        @usableFromInline var headerEnd: UInt32 = 0
+        @usableFromInline var recordEnd: UInt32 = 0
+        @usableFromInline var cellCount = 0
+
+        init(base: UnsafeRawPointer) {
+            unsafe self.base = base
+        }
+    }
 
     package init(capacity: Int) {
         precondition(capacity >= 0)
         self.capacity = capacity
         unsafe cells = .allocate(capacity: max(1, capacity))
         // Replaced by the first record; with a count of 0 nothing reads through it.
-        unsafe base = UnsafeRawPointer(cells)
+        unsafe state = .allocate(capacity: 1)
+        unsafe state.initialize(to: State(base: UnsafeRawPointer(cells)))
     }
 
     deinit {
         unsafe cells.deallocate()
+        unsafe state.deallocate()
     }
 }
 
 extension RecordReader {
+    @inlinable var base: UnsafeRawPointer {
+        get { unsafe state.pointee.base }
+        set { unsafe state.pointee.base = newValue }
+    }
+    @inlinable var headerEnd: UInt32 {
+        get { unsafe state.pointee.headerEnd }
+        set { unsafe state.pointee.headerEnd = newValue }
+    }
+    @inlinable var recordEnd: UInt32 {
+        get { unsafe state.pointee.recordEnd }
+        set { unsafe state.pointee.recordEnd = newValue }
+    }
+    @inlinable var cellCount: Int {
+        get { unsafe state.pointee.cellCount }
+        set { unsafe state.pointee.cellCount = newValue }
+    }
+
     /// Finds the cells of `record`. After a throw, the reader holds no cells.
     ///
     /// As strict as SQLite: the cells must fill the body to its last byte.

@@ -7,13 +7,24 @@
 /// The same cells always give the same bytes: integers in the shortest form, reals as given (SQLite itself would store
 /// the real 2.0 in a column of REAL affinity as the integer 2: a caller who wants that passes the integer), NaN as NULL.
 @safe
-package final class RecordWriter {
-    @usableFromInline var runs: UnsafeMutablePointer<Run>
-    @usableFromInline var runCapacity: Int
-    @usableFromInline var runCount = 0
-    /// Bytes of the serial types and of the values so far.
-    @usableFromInline var headerLength = 0
-    @usableFromInline var bodyLength = 0
+@usableFromInline package final class RecordWriter {
+    /// What changes lies behind one pointer: as properties of a class, each access in another module would ask the
+    /// runtime for exclusive access.
+    @usableFromInline let state: UnsafeMutablePointer<State>
+
+    @unsafe @usableFromInline struct State {
+        @usableFromInline var runs: UnsafeMutablePointer<Run>
+        @usableFromInline var runCapacity: Int
+        @usableFromInline var runCount = 0
+        /// Bytes of the serial types and of the values so far.
+        @usableFromInline var headerLength = 0
+        @usableFromInline var bodyLength = 0
+
+        init(runCapacity: Int) {
+            unsafe runs = .allocate(capacity: runCapacity)
+            unsafe self.runCapacity = runCapacity
+        }
+    }
 
     /// Adjacent cells that are copied together.
     @unsafe @usableFromInline struct Run {
@@ -42,12 +53,13 @@ package final class RecordWriter {
 
     /// - Parameter capacity: Cells of a typical record; it grows when more come.
     package init(capacity: Int) {
-        runCapacity = max(8, capacity)
-        unsafe runs = .allocate(capacity: runCapacity)
+        unsafe state = .allocate(capacity: 1)
+        unsafe state.initialize(to: State(runCapacity: max(8, capacity)))
     }
 
     deinit {
-        unsafe runs.deallocate()
+        unsafe state.pointee.runs.deallocate()
+        unsafe state.deallocate()
     }
 
     /// Drops what was appended; every record starts with it, `finish` ends with it.
@@ -75,6 +87,27 @@ package final class RecordWriter {
 }
 
 extension RecordWriter {
+    @inlinable var runs: UnsafeMutablePointer<Run> {
+        get { unsafe state.pointee.runs }
+        set { unsafe state.pointee.runs = newValue }
+    }
+    @inlinable var runCapacity: Int {
+        get { unsafe state.pointee.runCapacity }
+        set { unsafe state.pointee.runCapacity = newValue }
+    }
+    @inlinable var runCount: Int {
+        get { unsafe state.pointee.runCount }
+        set { unsafe state.pointee.runCount = newValue }
+    }
+    @inlinable var headerLength: Int {
+        get { unsafe state.pointee.headerLength }
+        set { unsafe state.pointee.headerLength = newValue }
+    }
+    @inlinable var bodyLength: Int {
+        get { unsafe state.pointee.bodyLength }
+        set { unsafe state.pointee.bodyLength = newValue }
+    }
+
     @inlinable package func appendNull() {
         unsafe add(Run(header: nil, headerLength: 1, body: nil, bodyLength: 0, bits: 0, serialType: 0))
     }

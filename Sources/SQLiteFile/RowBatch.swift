@@ -6,16 +6,27 @@
 /// Sendable although it is mutable: exactly one thread holds a batch at a time; it is handed over through a queue whose
 /// lock orders the accesses, and the giver does not touch it again.
 @safe
-package final class RowBatch: @unchecked Sendable {
-    /// Sequence number in its pass, for putting batches back in order after the workers.
-    package var ordinal = 0
+@usableFromInline package final class RowBatch: @unchecked Sendable {
+    /// What changes lies behind one pointer: as properties of a class, each access in another module would ask the
+    /// runtime for exclusive access.
+    @usableFromInline let state: UnsafeMutablePointer<State>
 
-    @usableFromInline var arena: UnsafeMutableRawPointer
-    @usableFromInline var arenaCapacity: Int
-    @usableFromInline var arenaCount = 0
-    @usableFromInline var rows: UnsafeMutablePointer<Row>
-    @usableFromInline var rowCapacity: Int
-    @usableFromInline var rowCount = 0
+    @unsafe @usableFromInline struct State {
+        @usableFromInline var ordinal = 0
+        @usableFromInline var arena: UnsafeMutableRawPointer
+        @usableFromInline var arenaCapacity: Int
+        @usableFromInline var arenaCount = 0
+        @usableFromInline var rows: UnsafeMutablePointer<Row>
+        @usableFromInline var rowCapacity: Int
+        @usableFromInline var rowCount = 0
+
+        init(rowCapacity: Int, arenaCapacity: Int) {
+            unsafe self.rowCapacity = rowCapacity
+            unsafe self.arenaCapacity = arenaCapacity
+            unsafe rows = .allocate(capacity: rowCapacity)
+            unsafe arena = .allocate(byteCount: arenaCapacity + RowBatch.slack, alignment: 16)
+        }
+    }
 
     @usableFromInline struct Row {
         @usableFromInline let rowid: Int64
@@ -31,20 +42,25 @@ package final class RowBatch: @unchecked Sendable {
 
     /// Bytes that a row may have and a batch may hold; over it, offsets would not fit. A batch that is closed before it
     /// holds 2 GiB never meets it, whatever record (under 2³¹ bytes) comes next.
-    package static let maximumByteCount = Int(UInt32.max)
+    @inlinable package static var maximumByteCount: Int { Int(UInt32.max) }
     /// Bytes after the last record that a writer of whole words may overwrite.
-    @usableFromInline static let slack = 8
+    @inlinable static var slack: Int { 8 }
 
     package init(rows: Int = 0, bytes: Int = 0) {
-        rowCapacity = max(16, rows)
-        arenaCapacity = max(256, bytes)
-        unsafe self.rows = .allocate(capacity: rowCapacity)
-        unsafe arena = .allocate(byteCount: arenaCapacity + Self.slack, alignment: 16)
+        unsafe state = .allocate(capacity: 1)
+        unsafe state.initialize(to: State(rowCapacity: max(16, rows), arenaCapacity: max(256, bytes)))
     }
 
     deinit {
-        unsafe rows.deallocate()
-        unsafe arena.deallocate()
+        unsafe state.pointee.rows.deallocate()
+        unsafe state.pointee.arena.deallocate()
+        unsafe state.deallocate()
+    }
+
+    /// Sequence number in its pass, for putting batches back in order after the workers.
+    @inlinable package var ordinal: Int {
+        get { unsafe state.pointee.ordinal }
+        set { unsafe state.pointee.ordinal = newValue }
     }
 
     @inlinable package var count: Int { rowCount }
@@ -134,5 +150,33 @@ package final class RowBatch: @unchecked Sendable {
         unsafe rows.deallocate()
         unsafe rows = larger
         rowCapacity = capacity
+    }
+}
+
+/// The state's fields under their own names.
+extension RowBatch {
+    @inlinable var arena: UnsafeMutableRawPointer {
+        get { unsafe state.pointee.arena }
+        set { unsafe state.pointee.arena = newValue }
+    }
+    @inlinable var arenaCapacity: Int {
+        get { unsafe state.pointee.arenaCapacity }
+        set { unsafe state.pointee.arenaCapacity = newValue }
+    }
+    @inlinable var arenaCount: Int {
+        get { unsafe state.pointee.arenaCount }
+        set { unsafe state.pointee.arenaCount = newValue }
+    }
+    @inlinable var rows: UnsafeMutablePointer<Row> {
+        get { unsafe state.pointee.rows }
+        set { unsafe state.pointee.rows = newValue }
+    }
+    @inlinable var rowCapacity: Int {
+        get { unsafe state.pointee.rowCapacity }
+        set { unsafe state.pointee.rowCapacity = newValue }
+    }
+    @inlinable var rowCount: Int {
+        get { unsafe state.pointee.rowCount }
+        set { unsafe state.pointee.rowCount = newValue }
     }
 }

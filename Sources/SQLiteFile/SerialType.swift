@@ -1,22 +1,22 @@
 /// The number in a record's header that gives a cell's storage class and length
 /// (https://www.sqlite.org/fileformat2.html#record_format).
-package struct SerialType: RawRepresentable, Hashable, Sendable {
-    package let rawValue: UInt32
+@usableFromInline package struct SerialType: RawRepresentable, Hashable, Sendable {
+    @usableFromInline package let rawValue: UInt32
 
     @inlinable package init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
 
-    package static let null = SerialType(rawValue: 0)
-    package static let real = SerialType(rawValue: 7)
+    @inlinable package static var null: SerialType { SerialType(rawValue: 0) }
+    @inlinable package static var real: SerialType { SerialType(rawValue: 7) }
     /// The integer 0, without a byte in the body.
-    package static let zero = SerialType(rawValue: 8)
+    @inlinable package static var zero: SerialType { SerialType(rawValue: 8) }
     /// The integer 1, without a byte in the body.
-    package static let one = SerialType(rawValue: 9)
+    @inlinable package static var one: SerialType { SerialType(rawValue: 9) }
 
     /// Bytes. SQLite's largest record is 2³¹−1 bytes; what is left of it for one value makes every serial type fit in
     /// 32 bits.
-    package static let maximumValueLength = 2_147_483_641
+    @inlinable package static var maximumValueLength: Int { 2_147_483_641 }
 
     /// A text of `length` bytes, at most `maximumValueLength`.
     @inlinable package static func text(length: Int) -> SerialType {

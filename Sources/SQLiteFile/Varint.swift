@@ -1,6 +1,6 @@
 /// SQLite's variable-length integer: 1 to 9 bytes, seven bits a byte from the high end, all eight of the ninth
 /// (https://www.sqlite.org/fileformat2.html#varint).
-package enum Varint {
+@usableFromInline package enum Varint {
     package static let maximumLength = 9
 
     /// Bytes that `write` takes.

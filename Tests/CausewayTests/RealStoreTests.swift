@@ -74,7 +74,9 @@ struct RealStoreTests {
         // Photos' own indexes are carried with the new names of their columns.
         #expect(check.text.contains("'missing': []"), "\(check.text)")
         #expect(check.text.contains("'diff': []"), "\(check.text)")
-        #expect(check.text.contains("'extra': ['RADAR_22158684_INDEX', 'RADAR_10322662_INDEX', 'RADAR_45737537_UNIQUE_INDEX']"))
+        #expect(
+            check.text.contains(
+                "'extra': ['RADAR_22158684_INDEX', 'RADAR_10322662_INDEX', 'RADAR_45737537_UNIQUE_INDEX']"))
     }
 
     @Test("rows that exist only in the -wal are migrated")
@@ -82,7 +84,8 @@ struct RealStoreTests {
         let folder = try TemporaryFolder()
         let result = try await migrate(
             "posts-and-colors/CoreDataMigration_Example_WAL.sqlite",
-            SharedStores.path("posts-and-colors/CoreDataMigration_Example.xcdatamodeld"), to: nil, in: folder)
+            SharedStores.path("posts-and-colors/CoreDataMigration_Example.xcdatamodeld"),
+            to: "CoreDataMigration_Example 4", in: folder)
         try expectSchema(result)
         let inspection = try StoreInspection(store: result)
         #expect(inspection.entities.reduce(0) { $0 + $1.rows } == 168)

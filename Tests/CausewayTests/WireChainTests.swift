@@ -20,8 +20,8 @@ struct WireChainTests {
     struct Pair: CustomTestStringConvertible, Sendable {
         let older: Store
         let later: Store
-        /// Columns that the app itself changed between the two (no migration did).
-        let appMade: [String]
+        /// Columns that the app itself changed between the two, or whose cells belong to no attribute of their row.
+        let ignored: [String]
         var testDescription: String { "\(older.name) → \(later.name)" }
     }
 
@@ -54,8 +54,15 @@ struct WireChainTests {
     /// Users got their handles between 2.21.1 and 2.24.1: the app set two of them.
     static func pair(_ older: Store, _ later: Store) -> Pair {
         let crosses = ["2-8", "2-21-1"].contains(older.name) && !["2-8", "2-21-1"].contains(later.name)
-        return Pair(older: older, later: later, appMade: crosses ? ["ZUSER.ZHANDLE"] : [])
+        var columns = crosses ? ["ZUSER.ZHANDLE"] : []
+        if older.frameworkVersion < 900, later.frameworkVersion >= 977 { columns += filledInPlace }
+        return Pair(older: older, later: later, ignored: columns)
     }
+
+    /// Added at 2.89 and 2.96 by a Core Data that adds columns in place and so fills the rows of all entities of the
+    /// table. A store that an older Core Data wrote last is rebuilt, and rows of other entities hold NULL there: cells
+    /// that belong to no attribute of their row, which Core Data never reads (core-data-migration.md §7.5).
+    static let filledInPlace = ["ZMESSAGE.ZDECRYPTIONERRORCODE", "ZMESSAGE.ZPARTICIPANTSREMOVEDREASON"]
 
     static let models = SharedStores.path("wire/zmessaging.xcdatamodeld")
     /// Reading 90 versions once is enough for all pairs.
@@ -69,23 +76,40 @@ struct WireChainTests {
         try check(pair, history: Self.history.get())
     }
 
-    @Test("across the break, around the step that needs a mapping model", arguments: early.flatMap { older in
-        late.map { pair(older, $0) }
-    })
+    @Test(
+        "across the break, around the step that needs a mapping model",
+        arguments: early.flatMap { older in
+            late.map { pair(older, $0) }
+        })
     func across(_ pair: Pair) throws {
         try check(pair, history: Self.historyWithDetour.get())
     }
 
     @Test(
         "with the later store as template, the join tables have its names too",
-        arguments: zip(early + late, (early + late).dropFirst()).map { pair($0, $1) }.filter { $0.later.name != "2-57-0" }
+        arguments: zip(early + late, (early + late).dropFirst()).map { pair($0, $1) }.filter {
+            $0.later.name != "2-57-0"
+        }
     )
     func template(_ pair: Pair) throws {
         let folder = try TemporaryFolder()
         let result = try migrate(pair, in: folder, history: Self.history.get(), template: true)
         let found = try Checker.compare(
-            result, folder.copyStore(pair.later.path, as: "reference"), ignoring: pair.appMade)
+            result, folder.copyStore(pair.later.path, as: "reference"), ignoring: pair.ignored)
         #expect(found.filter { !["column order", "index missing", "index extra"].contains($0.kind) }.isEmpty)
+        let hashes = try Checker.run("version-hashes", ["store", result])
+        #expect(hashes.status == 0, "\(hashes.text)")
+    }
+
+    @Test(
+        "every object has the text that Core Data gives it, whatever the distance",
+        arguments: late.dropFirst().map { pair(late[0], $0) } + early.dropFirst().map { pair(early[0], $0) }
+            + zip(late, late.dropFirst()).map { pair($0, $1) })
+    func layout(_ pair: Pair) throws {
+        let folder = try TemporaryFolder()
+        let result = try migrate(pair, in: folder, history: Self.history.get())
+        let schema = try Checker.run("expected-schema", ["check", result])
+        #expect(schema.status == 0, "\(schema.text)")
     }
 
     @Test("a step whose types differ is refused with version, entity, property and reason")
@@ -98,7 +122,8 @@ struct WireChainTests {
         #expect(error?.kind == .plan)
         #expect(
             error?.details.contains {
-                $0.hasPrefix("zmessaging2.53.0 → zmessaging2.54.0: Conversation.mutedStatus:") && $0.contains("Integer 32")
+                $0.hasPrefix("zmessaging2.53.0 → zmessaging2.54.0: Conversation.mutedStatus:")
+                    && $0.contains("Integer 32")
             } == true)
     }
 
@@ -118,17 +143,17 @@ struct WireChainTests {
     private func check(_ pair: Pair, history: ModelHistory) throws {
         let folder = try TemporaryFolder()
         let result = try migrate(pair, in: folder, history: history)
-        let schema = try Checker.run("expected-schema", ["check", result])
-        #expect(schema.status == 0, "\(schema.text)")
         let found = try Checker.compare(
-            result, folder.copyStore(pair.later.path, as: "reference"), ignoring: pair.appMade)
+            result, folder.copyStore(pair.later.path, as: "reference"), ignoring: pair.ignored)
         // Core Data keeps stale indexes and appended columns; which side of a pair inside UserClient names its table
         // follows an order that no model tells (store-format.md §5.3).
         let unexplained = found.filter { difference in
             switch difference.kind {
             case "column order", "index missing", "index extra": false
-            case "table missing", "table extra":
-                !["CLIENTS"].contains { difference.where.hasSuffix($0) }
+            case "table missing", "table extra": !difference.where.hasSuffix("CLIENTS")
+            // Which of two join columns to the same entity has the clash suffix follows that order too.
+            case "column missing", "column extra":
+                !(difference.where.hasPrefix("Z_") && difference.what.contains("USERS"))
             default: true
             }
         }

@@ -164,7 +164,7 @@ struct StoreTests {
             let run = try ToolProcess(
                 [
                     "generate", SharedStores.models, folder.path(name), "--rows", "500", "--seed", "7",
-                    "--model-version", "CoreDataMigration_Example",
+                    "--version", "CoreDataMigration_Example",
                 ])
             #expect(run.status == 0, "\(run.errors)")
         }

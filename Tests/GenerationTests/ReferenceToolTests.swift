@@ -27,7 +27,5 @@ struct ReferenceToolTests {
         #expect(try LinkChecks(store: store).failures() == [])
         let schema = try Places.runTool("expected-schema", ["check", store.path])
         #expect(schema.status == 0, "\(schema.output)")
-        let hashes = try Places.runTool("version-hashes", ["store", store.path])
-        #expect(hashes.status == 0, "\(hashes.output)")
     }
 }

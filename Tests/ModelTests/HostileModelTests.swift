@@ -55,7 +55,8 @@ struct HostileModelTests {
         for _ in 0..<1_500 {
             var changed = objects
             let position = Int.random(in: 1..<objects.count, using: &noise)
-            guard case .dictionary(var fields) = changed[position], let key = fields.keys.sorted().randomElement(using: &noise)
+            guard case .dictionary(var fields) = changed[position],
+                let key = fields.keys.sorted().randomElement(using: &noise)
             else { continue }
             let replacements: [PropertyList] = [
                 .uid(UInt64.random(in: 0..<UInt64(objects.count), using: &noise)), .integer(.max), .integer(.min),
@@ -115,7 +116,9 @@ struct HostileModelTests {
     func compositeBomb() throws {
         var content = "<entity name='E'><attribute name='a' attributeType='Composite' composite='C0'/></entity>"
         for level in 0..<14 {
-            let elements = (0..<8).map { "<attribute name='e\($0)' attributeType='Composite' composite='C\(level + 1)'/>" }
+            let elements = (0..<8).map {
+                "<attribute name='e\($0)' attributeType='Composite' composite='C\(level + 1)'/>"
+            }
             content += "<composite name='C\(level)'>\(elements.joined())</composite>"
         }
         content += "<composite name='C14'><attribute name='x' attributeType='String'/></composite>"

@@ -9,7 +9,10 @@ struct VersionOrderTests {
         "names are ordered as a person counts",
         arguments: [
             ["App", "App 2", "App 3", "App 10"],
-            ["zmessaging", "zmessaging1.27", "zmessaging2.3", "zmessaging2.10", "zmessaging2.21.0", "zmessaging2.100.0"],
+            [
+                "zmessaging", "zmessaging1.27", "zmessaging2.3", "zmessaging2.10", "zmessaging2.21.0",
+                "zmessaging2.100.0",
+            ],
             ["OE 1.0 Beta", "OE 1.0 Beta 2", "OE 1.0 Beta 4", "OE 1.0", "OE 1.1", "OE 1.2"],
             ["SampleModel3", "SampleModel3_v2", "SampleModel3_v3"], ["Model", "Modelv2", "Modelv10"],
             ["model 2", "Model 3", "model 04", "Model 5"], ["A 99999999999999999999", "A 100000000000000000000"],

@@ -58,7 +58,9 @@ struct ModelCacheTests {
                 shapes[kind.hierarchy.joined(separator: " "), default: []].insert(name)
                 var targets: [ArchivedValue] = value.map { [$0] } ?? []
                 if case .list? = value { targets = try archive.array(value) ?? [] }
-                for target in targets.compactMap(\.reference) where seen.insert(target).inserted { stack.append(target) }
+                for target in targets.compactMap(\.reference) where seen.insert(target).inserted {
+                    stack.append(target)
+                }
             }
         }
         return shapes
@@ -66,14 +68,18 @@ struct ModelCacheTests {
 
     @Test(
         "classes and keys are those of Core Data's own cache",
-        arguments: ["wire/store2-101-0.wiredatabase", "coredataplus/SampleModel2_V2.sqlite", "photos/Photos-10.16.0.sqlite"])
+        arguments: [
+            "wire/store2-101-0.wiredatabase", "coredataplus/SampleModel2_V2.sqlite", "photos/Photos-10.16.0.sqlite",
+        ])
     func shape(path: String) throws {
         let cache = try #require(SharedStores.identity(path).cache)
         let original = try KeyedArchive(parsing: RawDeflate.inflate(cache, limit: 1 << 26))
         let ours = try KeyedArchive(parsing: ModelCacheWriter.archive(of: ModelReader.model(cache: cache)))
         let (left, right) = (try shapes(original), try shapes(ours))
         // Not carried, as documented: sort descriptors, the app's own classes; strings have one form.
-        let dropped = ["NSSortDescriptor NSObject", "CoreDataPlus_Tests.Cover NSObject", "NSMutableString NSString NSObject"]
+        let dropped = [
+            "NSSortDescriptor NSObject", "CoreDataPlus_Tests.Cover NSObject", "NSMutableString NSString NSObject",
+        ]
         for (kind, fields) in left where !dropped.contains(kind) {
             #expect(right[kind] == fields, "\(kind)")
         }
@@ -96,7 +102,9 @@ struct ModelCacheTests {
             let reference = try #require(entity.reference)
             for (property, value) in try archive.dictionary(archive.field("NSProperties", of: reference)) ?? [] {
                 let target = try #require(value.reference)
-                if let value = try archive.integer(archive.field("_P", of: target)) { bits["\(name).\(property)"] = value }
+                if let value = try archive.integer(archive.field("_P", of: target)) {
+                    bits["\(name).\(property)"] = value
+                }
             }
         }
         return bits

@@ -23,7 +23,8 @@ struct SourceModelTests {
         "default values have the attribute's type",
         arguments: [
             ("Integer 16", "5", Constant.integer(5)), ("Integer 64", "-7", .integer(-7)),
-            ("Integer 32", "0.0", .integer(0)), ("Double", "0", .real(0)), ("Float", "1.5", .real(1.5)),
+            ("Integer 32", "0.0", .integer(0)), ("Integer 32", "NO", .integer(0)), ("Double", "0", .real(0)),
+            ("Float", "1.5", .real(1.5)),
             ("Boolean", "YES", .boolean(true)), ("Boolean", "NO", .boolean(false)),
             ("Decimal", "010.50", .decimal("10.5")), ("Decimal", "-2e3", .decimal("-2000")),
             ("Decimal", "0.00", .decimal("0")), ("String", "", .string("")), ("URI", "http://x", .uri("http://x")),
@@ -38,7 +39,9 @@ struct SourceModelTests {
 
     @Test("a date's default is its interval")
     func dateDefault() throws {
-        #expect(try attribute("attributeType='Date' defaultDateTimeInterval='646585800'").defaultValue == .date(646_585_800))
+        #expect(
+            try attribute("attributeType='Date' defaultDateTimeInterval='646585800'").defaultValue == .date(646_585_800)
+        )
     }
 
     @Test(
@@ -150,7 +153,7 @@ struct SourceModelTests {
             <entity name='B' parentEntity='C'/>
             <entity name='C' parentEntity='B'/>
             <entity name='D'>
-              <attribute name='x' attributeType='Integer 16' defaultValueString='many'/>
+              <attribute name='x' attributeType='Decimal' defaultValueString='many'/>
               <attribute name='x' attributeType='String'/>
               <relationship name='r' destinationEntity='Nowhere' deletionRule='Nullify'/>
               <relationship name='s' destinationEntity='D' inverseName='nothing' inverseEntity='D' deletionRule='Maybe'/>

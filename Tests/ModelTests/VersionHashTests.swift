@@ -63,7 +63,9 @@ struct VersionHashVectorTests {
         #expect(checked == 6)
     }
 
-    private func check(_ properties: [String: HashVector.Entity.Property], of name: String, in model: ManagedObjectModel)
+    private func check(
+        _ properties: [String: HashVector.Entity.Property], of name: String, in model: ManagedObjectModel
+    )
         throws
     {
         let hash = VersionHash(model)

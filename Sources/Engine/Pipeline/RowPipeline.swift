@@ -42,7 +42,10 @@ struct RowPipeline {
     ///
     /// - Parameters:
     ///   - makeSource: called once, on the reader's thread.
-    ///   - progress: called on the caller's thread after each batch with the rows read, and bytes written, in it.
+    ///   - sink: written to on the caller's thread.
+    ///   - progress: called on the caller's thread after each batch with the rows and bytes read for it.
+    /// - Returns: what was moved.
+    /// - Throws: the first failure of any thread; all have ended by then.
     func run<Source: RowSource & ~Copyable, Sink: RowSink & ~Copyable>(
         from makeSource: @escaping @Sendable () throws(EngineError) -> Source, into sink: inout Sink,
         progress: (_ rows: Int, _ bytes: Int) -> Void
@@ -86,22 +89,26 @@ struct RowPipeline {
         let (pass, external) = (pass, external)
         for index in 0..<jobs {
             try threads.start("causeway-work-\(index)") {
-                    failure.catching(stop) { () throws(EngineError) in
-                        let projector = try RowProjector(pass, external: external)
-                        // The output is taken before the input: whoever holds the earliest batch can always finish it.
-                        while let output = freeOutput.pop() {
-                            guard let input = work.pop() else { break }
-                            try projector.project(input, into: output)
-                            output.ordinal = input.ordinal
-                            let result = Projected(
-                                batch: output, dropped: projector.dropped, sourceBytes: input.byteCount,
-                                sourceRows: input.count)
-                            input.removeAll(keepingCapacity: limits.bytes * 2)
-                            guard freeInput.push(input), done.push(result) else { return }
-                        }
-                        if remaining.withLock({ $0 -= 1; return $0 }) == 0 { done.finish() }
+                failure.catching(stop) { () throws(EngineError) in
+                    let projector = try RowProjector(pass, external: external)
+                    // The output is taken before the input: whoever holds the earliest batch can always finish it.
+                    while let output = freeOutput.pop() {
+                        guard let input = work.pop() else { break }
+                        try projector.project(input, into: output)
+                        output.ordinal = input.ordinal
+                        let result = Projected(
+                            batch: output, dropped: projector.dropped, sourceBytes: input.byteCount,
+                            sourceRows: input.count)
+                        input.removeAll(keepingCapacity: limits.bytes * 2)
+                        guard freeInput.push(input), done.push(result) else { return }
+                    }
+                    if remaining.withLock({
+                        $0 -= 1; return $0
+                    }) == 0 {
+                        done.finish()
                     }
                 }
+            }
         }
         var outcome = Outcome()
         do throws(EngineError) {

@@ -27,13 +27,14 @@ final class RowProjector {
         static let elsewhere = -3
     }
 
-    enum Operation {
+    indirect enum Operation {
         case carry(Range<Int>)
         case literals(Int)
         case carryOr(Int, literal: Int)
         case key(Int, entity: Int, dropped: Set<Int>)
         case entityNumber(Int, numbers: [Int: Int])
         case literalIfPresent(Int, literal: Int)
+        case first(Operation, position: Int)
         case inlined(Int)
         case prefixed(Int)
         case historyBitmap(Int, HistoryColumnsMap)
@@ -104,30 +105,38 @@ final class RowProjector {
     private func run(_ program: [Operation]) throws {
         writer.begin()
         made.removeAll(keepingCapacity: true)
-        for operation in program {
-            switch operation {
-            case .carry(let range): writer.append(cells: range, of: reader)
-            case .literals(let index): writer.append(literals[index])
-            case .carryOr(let cell, let literal):
-                if reader.isNull(at: cell) { writer.append(literals[literal]) } else { carry(cell) }
-            case .key(let cell, let entity, let dropped):
-                if let number = reader.integer(at: entity), dropped.contains(Int(number)) {
-                    writer.appendNull()
-                } else {
-                    carry(cell)
-                }
-            case .entityNumber(let cell, let numbers):
-                if let number = reader.integer(at: cell), let mapped = numbers[Int(number)] {
-                    writer.append(Int64(mapped))
-                } else {
-                    writer.appendNull()
-                }
-            case .literalIfPresent(let cell, let literal):
-                if reader.isNull(at: cell) { writer.appendNull() } else { writer.append(literals[literal]) }
-            case .inlined(let cell): try inline(cell)
-            case .prefixed(let cell): try prefix(cell)
-            case .historyBitmap(let cell, let map): try rearrange(cell, map)
+        for operation in program { try run(operation) }
+    }
+
+    private func run(_ operation: Operation) throws {
+        switch operation {
+        case .carry(let range): writer.append(cells: range, of: reader)
+        case .literals(let index): writer.append(literals[index])
+        case .carryOr(let cell, let literal):
+            if reader.isNull(at: cell) { writer.append(literals[literal]) } else { carry(cell) }
+        case .key(let cell, let entity, let dropped):
+            if let number = reader.integer(at: entity), dropped.contains(Int(number)) {
+                writer.appendNull()
+            } else {
+                carry(cell)
             }
+        case .entityNumber(let cell, let numbers):
+            if let number = reader.integer(at: cell), let mapped = numbers[Int(number)] {
+                writer.append(Int64(mapped))
+            } else {
+                writer.appendNull()
+            }
+        case .literalIfPresent(let cell, let literal):
+            if reader.isNull(at: cell) { writer.appendNull() } else { writer.append(literals[literal]) }
+        case .first(let operation, let position):
+            if reader.integer(at: position) == CellRecipe.firstPosition {
+                try run(operation)
+            } else {
+                writer.appendNull()
+            }
+        case .inlined(let cell): try inline(cell)
+        case .prefixed(let cell): try prefix(cell)
+        case .historyBitmap(let cell, let map): try rearrange(cell, map)
         }
     }
 
@@ -200,6 +209,7 @@ extension RowProjector {
             case .entityNumber(let cell, let numbers): .entityNumber(cell, numbers: numbers)
             case .literalIfPresent(let cell, let literal):
                 .literalIfPresent(cell, literal: try add([CellValue(literal)], title))
+            case .first(let recipe, let position): .first(try operation(recipe, title), position: position)
             case .inlined(let cell): .inlined(cell)
             case .prefixed(let cell): .prefixed(cell)
             case .historyBitmap(let cell, let map): .historyBitmap(cell, map)

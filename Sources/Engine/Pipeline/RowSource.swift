@@ -33,7 +33,7 @@ struct StatementSource: RowSource, ~Copyable {
     private let isUTF8: Bool
     private let title: String
 
-    /// - Parameter isUTF8: the database's encoding; texts of others are converted.
+    /// `isUTF8` is the database's encoding; texts of others are converted.
     init(_ statement: consuming Statement, key: Int?, isUTF8: Bool, title: String) {
         columns = statement.columnCount
         writer = RecordWriter(capacity: columns)

@@ -1,0 +1,118 @@
+import ArgumentParser
+import Causeway
+import Foundation
+
+/// The kinds of work that are compared.
+enum Work: String, CaseIterable {
+    case copy = "cp"
+    case transfer = "insert-select"
+    case migrate = "causeway"
+
+    /// Arguments with which this executable does the work in a process of its own.
+    func arguments(_ files: Files, jobs: Int?) -> [String] {
+        switch self {
+        case .copy: ["copy-once", files.source, files.result(self)]
+        case .transfer: ["transfer-once", files.source, files.result(self), files.script]
+        case .migrate:
+            ["migrate-once", files.source, files.result(self)] + (jobs.map { ["--jobs", String($0)] } ?? [])
+        }
+    }
+}
+
+/// What one piece of work took.
+struct Outcome: Codable {
+    var seconds: Double
+    /// nil where another program did the work.
+    var peakMemoryBytes: Int?
+    /// Rows and links; nil where nobody counts them.
+    var rows: Int?
+    /// Seconds by phase; empty where there are no phases.
+    var phases: [String: Double] = [:]
+
+    /// Runs work and takes its time. The result must be on the disk when it returns.
+    static func measuring(_ work: () async throws -> (rows: Int?, phases: [String: Double])) async throws -> Outcome {
+        let start = ContinuousClock.now
+        let (rows, phases) = try await work()
+        let seconds = (ContinuousClock.now - start).inSeconds
+        return Outcome(
+            seconds: seconds, peakMemoryBytes: PeakMemory.bytes(), rows: rows, phases: phases.mapValues(\.rounded3))
+    }
+
+    func printed() throws {
+        print(String(decoding: try JSONEncoder().encode(self), as: UTF8.self))
+    }
+}
+
+/// The migration, with everything that belongs to it: plan, checks, verification.
+struct MigrateOnce: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(shouldDisplay: false)
+
+    @Argument var source: String
+    @Argument var result: String
+    @Option var jobs: Int?
+
+    func run() async throws {
+        var options = MigrationOptions()
+        options.output = result
+        options.target = Newsroom.target
+        options.jobs = jobs
+        let migrator = Migrator(store: source, models: Newsroom.models, options: options)
+        let outcome = try await Outcome.measuring {
+            let watch = PhaseWatch()
+            let summary = try await migrator.migrate { watch.receive($0) }
+            return (summary.rows, watch.seconds())
+        }
+        try outcome.printed()
+    }
+}
+
+/// The same work as SQL in one transaction, with the settings that the migration uses for its new store.
+struct TransferOnce: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(shouldDisplay: false)
+
+    @Argument var source: String
+    @Argument var result: String
+    @Argument var script: String
+
+    func run() async throws {
+        let sql = try String(contentsOfFile: script, encoding: .utf8)
+        let outcome = try await Outcome.measuring {
+            let database = try Database(result)
+            try database.execute(
+                """
+                PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA main.locking_mode = EXCLUSIVE;
+                PRAGMA main.journal_mode = PERSIST; PRAGMA main.synchronous = NORMAL;
+                ATTACH '\(source)' AS source;
+                """)
+            try database.execute("BEGIN; \(sql) COMMIT;")
+            try database.execute("PRAGMA main.journal_mode = DELETE")
+            return (nil, [:])
+        }
+        try outcome.printed()
+    }
+}
+
+/// A copy of the file, synced: what the disk can do.
+struct CopyOnce: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(shouldDisplay: false)
+
+    @Argument var source: String
+    @Argument var result: String
+
+    func run() async throws {
+        var outcome = try await Outcome.measuring {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/bin/cp")
+            process.arguments = [source, result]
+            try process.run()
+            process.waitUntilExit()
+            guard process.terminationStatus == 0 else { throw BenchmarkError("cp failed") }
+            let file = try FileHandle(forUpdating: URL(fileURLWithPath: result))
+            try file.synchronize()
+            try file.close()
+            return (nil, [:])
+        }
+        outcome.peakMemoryBytes = nil
+        try outcome.printed()
+    }
+}

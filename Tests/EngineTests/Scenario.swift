@@ -1,0 +1,178 @@
+import CausewayEngine
+import CausewayModel
+import CausewayPlist
+import CausewaySQLite
+import CausewayStoreFormat
+import Foundation
+
+/// A store of the first of some model versions and a bundle with all of them, in a folder of its own.
+final class Scenario {
+    static let uuid = "0E1D2C3B-4A59-4687-8796-A5B4C3D2E1F0"
+
+    let folder: String
+    var store: String { folder + "/Store.sqlite" }
+    var models: String { folder + "/Model.xcdatamodeld" }
+    var backup: String { store + ".premigration" }
+    var workDirectory: String { folder + "/.Store.sqlite.migration" }
+
+    /// - Parameters:
+    ///   - versions: model texts; they are called V1, V2, ….
+    ///   - rows: SQL that fills the tables of the first version, and whatever else belongs to the store.
+    init(
+        _ versions: String..., framework: Int = 1509, history: Bool = false, wal: Bool = false, rows: String = ""
+    ) throws {
+        folder = try FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+            .appending(path: "causeway-engine-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        for (index, text) in versions.enumerated() {
+            let version = "\(models)/V\(index + 1).xcdatamodel"
+            try FileManager.default.createDirectory(atPath: version, withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: URL(filePath: version + "/contents"))
+        }
+        try Self.makeStore(
+            at: store, model: versions[0], framework: framework, history: history, wal: wal, rows: rows)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    static func makeStore(
+        at path: String, model text: String, framework: Int = 1509, history: Bool = false, wal: Bool = false,
+        rows: String = ""
+    ) throws {
+        let model = try ModelReader.model(source: Array(text.utf8))
+        let layout = try StoreLayout(model: model, frameworkVersion: framework, hints: LayoutHints())
+        let connection = try Connection(path: path, mode: .create, hardening: .own)
+        let statements = try layout.statements()
+        for statement in statements.inOrder + (history ? statements.historyStatements : [])
+        where statement.kind != .trigger {
+            try connection.execute(statement.sql)
+        }
+        for row in layout.primaryKeyRows {
+            try connection.execute(
+                "INSERT INTO Z_PRIMARYKEY VALUES (\(row.number), '\(row.name)', \(row.parent), 0)")
+        }
+        let hashes = VersionHashes(model)
+        try StoreMetadata(
+            uuid: uuid, entityHashes: hashes.entities, versionIdentifiers: model.versionIdentifiers,
+            frameworkVersion: framework, hashesDigest: hashes.digest, checksum: hashes.checksum,
+            other: ["AppKey": .string("kept"), "AppList": .array([.integer(1), .boolean(true)])]
+        ).write(to: connection)
+        var cache = try connection.prepare("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)")
+        try cache.bind(try ModelCacheWriter.cache(of: model), at: 1)
+        try cache.run()
+        try connection.execute(rows)
+        for statement in statements.triggerStatements { try connection.execute(statement.sql) }
+        for table in layout.tables {
+            try connection.execute(
+                """
+                UPDATE Z_PRIMARYKEY SET Z_MAX = max(Z_MAX, (SELECT ifnull(max(Z_PK), 0) FROM \(table.name))) \
+                WHERE Z_NAME = '\(table.rootEntity)'
+                """)
+        }
+        if wal { try connection.setJournalMode(.wal) }
+    }
+
+    func request(
+        to target: String? = nil, output: String? = nil, fuses: Bool = true, batchRows: Int = 100, jobs: Int = 2
+    ) -> MigrationRequest {
+        MigrationRequest(
+            store: store, models: models, output: output, target: target, fusesSteps: fuses,
+            options: EngineOptions(batchRows: batchRows, jobs: jobs))
+    }
+
+    /// Migrates to the last version, in place.
+    @discardableResult func migrate(fuses: Bool = true) throws -> Migration.Outcome {
+        try Migration(request(to: lastVersion, fuses: fuses)).run()
+    }
+
+    var lastVersion: String {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: models)) ?? []
+        return "V\(names.count)"
+    }
+
+    static func execute(_ sql: String, _ path: String) throws {
+        let connection = try Connection(path: path, mode: .readWrite, hardening: .own)
+        try connection.execute(sql)
+    }
+
+    /// Rows of the store as text.
+    func rows(_ sql: String) throws -> [String] { try Database.rows(sql, in: store) }
+}
+
+/// Databases as text, storage classes kept apart.
+enum Database {
+    /// Each row's cells, separated by `|`.
+    static func rows(_ sql: String, in path: String) throws -> [String] {
+        let connection = try Connection(path: path, mode: .readOnly, hardening: .own)
+        return try rows(sql, connection)
+    }
+
+    private static func rows(_ sql: String, _ connection: borrowing Connection) throws -> [String] {
+        var statement = try connection.prepare(sql)
+        var result: [String] = []
+        while try statement.step() {
+            var cells: [String] = []
+            for index in 0..<statement.columnCount {
+                switch statement.type(at: index) {
+                case .null: cells.append("NULL")
+                case .integer: cells.append(String(statement.int64(at: index)))
+                case .real: cells.append(String(statement.double(at: index)))
+                case .text:
+                    let bytes = statement.bytes(at: index) ?? []
+                    cells.append("'" + bytes.map(printable).joined() + "'")
+                case .blob:
+                    let bytes = statement.bytes(at: index) ?? []
+                    cells.append("x'" + bytes.map { String(format: "%02x", $0) }.joined() + "'")
+                }
+            }
+            result.append(cells.joined(separator: "|"))
+        }
+        return result
+    }
+
+    private static func printable(_ byte: UInt8) -> String {
+        byte >= 0x20 && byte < 0x7f ? String(UnicodeScalar(byte)) : String(format: "\\%02x", byte)
+    }
+
+    /// Every object and every row.
+    static func dump(_ path: String) throws -> [String] {
+        let connection = try Connection(path: path, mode: .readOnly, hardening: .own)
+        var result = try rows("SELECT type, name, tbl_name, sql FROM sqlite_schema", connection)
+        for name in try rows("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name", connection) {
+            let table = name.dropFirst().dropLast()
+            result.append("-- \(table)")
+            result += try rows("SELECT * FROM \"\(table)\"", connection)
+        }
+        return result
+    }
+}
+
+/// Names, kinds, modes and bytes of everything in a folder, the work directories of ended runs left out.
+func snapshot(_ folder: String) throws -> [String: String] {
+    var result: [String: String] = [:]
+    let files = FileManager.default
+    for name in try files.subpathsOfDirectory(atPath: folder) where !name.contains(".migration") {
+        let path = folder + "/" + name
+        let attributes = try files.attributesOfItem(atPath: path)
+        let kind = attributes[.type] as? FileAttributeType
+        let content = kind == .typeRegular ? try Data(contentsOf: URL(filePath: path)).base64EncodedString() : ""
+        result[name] = "\(kind?.rawValue ?? "") \(attributes[.posixPermissions] ?? "") \(content)"
+    }
+    return result
+}
+
+/// The error that `body` must end with.
+func failure(_ body: () throws -> Void) throws -> EngineError {
+    do {
+        try body()
+    } catch let error as EngineError {
+        return error
+    }
+    throw NoFailure()
+}
+
+struct NoFailure: Error, CustomStringConvertible {
+    var description: String { "nothing failed" }
+}
