@@ -1,3 +1,4 @@
+import CausewayEngine
 import Foundation
 import Testing
 
@@ -68,7 +69,9 @@ struct CarriedValueTests {
         let scenario = try Scenario(
             model(entity("Thing", attribute("data", "Binary"))),
             model(entity("Thing", attribute("data", "Binary", extra: Self.external))),
-            rows: "INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT, ZDATA) VALUES (1, 1, 1, x'0203'), (2, 1, 1, x''), (3, 1, 1, NULL);")
+            rows:
+                "INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT, ZDATA) VALUES (1, 1, 1, x'0203'), (2, 1, 1, x''), (3, 1, 1, NULL);"
+        )
         try scenario.migrate()
         #expect(try scenario.rows("SELECT Z_PK, ZDATA FROM ZTHING") == ["1|x'010203'", "2|x'01'", "3|NULL"])
     }
@@ -79,7 +82,7 @@ struct CarriedValueTests {
             model(entity("Thing", attribute("data", "Binary"))),
             rows: """
                 INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT, ZDATA) \
-                VALUES (1, 1, 1, x'0105'), (2, 1, 1, x'01'), (3, 1, 1, NULL), (4, 1, 1, CAST('\u{2}\(reference)' AS BLOB) || x'00');
+                VALUES (1, 1, 1, x'0105'), (2, 1, 1, x'01'), (3, 1, 1, NULL), (4, 1, 1, CAST('\u{2}\(reference)' || char(0) AS BLOB));
                 """)
         try FileManager.default.createDirectory(
             atPath: scenario.folder + "/.Store_SUPPORT/_EXTERNAL_DATA", withIntermediateDirectories: true)
@@ -99,7 +102,7 @@ struct CarriedValueTests {
 
     @Test(
         "a reference whose file is missing, or that leads elsewhere, stops the migration",
-        arguments: ["0A1B2C3D-0000-4000-8000-00000000ABCD", "../../../../../../../../../../etc/aaaaa"])
+        arguments: ["0A1B2C3D-0000-4000-8000-00000000ABCD", "../../../../../../../../../etc/aaaaa"])
     func externalMissing(_ reference: String) throws {
         #expect(reference.utf8.count == 36)
         let scenario = try externalStore(reference)
@@ -140,7 +143,8 @@ struct CarriedValueTests {
         try #require(columns.count == 2)
         let names = columns.map { $0.dropFirst().dropLast() }
         try Scenario.execute(
-            "INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT, \(names[0]), \(names[1])) VALUES (1, 1, 1, 1.5, 2.5)", scenario.store)
+            "INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT, \(names[0]), \(names[1])) VALUES (1, 1, 1, 1.5, 2.5)",
+            scenario.store)
         try scenario.migrate()
         #expect(try scenario.rows("SELECT * FROM ZTHING") == ["1|1|1|1.5|2.5|NULL"])
     }

@@ -1,3 +1,5 @@
+import CausewayEngine
+import CausewayPlanning
 import Testing
 
 /// Entities that come, go, move and are renumbered.

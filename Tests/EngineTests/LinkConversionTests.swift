@@ -1,3 +1,5 @@
+import CausewayEngine
+import CausewayPlanning
 import Testing
 
 /// Every way in which a relationship's links can be kept, turned into every other.

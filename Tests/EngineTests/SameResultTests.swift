@@ -1,4 +1,5 @@
 import CausewayEngine
+import CausewayPlanning
 import Foundation
 import Testing
 
@@ -11,29 +12,41 @@ struct SameResultTests {
             entity(
                 "Author", attribute("name"), attribute("age", "Integer 16"),
                 toMany("books", "Book", inverse: "author", ordered: true)),
-            entity("Book", attribute("title"), toOne("author", "Author", inverse: "books"), toMany("tags", "Tag", inverse: "books")),
+            entity(
+                "Book", attribute("title"), toOne("author", "Author", inverse: "books"),
+                toMany("tags", "Tag", inverse: "books")),
             entity("Novel", parent: "Book", attribute("pages", "Integer 32")),
             entity("Tag", attribute("label"), toMany("books", "Book", inverse: "tags"))),
         model(
             entity(
-                "Author", attribute("fullName", was: "name"), attribute("age", "Integer 16", optional: false, default: "18"),
+                "Author", attribute("fullName", was: "name"),
+                attribute("age", "Integer 16", optional: false, default: "18"),
                 toMany("books", "Book", inverse: "author", ordered: true)),
-            entity("Book", attribute("title"), toOne("author", "Author", inverse: "books"), toMany("tags", "Tag", inverse: "books", ordered: true)),
+            entity(
+                "Book", attribute("title"), toOne("author", "Author", inverse: "books"),
+                toMany("tags", "Tag", inverse: "books", ordered: true)),
             entity("Novel", parent: "Book", attribute("pages", "Integer 32")),
             entity("Tag", attribute("label"), toMany("books", "Book", inverse: "tags"))),
         model(
             entity("Apple", attribute("color")),
             entity(
-                "Person", was: "Author", attribute("fullName", was: "name"), attribute("age", "Integer 16", optional: false, default: "21"),
+                "Person", was: "Author", attribute("fullName", was: "name"),
+                attribute("age", "Integer 16", optional: false, default: "21"),
                 attribute("vip", "Boolean", default: "NO"), toMany("books", "Book", inverse: "authors", was: "books")),
-            entity("Book", attribute("title"), attribute("pages", "Integer 32"), toMany("authors", "Person", inverse: "books", was: "author"), toMany("tags", "Tag", inverse: "books", ordered: true)),
+            entity(
+                "Book", attribute("title"), attribute("pages", "Integer 32"),
+                toMany("authors", "Person", inverse: "books", was: "author"),
+                toMany("tags", "Tag", inverse: "books", ordered: true)),
             entity("Novel", parent: "Book"), entity("Comic", parent: "Book"),
             entity("Tag", attribute("label"), toMany("books", "Book", inverse: "tags"))),
         model(
             entity(
-                "Person", attribute("fullName", was: "name"), attribute("age", "Integer 16", optional: false, default: "21"),
+                "Person", attribute("fullName", was: "name"),
+                attribute("age", "Integer 16", optional: false, default: "21"),
                 attribute("vip", "Boolean", default: "NO"), toMany("books", "Book", inverse: "authors")),
-            entity("Book", attribute("title"), attribute("pages", "Integer 32"), toMany("authors", "Person", inverse: "books")),
+            entity(
+                "Book", attribute("title"), attribute("pages", "Integer 32"),
+                toMany("authors", "Person", inverse: "books")),
             entity("Novel", parent: "Book"), entity("Comic", parent: "Book")),
     ]
 

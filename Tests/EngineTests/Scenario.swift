@@ -15,9 +15,8 @@ final class Scenario {
     var backup: String { store + ".premigration" }
     var workDirectory: String { folder + "/.Store.sqlite.migration" }
 
-    /// - Parameters:
-    ///   - versions: model texts; they are called V1, V2, ….
-    ///   - rows: SQL that fills the tables of the first version, and whatever else belongs to the store.
+    /// The versions are called V1, V2, …; `rows` is SQL that fills the tables of the first, and whatever else belongs to
+    /// the store.
     init(
         _ versions: String..., framework: Int = 1509, history: Bool = false, wal: Bool = false, rows: String = ""
     ) throws {
@@ -149,11 +148,11 @@ enum Database {
     }
 }
 
-/// Names, kinds, modes and bytes of everything in a folder, the work directories of ended runs left out.
+/// Names, kinds, modes and bytes of everything in a folder.
 func snapshot(_ folder: String) throws -> [String: String] {
     var result: [String: String] = [:]
     let files = FileManager.default
-    for name in try files.subpathsOfDirectory(atPath: folder) where !name.contains(".migration") {
+    for name in try files.subpathsOfDirectory(atPath: folder) {
         let path = folder + "/" + name
         let attributes = try files.attributesOfItem(atPath: path)
         let kind = attributes[.type] as? FileAttributeType

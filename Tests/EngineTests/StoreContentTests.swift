@@ -1,3 +1,7 @@
+import CausewayEngine
+import CausewayPlanning
+import CausewayPlist
+import CausewayStoreFormat
 import Testing
 
 /// What a store holds beside its entities' rows.
@@ -52,9 +56,10 @@ struct StoreContentTests {
         try scenario.migrate()
         // a b c → a alpha d: bits 0 and 1 become 0 and 2; bit 2 has nowhere to go.
         #expect(
-            try scenario.rows("SELECT Z_PK, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS FROM ACHANGE") == [
-                "41|1|1|4|9|x'a0'", "42|1|2|5|9|x'80'", "44|1|1|4|9|x'00'",
-            ])
+            try scenario.rows("SELECT Z_PK, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS FROM ACHANGE")
+                == [
+                    "41|1|1|4|9|x'a0'", "42|1|2|5|9|x'80'", "44|1|1|4|9|x'00'",
+                ])
         #expect(try scenario.rows("SELECT Z_PK, ZAUTHORTS, ZTIMESTAMP FROM ATRANSACTION") == ["9|2|1.5"])
         #expect(try scenario.rows("SELECT Z_PK, ZNAME FROM ATRANSACTIONSTRING") == ["2|'app'"])
         #expect(
@@ -132,7 +137,9 @@ struct StoreContentTests {
                         + "</uniquenessConstraints>",
                     "<fetchIndex name=\"byText\"><fetchIndexElement property=\"text\" type=\"Binary\" "
                         + "order=\"ascending\"/></fetchIndex>")),
-            rows: "INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT, ZTEXT) VALUES (1, 1, 1, 'a'), (2, 1, 1, 'b'), (3, 1, 1, NULL), (4, 1, 1, NULL);")
+            rows:
+                "INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT, ZTEXT) VALUES (1, 1, 1, 'a'), (2, 1, 1, 'b'), (3, 1, 1, NULL), (4, 1, 1, NULL);"
+        )
         try scenario.migrate()
         let indexes = try scenario.rows("SELECT name FROM sqlite_schema WHERE type = 'index' ORDER BY name")
         #expect(indexes == ["'Z_Thing_UNIQUE_text'", "'Z_Thing_byText'"])

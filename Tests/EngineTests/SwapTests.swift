@@ -165,7 +165,7 @@ struct SwapTests {
         #expect(try scenario.rows("SELECT Z_OPT FROM ZTHING") == ["1", "1"])
     }
 
-    @Test("a cancelled run leaves the store untouched, and the next run takes over its folder")
+    @Test("a cancelled run leaves the store untouched and no folder, and the next run succeeds")
     func cancelled() throws {
         for phase in ["check", "indexes", "verification", "swap"] {
             let scenario = try Scenario(Self.from, Self.to, rows: Self.rows)
@@ -204,10 +204,16 @@ struct SwapTests {
         #expect(after == before)
         #expect(try Database.rows("SELECT Z_PK, ZTEXT FROM ZTHING", in: output) == ["1|'a'", "2|'a'"])
         let made = try snapshot(scenario.folder)
-        #expect(try failure { _ = try EngineRun.output(scenario.request(to: "V2"), as: "Out.sqlite") }.kind == .cannotCreate)
-        #expect(try failure { _ = try EngineRun.output(scenario.request(to: "V2"), as: "Store.sqlite") }.kind == .cannotCreate)
+        #expect(
+            try failure { _ = try EngineRun.output(scenario.request(to: "V2"), as: "Out.sqlite") }.kind == .cannotCreate
+        )
+        #expect(
+            try failure { _ = try EngineRun.output(scenario.request(to: "V2"), as: "Store.sqlite") }.kind
+                == .cannotCreate)
         #expect(try snapshot(scenario.folder) == made)
-        #expect(try failure { _ = try EngineRun.output(scenario.request(to: "V2"), as: "none/Out.sqlite") }.kind == .cannotCreate)
+        #expect(
+            try failure { _ = try EngineRun.output(scenario.request(to: "V2"), as: "none/Out.sqlite") }.kind
+                == .cannotCreate)
     }
 
     @Test("a plan changes no byte", arguments: [true, false])

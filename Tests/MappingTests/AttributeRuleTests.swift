@@ -120,14 +120,25 @@ struct AttributeRuleTests {
     @Test(
         "what has no trace in a row is carried",
         arguments: [
-            (attribute("a", "Transformable", extra: "valueTransformerName=\"A\""), attribute("a", "Transformable", extra: "valueTransformerName=\"B\" customClassName=\"C\"")),
-            (attribute("a", "Integer 16", default: "1"), attribute("a", "Integer 16", default: "2", extra: "minValueString=\"0\" maxValueString=\"9\"")),
-            (attribute("a"), attribute("a", extra: "regularExpressionString=\"x\" versionHashModifier=\"2\" spotlightIndexingEnabled=\"YES\"")),
+            (
+                attribute("a", "Transformable", extra: "valueTransformerName=\"A\""),
+                attribute("a", "Transformable", extra: "valueTransformerName=\"B\" customClassName=\"C\"")
+            ),
+            (
+                attribute("a", "Integer 16", default: "1"),
+                attribute("a", "Integer 16", default: "2", extra: "minValueString=\"0\" maxValueString=\"9\"")
+            ),
+            (
+                attribute("a"),
+                attribute(
+                    "a",
+                    extra: "regularExpressionString=\"x\" versionHashModifier=\"2\" spotlightIndexingEnabled=\"YES\"")
+            ),
             (attribute("a", "Binary"), attribute("a", "Binary", extra: "allowsExternalBinaryDataStorage=\"YES\"")),
         ])
-    func withoutTrace(_ change: (from: String, to: String)) throws {
+    func withoutTrace(from: String, to: String) throws {
         #expect(
-            try inferred(thing(change.from), thing(change.to)).value("a") == .carried(from: "a", nilReplacement: nil))
+            try inferred(thing(from), thing(to)).value("a") == .carried(from: "a", nilReplacement: nil))
     }
 
     @Test("an equal entity is copied, one that differs is transformed")
@@ -180,7 +191,9 @@ struct AttributeRuleTests {
         #expect(mapping.value("place.east") == .carried(from: "place.lon", nilReplacement: nil))
         #expect(mapping.value("place.name") == .constant(nil))
         let found = try refusals(from, version(attribute("lat", "Float"), attribute("lon", "Double")))
-        #expect(found == [.init(.attributeTypeChanged(from: "Double", to: "Float"), entity: "Thing", property: "place.lat")])
+        #expect(
+            found == [.init(.attributeTypeChanged(from: "Double", to: "Float"), entity: "Thing", property: "place.lat")]
+        )
     }
 
     @Test("what is only added to a table fills it; a table that changes otherwise isn't filled")

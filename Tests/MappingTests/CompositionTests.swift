@@ -41,7 +41,9 @@ struct CompositionTests {
     @Test("added and removed entities leave no trace but their rows' end")
     func entities() throws {
         let mapping = try #require(
-            try composed(model(entity("A"), entity("B")), model(entity("B"), entity("C")), model(entity("D", was: "C"), entity("B"))))
+            try composed(
+                model(entity("A"), entity("B")), model(entity("B"), entity("C")),
+                model(entity("D", was: "C"), entity("B"))))
         #expect(mapping.entityMappings.map(\.name) == ["IEM_Copy_B", "IEM_Add_D", "IEM_Remove_A"])
     }
 
@@ -89,7 +91,8 @@ struct CompositionTests {
             try composed(a, b, c)?.mapping(from: "Thing")?.obligations
         }
         #expect(
-            try obligations(thing(attribute("a")), thing(attribute("b", was: "a")), thing(attribute("b", optional: false)))
+            try obligations(
+                thing(attribute("a")), thing(attribute("b", was: "a")), thing(attribute("b", optional: false)))
                 == [Obligation(step: 1, entity: "Thing", attribute: "b", demand: .noNulls(attribute: "a"))])
         #expect(
             try obligations(thing(), thing(attribute("m")), thing(must))

@@ -15,7 +15,7 @@ struct LossReportTests {
             mapping: try MappingInference.infer(from: source, to: destination), destination: destination,
             frameworkVersion: 1509,
             source: try StoreLayout(model: source, frameworkVersion: 1509, hints: LayoutHints()), schema: nil,
-            appObjects: [], hasHistory: false, template: nil
+            appObjects: [], hasHistory: false, fillsTables: true, template: nil
         ).plan().losses
     }
 

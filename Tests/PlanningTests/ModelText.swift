@@ -7,9 +7,7 @@ func model(_ entities: String...) -> String {
     """
 }
 
-/// - Parameters:
-///   - was: the renaming identifier.
-///   - extra: XML attributes.
+/// An entity; `was` is its renaming identifier, `extra` holds more XML attributes.
 func entity(
     _ name: String, parent: String? = nil, was: String? = nil, extra: String = "", _ properties: String...
 ) -> String {

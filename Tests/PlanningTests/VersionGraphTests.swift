@@ -51,6 +51,8 @@ struct VersionGraphTests {
         #expect(throws: PathError.unknownVersion("V9", known: Self.versions)) { try path("V1", "V9") }
         #expect(throws: PathError.unknownVersion("V0", known: Self.versions)) { try path("V0", "V1") }
         #expect(throws: PathError.unknownVersion("V7", known: Self.versions)) { try path("V1", "V2", ["V1": "V7"]) }
-        #expect(throws: PathError.unknownVersion("V", known: [])) { try VersionGraph(versions: []).path(from: "V", to: "V") }
+        #expect(throws: PathError.unknownVersion("V", known: [])) {
+            try VersionGraph(versions: []).path(from: "V", to: "V")
+        }
     }
 }
