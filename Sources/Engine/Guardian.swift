@@ -20,9 +20,14 @@ final class Guardian {
             connection = try Connection(path: location.path, mode: .readWrite, hardening: .untrusted)
             // Folds the -wal in and removes it; busy if anyone else has the store open. A hot journal is rolled back.
             try connection.setJournalMode(.delete)
+        } catch {
+            throw EngineError(reading: error, during: location.path)
+        }
+        do {
             try connection.begin(.immediate)
             version = try connection.dataVersion()
         } catch {
+            if restoringWAL { try? connection.setJournalMode(.wal) }
             throw EngineError(reading: error, during: location.path)
         }
     }

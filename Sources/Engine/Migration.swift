@@ -75,7 +75,7 @@ package struct Migration {
         // Planned first without touching the store: what needs nothing, or can't be migrated, stays as it is to the byte.
         let history = try versions()
         try StoreFile.rollBackHotJournal(location)
-        let preview = try prepare(location, history)
+        let preview = try checkedPreview(location, history)
         guard !preview.steps.isEmpty else { return Outcome(store: location.path, backup: nil, prepared: preview) }
         return try working(at: location.workDirectory) { (work: borrowing WorkDirectory) throws(EngineError) in
             let store = try SourceStore.owning(location)
@@ -89,6 +89,17 @@ package struct Migration {
             outcome.backup = try StoreSwap(staging: staging).replace(store)
             return outcome
         }
+    }
+
+    /// A plan whose first step's rows fit.
+    private func checkedPreview(
+        _ location: StoreLocation, _ history: ModelHistory
+    ) throws(EngineError) -> PreparedMigration {
+        let store = try SourceStore.reading(location)
+        defer { store.release() }
+        let prepared = try PreparedMigration(request, history: history, store: store)
+        if let step = prepared.steps.first { try Preflight(step: step, source: store).check() }
+        return prepared
     }
 
     /// Lends a work directory and removes it afterwards, also after a failure: what is left in it is of no use to the
@@ -188,8 +199,10 @@ package struct Migration {
     /// Another name of the file would keep its own -wal: writes through it would be lost.
     private func refuseHardLinks(_ location: StoreLocation) throws(EngineError) {
         do {
-            let links = try Files.status(of: location.path).linkCount
-            guard links > 1 else { return }
+            let status = try Files.status(of: location.path)
+            // A folder has a link for each folder in it; what isn't a file is refused with its own reason.
+            guard status.kind == .regular, status.linkCount > 1 else { return }
+            let links = status.linkCount
             throw EngineError(
                 .sourceData, "\(location.path): the file has \(links) names (hard links)",
                 remedy: "copy the store, or write the result elsewhere with --output")

@@ -5,8 +5,11 @@ import CausewayStoreFormat
 extension StoreGenerator {
     /// Rows between two calls of the progress closure: a few a second.
     private static let rowsPerReport = 16_384
-    /// KiB of page cache; with the sorter of `CREATE INDEX`, what the memory's size is about.
+    /// KiB of page cache. Each thread of the sorter behind `CREATE INDEX` takes as much again: together they are what
+    /// the memory's size is about, however many rows there are.
     private static let cacheSize: Int64 = 65_536
+    /// Beside the statement's own.
+    private static let sorterThreads: Int32 = 1
 
     /// Writes the store.
     ///
@@ -62,7 +65,9 @@ extension StoreGenerator {
     /// A connection to the empty file, set up as Core Data does (store-format.md §1).
     private func open(_ files: OutputFiles) throws(GenerationError) -> Connection {
         do throws(SQLiteError) {
-            let connection = try Connection(path: files.store, mode: .readWrite, hardening: .own)
+            var hardening = Hardening.own
+            hardening.limits.workerThreads = StoreGenerator.sorterThreads
+            let connection = try Connection(path: files.store, mode: .readWrite, hardening: hardening)
             try connection.setPragma("page_size", to: 4_096)
             try connection.setPragma("auto_vacuum", to: 2)
             try connection.setPragma("cache_size", to: -StoreGenerator.cacheSize)

@@ -67,8 +67,8 @@ package struct InferenceError: Error, Hashable, Sendable, CustomStringConvertibl
                 """
             case .destinationEntityChanged(let from, let to, let unfitting):
                 """
-                its destination entity changed from \(from) to \(to), but \(unfitting.joined(separator: ", ")) \
-                objects that it may hold are no \(to); use a mapping model
+                \(from == to ? "it leads to \(to)" : "its destination entity changed from \(from) to \(to)"), but \
+                \(unfitting.joined(separator: ", ")) objects that it may hold are no \(to); use a mapping model
                 """
             }
         }

@@ -6,6 +6,8 @@ package enum PlanError: Error, Hashable, Sendable, CustomStringConvertible {
     case severalOrigins(entity: String, relationship: String)
     /// A table or column name that can't stand in a statement.
     case unusableName(String)
+    /// A binary attribute becomes mandatory with a default while its storage changes.
+    case twoChangesAtOnce(entity: String, attribute: String)
     /// A default without a stored form.
     case defaultHasNoStoredForm(entity: String, attribute: String)
 
@@ -22,6 +24,11 @@ package enum PlanError: Error, Hashable, Sendable, CustomStringConvertible {
             inverse, or use a mapping model
             """
         case .unusableName(let what): what
+        case .twoChangesAtOnce(let entity, let attribute):
+            """
+            \(entity).\(attribute) becomes mandatory with a default and changes its external storage in the same run; \
+            make it two versions
+            """
         case .defaultHasNoStoredForm(let entity, let attribute):
             """
             the default value of \(entity).\(attribute) can't be stored without the app's own class; fill the attribute \

@@ -20,7 +20,11 @@ extension TransferPlanner {
             }
             let index = select.index(of: .column(try identifier(column.column)))
             let wasExternal = source.model.storedAttribute(from, of: context.origin)?.allowsExternalBinaryDataStorage
-            switch (wasExternal ?? false, target?.allowsExternalBinaryDataStorage ?? false) {
+            let isExternal = target?.allowsExternalBinaryDataStorage ?? false
+            if replacement != nil, wasExternal ?? false != isExternal {
+                throw .twoChangesAtOnce(entity: context.entity, attribute: path)
+            }
+            switch (wasExternal ?? false, isExternal) {
             case (true, false): return .inlined(index)
             case (false, true): return .prefixed(index)
             default: break

@@ -90,7 +90,8 @@ struct FailureTests {
         for path in [scenario.folder, scenario.store + "x", scenario.folder + "/none/Store.sqlite"] {
             var request = scenario.request(to: "V2")
             request.store = path
-            #expect(try failure { _ = try Migration(request).run() }.kind == .missing)
+            let error = try failure { _ = try Migration(request).run() }
+            #expect(error.kind == .missing, "\(path): \(error)")
         }
     }
 

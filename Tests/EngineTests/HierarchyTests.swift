@@ -27,9 +27,12 @@ struct HierarchyTests {
                 VALUES (1, 4, 1, 1, 1), (2, 4, 1, 3, 3), (3, 4, 1, NULL, NULL);
                 """)
         try scenario.migrate()
-        #expect(try scenario.rows("SELECT Z_PK, Z_ENT, Z_OPT FROM ZBEAST") == ["1|2|1", "2|3|1", "3|4|1", "9|3|4"])
         #expect(
-            try scenario.rows("SELECT Z_PK, Z_ENT, ZPET, Z2_PET FROM ZKEEPER") == [
+            try scenario.rows("SELECT Z_PK, Z_ENT, Z_OPT FROM ZBEAST ORDER BY Z_PK") == [
+                "1|2|1", "2|3|1", "3|4|1", "9|3|4",
+            ])
+        #expect(
+            try scenario.rows("SELECT Z_PK, Z_ENT, ZPET, Z2_PET FROM ZKEEPER ORDER BY Z_PK") == [
                 "1|5|1|2", "2|5|3|4", "3|5|NULL|NULL",
             ])
         #expect(
@@ -45,7 +48,7 @@ struct HierarchyTests {
             Self.zoo(subentities: []), Self.zoo(subentities: ["Cat"]),
             rows: "INSERT INTO ZBEAST (Z_PK, Z_ENT, Z_OPT) VALUES (5, 1, 1);" + keeper)
         try gained.migrate()
-        #expect(try gained.rows("SELECT Z_PK, ZPET, Z1_PET FROM ZKEEPER") == ["1|5|1", "2|NULL|NULL"])
+        #expect(try gained.rows("SELECT Z_PK, ZPET, Z1_PET FROM ZKEEPER ORDER BY Z_PK") == ["1|5|1", "2|NULL|NULL"])
         let lost = try Scenario(
             Self.zoo(subentities: ["Cat", "Dog"]), Self.zoo(subentities: []),
             rows: Self.beasts + """
@@ -74,7 +77,9 @@ struct HierarchyTests {
                 """)
         let outcome = try scenario.migrate()
         #expect(
-            try scenario.rows("SELECT Z_PK, ZPET, Z1_PET FROM ZKEEPER") == ["1|NULL|NULL", "2|2|2", "3|1|1"])
+            try scenario.rows("SELECT Z_PK, ZPET, Z1_PET FROM ZKEEPER ORDER BY Z_PK") == [
+                "1|NULL|NULL", "2|2|2", "3|1|1",
+            ])
         #expect(try scenario.rows("SELECT * FROM Z_1FANS") == ["1|2", "2|1"])
         #expect(outcome.prepared.steps[0].losses.contains { $0.contains("entity Dog is gone") })
     }
@@ -93,7 +98,7 @@ struct HierarchyTests {
                 INSERT INTO ZKEEPER (Z_PK, Z_ENT, Z_OPT, ZPET) VALUES (1, 2, 1, 1);
                 """)
         try scenario.migrate()
-        #expect(try scenario.rows("SELECT Z_PK, ZPET FROM ZKEEPER") == ["1|NULL"])
+        #expect(try scenario.rows("SELECT Z_PK, ZPET FROM ZKEEPER ORDER BY Z_PK") == ["1|NULL"])
         #expect(try scenario.rows("SELECT Z_PK FROM ZROBOT") == ["1"])
     }
 
@@ -112,15 +117,15 @@ struct HierarchyTests {
                 INSERT INTO Z_1FANS VALUES (3, 1), (2, 2);
                 """)
         try scenario.migrate()
-        #expect(try scenario.rows("SELECT Z_PK, ZPET, Z1_PET FROM ZKEEPER") == ["1|NULL|NULL", "2|2|2"])
+        #expect(try scenario.rows("SELECT Z_PK, ZPET, Z1_PET FROM ZKEEPER ORDER BY Z_PK") == ["1|NULL|NULL", "2|2|2"])
     }
 
     @Test("an entity that leaves its hierarchy keeps its keys and the largest key of the table that it leaves")
     func leavesHierarchy() throws {
         let to = model(
             entity("Beast", Self.sound), entity("Cat", parent: "Beast"), entity("Dog", Self.sound),
-            entity("Keeper", toOne("pet", "Beast")))
-        let scenario = try Scenario(Self.zoo(subentities: ["Cat", "Dog"]), to, rows: Self.beasts)
+            entity("Keeper"))
+        let scenario = try Scenario(Self.zoo(subentities: ["Cat", "Dog"], keeper: ""), to, rows: Self.beasts)
         try scenario.migrate()
         #expect(try scenario.rows("SELECT * FROM ZDOG") == ["3|3|1|'wuff'"])
         #expect(try scenario.rows("SELECT Z_PK FROM ZBEAST") == ["1", "2", "9"])
@@ -159,7 +164,9 @@ struct HierarchyTests {
                 """)
         try scenario.migrate()
         #expect(
-            try scenario.rows("SELECT Z_PK, ZVOLUME FROM ZBEAST") == ["1|5", "2|NULL", "3|6", "4|0", "5|0"])
+            try scenario.rows("SELECT Z_PK, ZVOLUME FROM ZBEAST ORDER BY Z_PK") == [
+                "1|5", "2|NULL", "3|6", "4|0", "5|0",
+            ])
     }
 
     @Test("an attribute goes down: each subentity's value stands in its own column only")
@@ -172,7 +179,9 @@ struct HierarchyTests {
             rows: "INSERT INTO ZBEAST (Z_PK, Z_ENT, Z_OPT, ZVOLUME) VALUES (1, 1, 1, 5), (2, 2, 1, 6), (3, 3, 1, 7);")
         try scenario.migrate()
         #expect(
-            try scenario.rows("SELECT Z_PK, ZVOLUME, ZVOLUME1 FROM ZBEAST") == ["1|NULL|NULL", "2|6|NULL", "3|NULL|7"])
+            try scenario.rows("SELECT Z_PK, ZVOLUME, ZVOLUME1 FROM ZBEAST ORDER BY Z_PK") == [
+                "1|NULL|NULL", "2|6|NULL", "3|NULL|7",
+            ])
     }
 
     @Test("a many-to-many that goes down to a subentity leaves the links of its siblings behind")
@@ -224,6 +233,6 @@ struct HierarchyTests {
             version(""), version("isAbstract=\"YES\""),
             rows: "INSERT INTO ZBEAST (Z_PK, Z_ENT, Z_OPT) VALUES (2, 2, 1);")
         try empty.migrate()
-        #expect(try empty.rows("SELECT Z_PK, Z_ENT FROM ZBEAST") == ["2|2"])
+        #expect(try empty.rows("SELECT Z_PK, Z_ENT FROM ZBEAST ORDER BY Z_PK") == ["2|2"])
     }
 }

@@ -109,18 +109,25 @@ struct SameResultTests {
         #expect(prepared.path == ["V1", "V3", "V4"])
     }
 
-    @Test("what a run reports adds up")
+    @Test("what a run reports adds up: the rows of the result, and what was dropped in every step")
     func report() throws {
         let scenario = try scenario()
-        var (rows, dropped) = (0, 0)
+        var (rows, dropped, titles) = (0, 0, 0)
         let outcome = try Migration(scenario.request(to: "V4")) { event in
-            if case .passEnded(_, let moved, let left, _) = event {
+            switch event {
+            case .stepBegan: rows = 0
+            case .passBegan: titles += 1
+            case .passEnded(_, let moved, let left, _):
                 rows += moved
                 dropped += left
+                titles -= 1
+            default: break
             }
         }.run()
         #expect(outcome.rows == rows)
         #expect(outcome.dropped == dropped)
+        #expect(titles == 0)
+        #expect(outcome.prepared.steps.count == 2, "an entity's removal isn't joined with links that change their form")
         #expect(try scenario.rows("SELECT count(*) FROM ZPERSON") == ["300"])
         #expect(try scenario.rows("SELECT count(*) FROM ZBOOK") == ["1500"])
     }

@@ -20,7 +20,8 @@ final class Scenario {
     init(
         _ versions: String..., framework: Int = 1509, history: Bool = false, wal: Bool = false, rows: String = ""
     ) throws {
-        folder = try FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+        folder =
+            FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
             .appending(path: "causeway-engine-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         for (index, text) in versions.enumerated() {
