@@ -85,8 +85,8 @@ let package = Package(
         .layer(
             "Generation",
             [
-                "CausewayStoreFormat", "CausewayModel", "CausewayExpressions", "CausewaySQLite", "CausewayPlatform",
-                crypto,
+                "CausewayStoreFormat", "CausewayModel", "CausewayExpressions", "CausewayPlist", "CausewaySQLite",
+                "CausewayPlatform",
             ]),
 
         // The public face.
@@ -145,10 +145,3 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
-
-// Development aid, removed before landing: build a few layers alone.
-if let only = Context.environment["CAUSEWAY_ONLY"] {
-    let names = Set(only.split(separator: ",").map(String.init))
-    package.targets = package.targets.filter { names.contains($0.name) }
-    package.products = []
-}

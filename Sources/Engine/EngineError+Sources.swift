@@ -20,6 +20,10 @@ extension EngineError {
                 remedy: "recover it with sqlite3's .recover, or restore a backup")
         case .permission, .cannotOpen, .notAuthorized:
             self.init(.missing, "\(what): \(error)", remedy: "check the path and its permissions")
+        case .readOnly where error.code != .readOnlyRollback:
+            self.init(
+                .cannotCreate, "\(what): the store or its folder can't be written",
+                remedy: "change the permissions, or write the result elsewhere with --output")
         case .readOnlyRollback:
             self.init(
                 .sourceData, "\(what): the store holds an unfinished transaction that must be rolled back first",

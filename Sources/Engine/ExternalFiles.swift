@@ -5,10 +5,11 @@ struct ExternalFiles {
     let from: StoreLocation
     let to: StoreLocation
 
-    /// Copies every file that isn't there yet, durably, before the new store gets its name.
+    /// Copies every file, durably, before the new store gets its name; each under a name of its own first, so that a
+    /// killed run leaves no part of a file under its final name.
     func copy() throws(EngineError) {
         do {
-            guard try Files.statusIfExists(from.externalData)?.kind == .directory else { return }
+            guard try Files.exists(from.externalData) else { return }
             for path in [to.supportDirectory, to.externalData] where try Files.statusIfExists(path) == nil {
                 try Files.makeDirectory(path, mode: 0o755)
             }
@@ -16,7 +17,10 @@ struct ExternalFiles {
                 let source = from.externalData + "/" + name
                 guard try Files.status(of: source).kind == .regular else { continue }
                 let target = to.externalData + "/" + name
-                if try Files.statusIfExists(target) == nil { try Files.copyFile(from: source, to: target) }
+                let partial = target + ".part"
+                try Files.unlink(partial)
+                try Files.copyFile(from: source, to: partial, permissions: 0o644)
+                try Files.rename(partial, to: target)
             }
             try Files.syncDirectory(to.externalData)
             try Files.syncDirectory(to.supportDirectory)

@@ -6,6 +6,9 @@ import CausewaySQLite
 /// In rollback mode a RESERVED lock lets readers work and tells writers that the store is busy; a connection that was
 /// opened before the swap and writes after it gets an error instead of bringing the old store back (reliability.md §0.3).
 final class Guardian {
+    /// Milliseconds to wait for readers to end before the swap: giving up costs the whole run.
+    private static let swapTimeout: Int32 = 60_000
+
     private let location: StoreLocation
     private let connection: Connection
     /// The header's flag before; given back when the migration doesn't come to the swap.
@@ -41,6 +44,7 @@ final class Guardian {
     func lockExclusively() throws(EngineError) {
         do {
             try connection.commit()
+            try connection.setBusyTimeout(milliseconds: Self.swapTimeout)
             try connection.begin(.exclusive)
             guard try connection.dataVersion() == version else {
                 throw EngineError(

@@ -76,12 +76,14 @@ package struct Migration {
         let history = try versions()
         try StoreFile.rollBackHotJournal(location)
         let preview = try checkedPreview(location, history)
-        guard !preview.steps.isEmpty else { return Outcome(store: location.path, backup: nil, prepared: preview) }
+        guard !preview.steps.isEmpty else {
+            return Outcome(store: location.path, backup: nil, prepared: preview, warnings: preview.warnings)
+        }
+        try refuseForeignOwner(location)
         return try working(at: location.workDirectory) { (work: borrowing WorkDirectory) throws(EngineError) in
             let store = try SourceStore.owning(location)
             defer { store.release() }
             let prepared = try PreparedMigration(request, history: history, store: store)
-            events(.prepared(prepared))
             var outcome = Outcome(store: location.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
             let staging = try build(prepared, from: store, in: work, external: location, &outcome)
             events(.phaseBegan("swap"))
@@ -98,7 +100,13 @@ package struct Migration {
         let store = try SourceStore.reading(location)
         defer { store.release() }
         let prepared = try PreparedMigration(request, history: history, store: store)
-        if let step = prepared.steps.first { try Preflight(step: step, source: store).check() }
+        guard let step = prepared.steps.first else { return prepared }
+        events(.prepared(prepared))
+        events(.phaseBegan("check"))
+        cancellation.attach(store.connection.interruptHandle)
+        try store.checkIntegrity()
+        try Preflight(step: step, source: store).check()
+        try cancellation.check()
         return prepared
     }
 
@@ -115,8 +123,13 @@ package struct Migration {
             result = .failure(error)
         }
         switch result {
-        case .success(let outcome):
-            try work.remove()
+        case .success(var outcome):
+            do throws(EngineError) {
+                try work.remove()
+            } catch {
+                // The new store is in place and complete; only what built it couldn't be cleared away.
+                outcome.warnings.append("\(path) couldn't be removed: \(error.message)")
+            }
             return outcome
         case .failure(let error):
             // The failure that counts is the one that is thrown; the next run clears what can't be removed now.
@@ -134,8 +147,12 @@ package struct Migration {
         guard !prepared.steps.isEmpty else {
             return Outcome(store: source.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
         }
+        events(.prepared(prepared))
+        events(.phaseBegan("check"))
+        cancellation.attach(store.connection.interruptHandle)
+        try store.checkIntegrity()
+        try cancellation.check()
         return try working(at: destination.workDirectory) { (work: borrowing WorkDirectory) throws(EngineError) in
-            events(.prepared(prepared))
             var outcome = Outcome(store: destination.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
             let staging = try build(prepared, from: store, in: work, external: source, &outcome)
             events(.phaseBegan("swap"))
@@ -152,9 +169,7 @@ package struct Migration {
         external: StoreLocation, _ outcome: inout Outcome
     ) throws(EngineError) -> String {
         try requireSpace(prepared, at: work.path)
-        events(.phaseBegan("check"))
         cancellation.attach(store.connection.interruptHandle)
-        try store.checkIntegrity()
         var source = store
         var progress = Progress(total: prepared.rows.reduce(0, +) * prepared.steps.count)
         for (index, step) in prepared.steps.enumerated() {
@@ -199,6 +214,7 @@ package struct Migration {
     /// Another name of the file would keep its own -wal: writes through it would be lost.
     private func refuseHardLinks(_ location: StoreLocation) throws(EngineError) {
         do {
+            try StoreSwap.removeUnusedBackup(of: location)
             let status = try Files.status(of: location.path)
             // A folder has a link for each folder in it; what isn't a file is refused with its own reason.
             guard status.kind == .regular, status.linkCount > 1 else { return }
@@ -211,6 +227,19 @@ package struct Migration {
         } catch {
             throw EngineError(.missing, "\(location.path): \(error)")
         }
+    }
+
+    /// The new store must get the old one's owner, which only that owner and root can do.
+    private func refuseForeignOwner(_ location: StoreLocation) throws(EngineError) {
+        do {
+            let owner = try Files.status(of: location.path).userID
+            guard owner != ProcessFacts.userID, ProcessFacts.userID != 0 else { return }
+        } catch {
+            throw EngineError(.missing, "\(location.path): \(error.message)")
+        }
+        throw EngineError(
+            .cannotCreate, "\(location.path): the store belongs to another user, whose new one can't be made",
+            remedy: "run as its owner, or write the result elsewhere with --output")
     }
 
     private func refuseExisting(_ output: StoreLocation) throws(EngineError) {

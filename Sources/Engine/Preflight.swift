@@ -21,6 +21,9 @@ struct Preflight {
                     violations.append("\(name) is abstract in the new version, but has rows (\(list(rows)))")
                 }
             }
+            for table in step.source.tables {
+                if let text = try strangers(in: table) { violations.append(text) }
+            }
             for mapping in step.mapping.entityMappings {
                 guard let entity = mapping.source else { continue }
                 for obligation in mapping.obligations {
@@ -35,6 +38,20 @@ struct Preflight {
                 .sourceData, "\(source.location.path): rows don't fit the new version", details: violations,
                 remedy: "give the attributes a default or make them optional in the model, or mend the rows")
         }
+    }
+
+    /// Rows whose Z_ENT names no entity of their table.
+    private func strangers(in table: EntityTable) throws(SQLiteError) -> String? {
+        let numbers = step.source.entities.filter { step.sourceModel.root(of: $0) == table.rootEntity }
+            .compactMap { step.sourceNumbers[$0] }.map(String.init).joined(separator: ", ")
+        var statement = try source.connection.prepare(
+            """
+            SELECT Z_PK FROM \(try SQLIdentifier(table.name)) WHERE Z_ENT NOT IN (\(numbers)) OR Z_ENT IS NULL \
+            ORDER BY Z_PK LIMIT \(Self.namedRows + 1)
+            """)
+        var keys: [Int64] = []
+        while try statement.step() { keys.append(statement.int64(at: 0)) }
+        return keys.isEmpty ? nil : "table \(table.name): Z_ENT names no entity of the table in rows (\(list(keys)))"
     }
 
     private func violation(of obligation: Obligation, entity: String) throws(SQLiteError) -> String? {

@@ -52,6 +52,9 @@ package struct PreparedMigration: Sendable {
         path = line.map(\.name)
         let chain = StepChain(line: line, fuses: request.fusesSteps)
         let runs = try chain.runs()
+        if origin.isFromCache, let first = runs.first {
+            try Self.refuseForeignModels(first.mapping, store, history, target: target)
+        }
         let binding = try Self.bind(store, model: origin.model)
         try Self.refuseCloudKit(binding, store)
         let template = try request.schemaTemplate.map { (path: String) throws(EngineError) in
@@ -134,6 +137,24 @@ package struct PreparedMigration: Sendable {
         } catch {
             throw EngineError(error, path: store.location.path)
         }
+    }
+
+    /// The target of a store that no version of the history fits must at least know most of its entities: models of
+    /// another app would leave an empty store.
+    private static func refuseForeignModels(
+        _ mapping: MappingModel, _ store: SourceStore, _ history: ModelHistory, target: String
+    ) throws(EngineError) {
+        let entities = mapping.entityMappings.filter { $0.source != nil }
+        let lost = entities.filter { $0.destination == nil }.compactMap(\.source)
+        guard lost.count * 2 > entities.count else { return }
+        throw EngineError(
+            .plan,
+            """
+            \(store.location.path): no version in \(history.path) is the store's, and "\(target)" lacks \(lost.count) of its \
+            \(entities.count) entities: these are the models of something else
+            """,
+            details: ["missing: \(lost.sorted().joined(separator: ", "))"],
+            remedy: "give the application's own models, with the version that wrote the store")
     }
 
     private static func refuseCloudKit(_ binding: StoreBinding, _ store: SourceStore) throws(EngineError) {

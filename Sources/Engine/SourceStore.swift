@@ -25,6 +25,11 @@ package final class SourceStore: @unchecked Sendable {
     package let isUTF8: Bool
     /// Bytes of the store, its -wal included.
     package let bytes: Int
+    /// The file that was opened.
+    let identity: FileStatus
+    /// `PRAGMA user_version` and `application_id`: the app's own, 0 in stores that Core Data alone writes.
+    let userVersion: Int64
+    let applicationID: Int64
     package let metadata: StoreMetadata
     package let schema: StoreSchema
     package let connection: Connection
@@ -67,11 +72,14 @@ package final class SourceStore: @unchecked Sendable {
         self.location = location
         isWAL = file.header.isWAL
         bytes = Int(file.bytes)
+        identity = file.status
         do {
             try connection.setBusyTimeout(milliseconds: Self.busyTimeout)
             try connection.begin(.deferred)
             pageSize = try connection.pragmaInteger("page_size")
             autoVacuum = try connection.pragmaInteger("auto_vacuum")
+            userVersion = try connection.pragmaInteger("user_version")
+            applicationID = try connection.pragmaInteger("application_id")
             isUTF8 = try connection.pragmaText("encoding") == "UTF-8"
             metadata = try StoreMetadata(reading: connection)
             schema = try StoreSchema(reading: connection)

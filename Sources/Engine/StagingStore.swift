@@ -35,9 +35,21 @@ final class StagingStore: @unchecked Sendable {
             try connection.setJournalMode(.persist)
             try connection.setPragma("synchronous", to: "NORMAL")
             try connection.setPragma("cache_size", to: -Self.cacheKibibytes)
+            // Sorter threads take a cache each and gain nothing (performance.md §1b).
+            try connection.setPragma("threads", to: 0)
             try connection.begin(.immediate)
         } catch {
             throw EngineError(creating: error, at: path)
+        }
+    }
+
+    /// Takes over what the app keeps in the database's header.
+    func setHeader(userVersion: Int64, applicationID: Int64) throws(EngineError) {
+        do {
+            try connection.setPragma("user_version", to: userVersion)
+            try connection.setPragma("application_id", to: applicationID)
+        } catch {
+            throw EngineError(writing: error, during: "the new store's header")
         }
     }
 

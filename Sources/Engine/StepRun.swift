@@ -36,6 +36,7 @@ struct StepRun {
     private func build(_ progress: inout Progress) throws(EngineError) -> (result: Result, counts: [PassCount]) {
         let staging = try StagingStore(creating: path, pageSize: source.pageSize, autoVacuum: source.autoVacuum)
         cancellation.attach(staging.connection.interruptHandle)
+        try staging.setHeader(userVersion: source.userVersion, applicationID: source.applicationID)
         try createTables(in: staging)
         var result = Result()
         var counts: [PassCount] = []

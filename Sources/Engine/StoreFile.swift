@@ -6,6 +6,7 @@ import CausewaySQLiteFile
 /// locks (reliability.md §0.3).
 struct StoreFile {
     let header: DatabaseHeader
+    let status: FileStatus
     /// Bytes of the main file and the -wal.
     let bytes: Int64
     private let walBytes: Int64
@@ -13,7 +14,6 @@ struct StoreFile {
     /// Refuses what can't be a store, each with its own reason.
     init(checking location: StoreLocation) throws(EngineError) {
         let path = location.path
-        let status: FileStatus
         let head: [UInt8]
         do {
             status = try Files.status(of: path)

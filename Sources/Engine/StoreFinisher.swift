@@ -42,6 +42,7 @@ struct StoreFinisher {
             if let fill = statements.rTreeFills[statement.name] { try execute(fill) }
         }
         for statement in statements.triggerStatements { try execute(statement.sql) }
+        try carrySequences()
         for object in step.appObjects where object.kind != .table {
             if let sql = object.sql { try execute(sql) }
         }
@@ -68,6 +69,33 @@ struct StoreFinisher {
             }
         } catch {
             throw EngineError(writing: error, during: "Z_PRIMARYKEY")
+        }
+    }
+
+    /// Keys that AUTOINCREMENT tables of the app's own have given out: they must not be given again.
+    private func carrySequences() throws(EngineError) {
+        guard source.schema.objects.contains(where: { $0.name == "sqlite_sequence" }) else { return }
+        do {
+            var present = try staging.connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'")
+            guard try present.step() else { return }
+            var read = try source.connection.prepare("SELECT name, seq FROM sqlite_sequence")
+            var write = try staging.connection.prepare("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?")
+            var insert = try staging.connection.prepare(
+                """
+                INSERT INTO sqlite_sequence (name, seq) SELECT ?1, ?2 WHERE EXISTS \
+                (SELECT 1 FROM sqlite_schema WHERE name = ?1) AND NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?1)
+                """)
+            while try read.step() {
+                guard let name = try read.string(at: 0) else { continue }
+                try write.bind(read.int64(at: 1), at: 1)
+                try write.bind(name, at: 2)
+                try write.run()
+                try insert.bind(name, at: 1)
+                try insert.bind(read.int64(at: 1), at: 2)
+                try insert.run()
+            }
+        } catch {
+            throw EngineError(writing: error, during: "sqlite_sequence")
         }
     }
 

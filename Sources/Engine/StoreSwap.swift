@@ -21,6 +21,7 @@ struct StoreSwap {
             throw EngineError(.inputOutput, "\(staging): \(error.message)")
         }
         try store.lockForSwap()
+        try proveSame(store)
         try proveAbsent([location.wal, location.shm, location.journal], location)
         do {
             try Files.link(location.path, as: backup)
@@ -61,6 +62,19 @@ struct StoreSwap {
         }
     }
 
+    /// The file that was read must still be the one at the path.
+    private func proveSame(_ store: SourceStore) throws(EngineError) {
+        let path = store.location.path
+        do {
+            if try Files.status(of: path).isSameFile(as: store.identity) { return }
+        } catch {
+            throw EngineError(.undecided, "\(path): is gone: \(error.message)")
+        }
+        throw EngineError(
+            .undecided, "\(path): another file was put there while the store was migrated",
+            remedy: "run again to migrate the one that is there now")
+    }
+
     /// An old -wal beside the new file would bring the old store back; SQLite ignores a failing unlink of it.
     private func proveAbsent(_ paths: [String], _ location: StoreLocation) throws(EngineError) {
         for path in paths {
@@ -85,10 +99,28 @@ struct StoreSwap {
         }
     }
 
-    private func freeBackupName(for location: StoreLocation) throws(EngineError) -> String {
-        let base = location.path + ".premigration"
+    /// A run that was killed between link and rename leaves a second name of the untouched store: it goes.
+    static func removeUnusedBackup(of location: StoreLocation) throws(FileError) {
+        let store = try Files.status(of: location.path)
+        guard store.kind == .regular, store.linkCount > 1 else { return }
         for number in 1...999 {
-            let name = number == 1 ? base : "\(base)-\(number)"
+            let name = backupName(location, number)
+            guard let backup = try Files.statusIfExists(name) else { return }
+            if backup.isSameFile(as: store) {
+                try Files.unlink(name)
+                try Files.syncDirectory(location.directory)
+                return
+            }
+        }
+    }
+
+    private static func backupName(_ location: StoreLocation, _ number: Int) -> String {
+        number == 1 ? location.path + ".premigration" : "\(location.path).premigration-\(number)"
+    }
+
+    private func freeBackupName(for location: StoreLocation) throws(EngineError) -> String {
+        for number in 1...999 {
+            let name = Self.backupName(location, number)
             do {
                 if try Files.statusIfExists(name) == nil { return name }
             } catch {
@@ -96,6 +128,6 @@ struct StoreSwap {
             }
         }
         throw EngineError(
-            .cannotCreate, "\(base): there are 999 backups", remedy: "remove the ones that aren't needed")
+            .cannotCreate, "\(location.path): there are 999 backups", remedy: "remove the ones that aren't needed")
     }
 }

@@ -18,7 +18,8 @@ extension TransferPlanner {
     ) throws(PlanError) -> CarriedObjects {
         var result = CarriedObjects()
         guard let schema else { return result }
-        let names = TableNames(passes: passes, source: source.layout)
+        let names = TableNames(
+            passes: passes, source: source.layout, keepsNumbers: numbers.allSatisfy { $0.key == $0.value })
         let virtual = appObjects.filter(\.isVirtualTable).map { $0.name.lowercased() }
         var ownTables: Set<String> = []
         let ordered = appObjects.filter { $0.kind == .table } + appObjects.filter { $0.kind != .table }
@@ -44,7 +45,8 @@ extension TransferPlanner {
                     object.kind == .index
                     ? (onOwnTable ? sql : names.translate(sql, on: object.table)) : names.translate(sql)
                 guard let translated else {
-                    result.losses.append("\(what) is not carried: it names a table or column that is gone")
+                    result.losses.append(
+                        "\(what) is not carried: it names a table or column that is gone, or an entity's number")
                     continue
                 }
                 result.objects.append(
@@ -63,7 +65,8 @@ private struct TableNames {
     private var columns: [String: RenamedSQL] = [:]
     private var everywhere = RenamedSQL()
 
-    init(passes: [RowPass], source: StoreLayout) {
+    /// `keepsNumbers`: no entity has another Z_ENT; else a statement that speaks of Z_ENT can't be translated.
+    init(passes: [RowPass], source: StoreLayout, keepsNumbers: Bool) {
         var carried: [String: [String: String]] = [:]
         for pass in passes where pass.kind == .entity || pass.kind == .links {
             let old = pass.sourceTable
@@ -77,7 +80,6 @@ private struct TableNames {
                     carried[old, default: [:]][name.name] = column
                 }
             }
-            carried[old, default: [:]]["Z_ENT"] = "Z_ENT"
         }
         let all =
             source.tables.map { ($0.name, $0.columns.map(\.name)) }
@@ -93,8 +95,14 @@ private struct TableNames {
             renamed.add(table, as: tables[table.lowercased()])
             everywhere.add(table, as: tables[table.lowercased()])
             for name in names {
-                renamed.add(name, as: carried[table]?[name])
-                everywhere.add(name, as: carried[table]?[name])
+                let new: String? =
+                    switch name {
+                    case "Z_PK", "Z_OPT": name
+                    case "Z_ENT": keepsNumbers ? name : nil
+                    default: carried[table]?[name]
+                    }
+                renamed.add(name, as: new)
+                everywhere.add(name, as: new)
             }
             columns[table.lowercased()] = renamed
         }

@@ -30,8 +30,16 @@ extension TransferPlanner {
         _ table: StoreSchema.Table, columns: [String], kind: RowPass.Kind
     ) throws(PlanError) -> RowPass {
         var select = RowSelect(table: try identifier(table.name))
-        let cells = try columns.map { (name: String) throws(PlanError) in
-            try carried(name, from: table, select: &select)
+        var cells: [CellRecipe] = []
+        var columns = columns
+        // A table of the app's own without a column for its rowid: others may refer to it all the same.
+        if kind == .appTable, !table.columns.contains(where: { table.isRowID($0) }), table.position(of: "rowid") == nil
+        {
+            cells.append(.carry(select.index(of: .column(try identifier("rowid")))))
+            columns.insert("rowid", at: 0)
+        }
+        for name in columns.dropFirst(cells.count) {
+            cells.append(try carried(name, from: table, select: &select))
         }
         return RowPass(
             kind: kind, title: table.name, select: select, sourceTable: table.name, destinationTable: table.name,

@@ -15,11 +15,11 @@ struct GeneratedStore {
     static let frameworkVersion = 1526
 
     init(_ model: ManagedObjectModel, _ options: GenerationOptions, frameworkVersion: Int = frameworkVersion) throws {
-        folder = try GeneratedStore.makeFolder()
-        path = folder.appendingPathComponent("Store.sqlite").path
         layout = try StoreLayout(model: model, frameworkVersion: frameworkVersion)
         let generator = try StoreGenerator(layout: layout, options: options)
         counts = generator.counts
+        folder = try GeneratedStore.makeFolder()
+        path = folder.appendingPathComponent("Store.sqlite").path
         try generator.generate(at: path)
     }
 
