@@ -77,7 +77,9 @@ package struct Migration {
         try StoreFile.rollBackHotJournal(location)
         let preview = try checkedPreview(location, history)
         guard !preview.steps.isEmpty else {
-            return Outcome(store: location.path, backup: nil, prepared: preview, warnings: preview.warnings)
+            var outcome = Outcome(store: location.path, backup: nil, prepared: preview, warnings: preview.warnings)
+            removeLeftovers(of: location, &outcome)
+            return outcome
         }
         try refuseForeignOwner(location)
         return try working(at: location.workDirectory) { (work: borrowing WorkDirectory) throws(EngineError) in
@@ -90,6 +92,17 @@ package struct Migration {
             try cancellation.check()
             outcome.backup = try StoreSwap(staging: staging).replace(store)
             return outcome
+        }
+    }
+
+    /// A run that was killed after the swap leaves its work directory: the store is done, the folder goes.
+    private func removeLeftovers(of location: StoreLocation, _ outcome: inout Outcome) {
+        do throws(EngineError) {
+            let isThere = (try? Files.statusIfExists(location.workDirectory)) ?? nil
+            guard isThere != nil else { return }
+            try WorkDirectory.taken(at: location.workDirectory).remove()
+        } catch {
+            outcome.warnings.append("\(location.workDirectory) couldn't be removed: \(error.message)")
         }
     }
 
