@@ -1,0 +1,94 @@
+import CausewayEngine
+import Foundation
+import Testing
+
+/// What an earlier run, another program or the wrong models leave in the way.
+@Suite("Leftovers and strangers")
+struct LeftoverTests {
+    private func scenario(wal: Bool = false) throws -> Scenario {
+        try Scenario(FailureTests.from, FailureTests.to, wal: wal, rows: FailureTests.rows)
+    }
+
+    @Test("a second name that a run killed before the rename left doesn't stop the next one")
+    func unusedBackup() throws {
+        let scenario = try scenario()
+        try FileManager.default.linkItem(atPath: scenario.store, toPath: scenario.backup)
+        let outcome = try scenario.migrate()
+        #expect(outcome.backup == scenario.backup)
+        #expect(try scenario.rows("SELECT count(*) FROM ZTHING") == ["2"])
+    }
+
+    @Test("a second name that isn't a backup's is refused")
+    func hardLink() throws {
+        let scenario = try scenario()
+        try FileManager.default.linkItem(atPath: scenario.store, toPath: scenario.folder + "/Other.sqlite")
+        let before = try snapshot(scenario.folder)
+        #expect(try failure { try scenario.migrate() }.kind == .sourceData)
+        #expect(try snapshot(scenario.folder) == before)
+    }
+
+    @Test("a folder that a run killed after the swap left is removed when nothing is left to do")
+    func leftoverFolder() throws {
+        let scenario = try scenario()
+        try scenario.migrate()
+        try FileManager.default.createDirectory(
+            atPath: scenario.workDirectory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        try Data("left".utf8).write(to: URL(filePath: scenario.workDirectory + "/step-1.sqlite"))
+        #expect(try scenario.migrate().prepared.steps.isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: scenario.workDirectory))
+    }
+
+    @Test("a folder with files that no migration makes is left alone")
+    func foreignFolder() throws {
+        let scenario = try scenario()
+        try FileManager.default.createDirectory(
+            atPath: scenario.workDirectory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        try Data("mine".utf8).write(to: URL(filePath: scenario.workDirectory + "/notes.txt"))
+        #expect(try failure { try scenario.migrate() }.kind == .undecided)
+        #expect(FileManager.default.fileExists(atPath: scenario.workDirectory + "/notes.txt"))
+        #expect(try scenario.rows("SELECT count(*) FROM ZTHING") == ["2"])
+    }
+
+    @Test("a file that was put at the path meanwhile isn't replaced")
+    func replacedStore() throws {
+        let scenario = try scenario()
+        let run = Migration(scenario.request(to: "V2")) { event in
+            guard case .phaseBegan("indexes") = event else { return }
+            try? FileManager.default.copyItem(atPath: scenario.store, toPath: scenario.folder + "/New.sqlite")
+            _ = unsafe rename(scenario.folder + "/New.sqlite", scenario.store)
+        }
+        #expect(try failure { _ = try run.run() }.kind == .undecided)
+        #expect(!FileManager.default.fileExists(atPath: scenario.backup))
+        #expect(try scenario.rows("SELECT count(*) FROM ZTHING") == ["2"])
+    }
+
+    @Test("models of something else are refused, not filled with nothing")
+    func foreignModels() throws {
+        let scenario = try scenario()
+        let other = try Scenario(FailureTests.from.replacing("Thing", with: "Stranger"))
+        var request = scenario.request()
+        request.models = other.models
+        let before = try snapshot(scenario.folder)
+        let error = try failure { _ = try Migration(request).run() }
+        #expect(error.kind == .plan)
+        #expect(error.details.contains { $0.contains("Thing") })
+        #expect(try snapshot(scenario.folder) == before)
+    }
+
+    @Test("part of an external file that a killed run left is replaced by the whole")
+    func partialExternalFile() throws {
+        let scenario = try scenario()
+        let name = UUID().uuidString
+        let from = scenario.folder + "/.Store_SUPPORT/_EXTERNAL_DATA"
+        let to = scenario.folder + "/.Out_SUPPORT/_EXTERNAL_DATA"
+        for folder in [from, to] {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        }
+        let content = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) })
+        try content.write(to: URL(filePath: "\(from)/\(name)"))
+        try content.prefix(7).write(to: URL(filePath: "\(to)/\(name)"))
+        _ = try EngineRun.output(scenario.request(to: "V2"), as: "Out.sqlite")
+        #expect(try Data(contentsOf: URL(filePath: "\(to)/\(name)")) == content)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: to) == [name])
+    }
+}
