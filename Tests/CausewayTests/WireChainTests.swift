@@ -143,6 +143,8 @@ struct WireChainTests {
     private func check(_ pair: Pair, history: ModelHistory) throws {
         let folder = try TemporaryFolder()
         let result = try migrate(pair, in: folder, history: history)
+        let schema = try Checker.run("expected-schema", ["check", result])
+        #expect(schema.status == 0, "\(schema.text)")
         let found = try Checker.compare(
             result, folder.copyStore(pair.later.path, as: "reference"), ignoring: pair.ignored)
         // Core Data keeps stale indexes and appended columns; which side of a pair inside UserClient names its table
