@@ -1,0 +1,45 @@
+package import CausewayExpressions
+
+/// An expression made ready to run: immutable, shared by all workers.
+package struct CompiledExpression: Sendable {
+    /// What a planner can do without running the expression.
+    package enum Shape: Hashable, Sendable {
+        case constant(Constant)
+        /// A key path of stored properties; all but the last are to-one relationships. A composite's leaf is one handle.
+        case path(PathRoot, [PropertyHandle])
+        case general
+    }
+
+    package enum PathRoot: Hashable, Sendable {
+        case evaluated
+        /// `$source` and the like, without the dollar sign.
+        case variable(String)
+    }
+
+    package let shape: Shape
+    /// What the model says of the result.
+    package let type: ValueType
+    let run: EvaluationStep
+
+    /// The value for what the scope holds.
+    ///
+    /// - Throws: `EvaluationError`; it names places, never values.
+    package func evaluate(_ scope: EvaluationScope) throws(EvaluationError) -> Value { try run(scope) }
+}
+
+/// A predicate made ready to run: immutable, shared by all workers.
+package struct CompiledPredicate: Sendable {
+    /// Whether the answer is the same for every row; nil where it depends on the row.
+    package let constant: Bool?
+    let run: EvaluationTest
+
+    /// Whether the condition holds for what the scope holds.
+    ///
+    /// - Throws: `EvaluationError`; it names places, never values.
+    package func evaluate(_ scope: EvaluationScope) throws(EvaluationError) -> Bool { try run(scope) }
+}
+
+typealias EvaluationStep = @Sendable (EvaluationScope) throws(EvaluationError) -> Value
+typealias EvaluationTest = @Sendable (EvaluationScope) throws(EvaluationError) -> Bool
+/// One step of a key path.
+typealias PathStep = @Sendable (Value, EvaluationScope) throws(EvaluationError) -> Value

@@ -1,0 +1,104 @@
+/// Values as text, spelt as Foundation spells them.
+enum ValueText {
+    /// What `description` gives.
+    ///
+    /// - Throws: `type` for what has no text that would be the same everywhere.
+    static func text(_ value: Value) throws(EvaluationError) -> String {
+        switch value {
+        case .string(let text), .uri(let text): return text
+        case .uuid(let bytes): return uuid(bytes)
+        case .date(let seconds): return try date(seconds)
+        default:
+            if let number = Number(value) { return number.text }
+            throw EvaluationError(.type, "There is no text for \(value.kindName).")
+        }
+    }
+
+    /// Upper case with hyphens.
+    static func uuid(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity(36)
+        for (index, byte) in bytes.enumerated() {
+            if [4, 6, 8, 10].contains(index) { text.append(UInt8(ascii: "-")) }
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The 16 bytes; nil for what is no UUID.
+    static func uuid(parsing text: String) -> [UInt8]? {
+        let characters = Array(text.utf8)
+        guard characters.count == 36 else { return nil }
+        var bytes: [UInt8] = []
+        var index = 0
+        while index < 36 {
+            if [8, 13, 18, 23].contains(index) {
+                guard characters[index] == UInt8(ascii: "-") else { return nil }
+                index += 1
+                continue
+            }
+            guard let high = Character(Unicode.Scalar(characters[index])).hexDigitValue,
+                let low = Character(Unicode.Scalar(characters[index + 1])).hexDigitValue
+            else { return nil }
+            bytes.append(UInt8(high << 4 | low))
+            index += 2
+        }
+        return bytes
+    }
+
+    /// `2001-01-01 00:00:00 +0000`.
+    ///
+    /// - Throws: `type` outside of the years 1 to 9999.
+    static func date(_ seconds: Double) throws(EvaluationError) -> String {
+        guard (-63_113_904_000.0..<252_423_993_600.0).contains(seconds) else {
+            throw EvaluationError(.type, "There is no text for a date outside of the years 1 to 9999.")
+        }
+        let whole = Int64(seconds.rounded(.down)) + Int64(ValueKey.referenceDate)
+        let (day, second) = (floorDivide(whole, 86_400), whole - floorDivide(whole, 86_400) * 86_400)
+        // Days to a civil date: eras of 400 years that begin on 1 March.
+        let shifted = day + 719_468
+        let era = floorDivide(shifted, 146_097)
+        let ofEra = shifted - era * 146_097
+        let yearOfEra = (ofEra - ofEra / 1_460 + ofEra / 36_524 - ofEra / 146_096) / 365
+        let ofYear = ofEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * ofYear + 2) / 153
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        let date = "\(padded(year, 4))-\(padded(month, 2))-\(padded(ofYear - (153 * shiftedMonth + 2) / 5 + 1, 2))"
+        return "\(date) \(padded(second / 3600, 2)):\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2)) +0000"
+    }
+
+    private static func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {
+        value >= 0 ? value / divisor : -((divisor - 1 - value) / divisor)
+    }
+
+    private static func padded(_ value: Int64, _ width: Int) -> String {
+        let digits = String(value)
+        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
+
+    /// The first letter of each word in upper case, the others in lower case; an apostrophe doesn't end a word.
+    static func capitalized(_ text: String) -> String {
+        var result = ""
+        var isInWord = false
+        for character in text {
+            if character.isLetter {
+                if isInWord {
+                    result += character.lowercased()
+                } else {
+                    for scalar in character.unicodeScalars {
+                        result += isInWord ? String(scalar) : scalar.properties.titlecaseMapping
+                        isInWord = true
+                    }
+                }
+                isInWord = true
+            } else {
+                isInWord = isInWord && (character == "'" || character == "’" || character.isNumber)
+                result.append(character)
+            }
+        }
+        return result
+    }
+}

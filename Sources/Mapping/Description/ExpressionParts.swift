@@ -1,0 +1,64 @@
+import CausewayExpressions
+
+// What is looked for inside expressions: the calls that name entities and entity mappings.
+
+/// Selectors of the migration manager that mapping models call (core-data-migration.md §§1, 3).
+enum ManagerSelector {
+    static let fetchRequest = "fetchRequestForSourceEntityNamed:predicateString:"
+    static let fetchRequestWithSubentities = "fetchRequestForSourceEntityNamed:predicateString:includesSubentities:"
+    static let instancesForMapping = "destinationInstancesForEntityMappingNamed:sourceInstances:"
+    static let instancesForRelationship = "destinationInstancesForSourceRelationshipNamed:sourceInstances:"
+}
+
+extension Expression {
+    static let source = Expression.variable("source")
+    static let manager = Expression.variable("manager")
+
+    /// `$source.path`.
+    static func source(_ path: String) -> Expression { .keyPath(operand: .source, path: path) }
+
+    /// The text of a string constant.
+    var text: String? { if case .constant(.string(let text)) = self { text } else { nil } }
+
+    /// The expression itself and all its parts, those in predicates included. Recurses as deep as the expression is.
+    func visit(_ body: (Expression) -> Void) {
+        body(self)
+        switch self {
+        case .evaluatedObject, .constant, .variable: break
+        case .keyPath(let operand, _): operand.visit(body)
+        case .function(let operand, _, let arguments):
+            operand?.visit(body)
+            for argument in arguments { argument.visit(body) }
+        case .aggregate(let elements):
+            for element in elements { element.visit(body) }
+        case .subquery(let collection, _, let predicate):
+            collection.visit(body)
+            predicate.visit(body)
+        case .fetch(let request, let context, _):
+            request.visit(body)
+            context.visit(body)
+        case .set(_, let left, let right):
+            left.visit(body)
+            right.visit(body)
+        case .conditional(let predicate, let then, let otherwise):
+            predicate.visit(body)
+            then.visit(body)
+            otherwise.visit(body)
+        }
+    }
+}
+
+extension Predicate {
+    /// The expressions in the predicate with all their parts.
+    func visit(_ body: (Expression) -> Void) {
+        switch self {
+        case .literal: break
+        case .comparison(let comparison):
+            comparison.left.visit(body)
+            comparison.right.visit(body)
+        case .not(let term): term.visit(body)
+        case .and(let terms), .or(let terms):
+            for term in terms { term.visit(body) }
+        }
+    }
+}

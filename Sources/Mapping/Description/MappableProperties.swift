@@ -1,0 +1,30 @@
+import CausewayModel
+
+extension ManagedObjectModel {
+    /// The attribute at a path: a name, or `composite.leaf`; inherited and transient ones included.
+    func attribute(path: String, of entity: String) -> Attribute? {
+        if let direct = attribute(path, of: entity)?.attribute { return direct }
+        var names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard names.count > 1, var found = attribute(names.removeFirst(), of: entity)?.attribute else { return nil }
+        for name in names {
+            guard let element = found.elements.first(where: { $0.name == name }) else { return nil }
+            found = element
+        }
+        return found
+    }
+
+    /// The attributes whose values a migration moves, inherited ones included, sorted by name. Transient ones have
+    /// none in the store, and derived ones are computed.
+    func migratableAttributes(of entity: String) -> [Attribute] {
+        allAttributes(of: entity).values
+            .filter { !$0.isTransient && $0.derivation == nil && $0.type != .undefined }
+            .sorted { ManagedObjectModel.compareOrder($0.name, $1.name) }
+    }
+}
+
+extension Attribute {
+    /// Where its leaves are below the attribute: `.street`, `.place.city`; an empty path for what is no composite.
+    var leafPaths: [String] {
+        type == .composite ? elements.flatMap { element in element.leafPaths.map { ".\(element.name)\($0)" } } : [""]
+    }
+}

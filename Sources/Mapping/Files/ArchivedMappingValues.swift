@@ -1,0 +1,92 @@
+import CausewayExpressions
+import CausewayPlist
+
+/// Decodes the expressions and user infos of one mapping model, and counts their parts against the limit.
+struct ArchivedMappingValues {
+    private var parts = 0
+
+    /// An archive of its own with an expression at its root; nil where the root is null.
+    mutating func expression(archived bytes: [UInt8]) throws(MappingFileError) -> Expression? {
+        let archive = try Self.archive(bytes)
+        return archive.root == .null ? nil : try expression(archive, archive.root)
+    }
+
+    mutating func expression(
+        _ archive: KeyedArchive, _ reference: KeyedArchive.Reference
+    ) throws(MappingFileError) -> Expression {
+        let expression: Expression
+        do {
+            expression = try Expression(archive: archive, at: reference)
+        } catch {
+            throw MappingFileError(error)
+        }
+        var count = 0
+        expression.visit { _ in count += 1 }
+        try charge(count)
+        return expression
+    }
+
+    /// An archive of its own with a dictionary at its root; empty where the root is null.
+    mutating func userInfo(archived bytes: [UInt8]) throws(MappingFileError) -> [String: Constant] {
+        let archive = try Self.archive(bytes)
+        let root: ArchivedValue
+        do { root = try archive.value(at: archive.root) } catch { throw MappingFileError(error) }
+        return try userInfo(archive, root)
+    }
+
+    /// A dictionary with string keys; empty for null and for an absent one.
+    mutating func userInfo(
+        _ archive: KeyedArchive, _ value: ArchivedValue?
+    ) throws(MappingFileError) -> [String: Constant] {
+        let entries: [(key: String, value: ArchivedValue)]
+        do throws(PropertyListError) {
+            entries = try archive.dictionary(value) ?? []
+        } catch {
+            throw MappingFileError(error)
+        }
+        try charge(entries.count)
+        var result: [String: Constant] = [:]
+        for entry in entries {
+            do throws(ExpressionArchiveError) {
+                result[entry.key] = try Constant(archive: archive, value: entry.value)
+            } catch {
+                throw MappingFileError(error)
+            }
+        }
+        return result
+    }
+
+    static func archive(_ bytes: [UInt8]) throws(MappingFileError) -> KeyedArchive {
+        do {
+            return try KeyedArchive(parsing: bytes)
+        } catch {
+            throw MappingFileError(error)
+        }
+    }
+
+    private mutating func charge(_ count: Int) throws(MappingFileError) {
+        parts += count
+        guard parts <= MappingFileLimits.expressionParts else {
+            throw MappingFileError(
+                .limitExceeded,
+                "The mapping model's expressions have more than \(MappingFileLimits.expressionParts) parts, which none "
+                    + "that was written by hand has.")
+        }
+    }
+}
+
+extension MappingFileError {
+    init(_ error: PropertyListError) {
+        self.init(error.code == .limitExceeded ? .limitExceeded : .damaged, "The archive can't be read: \(error)")
+    }
+
+    init(_ error: ExpressionArchiveError) {
+        let code: Code =
+            switch error.code {
+            case .unknownClass, .unsupported: .unsupported
+            case .limitExceeded, .archive(.limitExceeded): .limitExceeded
+            case .malformed, .archive: .damaged
+            }
+        self.init(code, "The archive can't be read: \(error)")
+    }
+}

@@ -1,0 +1,203 @@
+package import CausewayEvaluation
+import CausewaySQLite
+
+/// Which destination rows were made from which source rows, on disk: memory doesn't grow with the store.
+///
+/// Only what can't be read off the keys is kept: a mapping that gives every row its source's key needs no entry.
+package final class Associations {
+    private let statements: StatementCache
+    private var hasReverse = false
+    /// Mappings that have entries.
+    private var recorded: Set<Int> = []
+
+
+    /// - Parameter access: the scratch database's connection, inside a transaction.
+    package init(_ access: StoreAccess) throws(ObjectError) {
+        statements = StatementCache(access)
+        try run(
+            """
+            CREATE TABLE association (sourceEntity INTEGER, source INTEGER, mapping INTEGER, ordinal INTEGER, \
+            entity INTEGER, destination INTEGER, PRIMARY KEY (sourceEntity, source, mapping, ordinal)) WITHOUT ROWID
+            """)
+        try run(
+            """
+            CREATE TABLE shared (entity INTEGER, attribute TEXT, value, key INTEGER, \
+            PRIMARY KEY (entity, attribute, value)) WITHOUT ROWID
+            """)
+    }
+
+    private func run(_ sql: String) throws(ObjectError) {
+        do {
+            let box = try statements.statement(sql)
+            try box.statement.run()
+        } catch {
+            throw ObjectError(error, during: "the associations")
+        }
+    }
+
+    package func close() {
+        statements.removeAll()
+    }
+
+    /// Whether the mapping has entries at all.
+    func hasEntries(_ mapping: Int) -> Bool { recorded.contains(mapping) }
+
+    /// Adds entries; `key` gives the keys of rows that were just written.
+    package func record(
+        _ entries: [PendingAssociation], key: (ObjectID) -> Int64
+    ) throws(ObjectError) {
+        guard !entries.isEmpty else { return }
+        do {
+            let box = try statements.statement(
+                """
+                INSERT INTO association SELECT ?1, ?2, ?3, \
+                (SELECT coalesce(max(ordinal), 0) + 1 FROM association \
+                WHERE sourceEntity = ?1 AND source = ?2 AND mapping = ?3), ?4, ?5
+                """)
+            for entry in entries {
+                recorded.insert(entry.mapping)
+                try box.statement.bind(Int64(entry.source.entity), at: 1)
+                try box.statement.bind(entry.source.key, at: 2)
+                try box.statement.bind(entry.mapping, at: 3)
+                if let destination = entry.destination {
+                    try box.statement.bind(Int64(destination.entity), at: 4)
+                    try box.statement.bind(key(destination), at: 5)
+                } else {
+                    try box.statement.bindNull(at: 4)
+                    try box.statement.bindNull(at: 5)
+                }
+                try box.statement.run()
+            }
+        } catch {
+            throw ObjectError(error, during: "the associations")
+        }
+    }
+
+    /// What is recorded for a source row under a mapping (nil: under any), in order; nil where nothing is.
+    func destinations(of source: ObjectID, mapping: Int?) throws(ObjectError) -> [(mapping: Int, object: ObjectID?)] {
+        do {
+            let box = try statements.statement(
+                """
+                SELECT mapping, entity, destination FROM association WHERE sourceEntity = ? AND source = ?\
+                \(mapping == nil ? "" : " AND mapping = ?") ORDER BY mapping, ordinal
+                """)
+            try box.statement.bind(Int64(source.entity), at: 1)
+            try box.statement.bind(source.key, at: 2)
+            if let mapping { try box.statement.bind(mapping, at: 3) }
+            var result: [(mapping: Int, object: ObjectID?)] = []
+            while try box.statement.step() {
+                let object = box.statement.isNull(at: 2)
+                    ? nil
+                    : ObjectID(
+                        side: .destination, entity: Int32(truncatingIfNeeded: box.statement.int64(at: 1)),
+                        key: box.statement.int64(at: 2))
+                result.append((Int(box.statement.int64(at: 0)), object))
+            }
+            box.statement.reset()
+            return result
+        } catch {
+            throw ObjectError(error, during: "the associations")
+        }
+    }
+
+    /// The source rows recorded for a destination row under a mapping.
+    func sources(of destination: ObjectID, mapping: Int) throws(ObjectError) -> [ObjectID] {
+        if !hasReverse {
+            try run("CREATE INDEX byDestination ON association (destination, entity, mapping)")
+            hasReverse = true
+        }
+        do {
+            let box = try statements.statement(
+                """
+                SELECT sourceEntity, source FROM association WHERE destination = ? AND entity = ? AND mapping = ? \
+                ORDER BY sourceEntity, source, ordinal
+                """)
+            try box.statement.bind(destination.key, at: 1)
+            try box.statement.bind(Int64(destination.entity), at: 2)
+            try box.statement.bind(mapping, at: 3)
+            var result: [ObjectID] = []
+            while try box.statement.step() {
+                result.append(
+                    ObjectID(
+                        side: .source, entity: Int32(truncatingIfNeeded: box.statement.int64(at: 0)),
+                        key: box.statement.int64(at: 1)))
+            }
+            box.statement.reset()
+            return result
+        } catch {
+            throw ObjectError(error, during: "the associations")
+        }
+    }
+
+    /// Up to `limit` entries of a mapping after a place, in the order of the source rows.
+    package func entries(
+        of mapping: Int, after place: (entity: Int32, source: Int64, ordinal: Int64), limit: Int
+    ) throws(ObjectError) -> [(source: ObjectID, destination: ObjectID, ordinal: Int64)] {
+        do {
+            let box = try statements.statement(
+                """
+                SELECT sourceEntity, source, ordinal, entity, destination FROM association \
+                WHERE mapping = ?1 AND destination IS NOT NULL \
+                AND (sourceEntity, source, mapping, ordinal) > (?2, ?3, ?1, ?4) \
+                ORDER BY sourceEntity, source, mapping, ordinal LIMIT ?5
+                """)
+            try box.statement.bind(mapping, at: 1)
+            try box.statement.bind(Int64(place.entity), at: 2)
+            try box.statement.bind(place.source, at: 3)
+            try box.statement.bind(place.ordinal, at: 4)
+            try box.statement.bind(limit, at: 5)
+            var result: [(source: ObjectID, destination: ObjectID, ordinal: Int64)] = []
+            while try box.statement.step() {
+                let source = ObjectID(
+                    side: .source, entity: Int32(truncatingIfNeeded: box.statement.int64(at: 0)),
+                    key: box.statement.int64(at: 1))
+                let destination = ObjectID(
+                    side: .destination, entity: Int32(truncatingIfNeeded: box.statement.int64(at: 3)),
+                    key: box.statement.int64(at: 4))
+                result.append((source, destination, box.statement.int64(at: 2)))
+            }
+            box.statement.reset()
+            return result
+        } catch {
+            throw ObjectError(error, during: "the associations")
+        }
+    }
+
+    /// The key of a shared row; nil where there is none yet.
+    func sharedKey(_ entity: Int32, _ attribute: String, _ value: Cell) throws(ObjectError) -> Int64? {
+        do {
+            let box = try statements.statement("SELECT key FROM shared WHERE entity = ? AND attribute = ? AND value = ?")
+            try Self.bind(entity, attribute, value, to: box)
+            let key = try box.statement.step() ? box.statement.int64(at: 0) : nil
+            box.statement.reset()
+            return key
+        } catch {
+            throw ObjectError(error, during: "the associations")
+        }
+    }
+
+    func rememberShared(_ entity: Int32, _ attribute: String, _ value: Cell, key: Int64) throws(ObjectError) {
+        do {
+            let box = try statements.statement("INSERT INTO shared VALUES (?, ?, ?, ?)")
+            try Self.bind(entity, attribute, value, to: box)
+            try box.statement.bind(key, at: 4)
+            try box.statement.run()
+        } catch {
+            throw ObjectError(error, during: "the associations")
+        }
+    }
+
+    private static func bind(
+        _ entity: Int32, _ attribute: String, _ value: Cell, to box: StatementBox
+    ) throws(SQLiteError) {
+        try box.statement.bind(Int64(entity), at: 1)
+        try box.statement.bind(attribute, at: 2)
+        switch value {
+        case .integer(let value): try box.statement.bind(value, at: 3)
+        case .real(let value): try box.statement.bind(value, at: 3)
+        case .text(let value): try box.statement.bind(value, at: 3)
+        case .blob(let value): try box.statement.bind(value, at: 3)
+        case .null, .carried, .temporary, .appended: try box.statement.bindNull(at: 3)
+        }
+    }
+}

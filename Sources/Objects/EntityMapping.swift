@@ -1,0 +1,85 @@
+public import CausewayEvaluation
+import CausewayExpressions
+package import CausewayMapping
+
+/// One entity mapping of a running migration: what `NSEntityMapping` is to a policy.
+///
+/// It is an object, as Core Data's is: a policy may rewrite value expressions in `begin(_:with:)`, before the rows come.
+public final class EntityMapping {
+    /// What kind of mapping it is; the raw values are Core Data's.
+    public enum MappingType: Int, Hashable, Sendable {
+        case undefined = 0
+        case custom = 1
+        case add = 2
+        case remove = 3
+        case copy = 4
+        case transform = 5
+    }
+
+    /// The mapping's name, `PostToPost`; other mappings' expressions refer to it.
+    public let name: String
+    /// What kind of mapping it is.
+    public let mappingType: MappingType
+    /// nil where the entity is added.
+    public let sourceEntityName: String?
+    /// nil where the entity is removed.
+    public let destinationEntityName: String?
+    /// In processing order.
+    public let attributeMappings: [PropertyMapping]
+    /// In processing order.
+    public let relationshipMappings: [PropertyMapping]
+    /// nil where the default policy migrates the entity.
+    public let entityMigrationPolicyClassName: String?
+    /// What the mapping model's author left for the policy.
+    public let userInfo: [String: Value]
+
+    /// Place in the step's mappings.
+    package let index: Int
+
+    package init(_ description: EntityMappingDescription, index: Int) {
+        name = description.name
+        mappingType = MappingType(rawValue: description.kind.rawValue) ?? .undefined
+        sourceEntityName = description.sourceEntity
+        destinationEntityName = description.destinationEntity
+        attributeMappings = description.attributeMappings.map { PropertyMapping($0) }
+        relationshipMappings = description.relationshipMappings.map { PropertyMapping($0) }
+        entityMigrationPolicyClassName = description.policyClassName
+        userInfo = description.userInfo.mapValues { Value($0) }
+        self.index = index
+    }
+
+    /// Whether a policy has rewritten an expression.
+    var isRewritten: Bool {
+        attributeMappings.contains { $0.isRewritten } || relationshipMappings.contains { $0.isRewritten }
+    }
+}
+
+/// How one destination property gets its value: what `NSPropertyMapping` is to a policy.
+public final class PropertyMapping {
+    /// The destination property; a composite's leaf is `composite.leaf`.
+    public let name: String
+    /// What the mapping model's author left for the policy.
+    public let userInfo: [String: Value]
+    /// The expression in the language of `NSExpression(format:)`; nil leaves the property alone.
+    ///
+    /// A policy may set it in `begin(_:with:)`. A text that can't be parsed, or names what the source model lacks, is
+    /// reported when the first row needs it.
+    public var valueExpression: String? {
+        get { text }
+        set {
+            text = newValue
+            isRewritten = true
+            compiled = nil
+        }
+    }
+
+    private var text: String?
+    private(set) var isRewritten = false
+    var compiled: CompiledExpression?
+
+    init(_ description: PropertyMappingDescription) {
+        name = description.name
+        text = description.expression?.formatString
+        userInfo = description.userInfo.mapValues { Value($0) }
+    }
+}

@@ -1,0 +1,116 @@
+package import CausewayEvaluation
+package import CausewayMapping
+package import CausewayModel
+package import CausewayStoreFormat
+
+/// How the objects of one entity mapping are made and linked; computed once a plan, read by every worker.
+package struct EntityMappingPlan: Sendable {
+    /// Whether a destination row has its source row's key.
+    package enum KeyKeeping: Hashable, Sendable {
+        /// Always: the association is in the keys and is not recorded.
+        case always
+        /// Where no row of an earlier mapping has it; the association is recorded.
+        case ifFree
+        /// Never: the rows come from several tables, and their keys would clash.
+        case never
+    }
+
+    /// What the default policy puts into one attribute.
+    package struct AttributeFill: Sendable {
+        package enum Origin: Sendable {
+            /// The source cell as it is: this result column of the mapping's statement.
+            case carry(Int)
+            case compute(CompiledExpression)
+        }
+        package var name: String
+        package var column: Int
+        package var attribute: Attribute
+        package var origin: Origin
+
+        package init(name: String, column: Int, attribute: Attribute, origin: Origin) {
+            self.name = name
+            self.column = column
+            self.attribute = attribute
+            self.origin = origin
+        }
+    }
+
+    /// A to-one whose targets keep their keys: the key is copied with the row.
+    package struct KeyFill: Sendable {
+        /// Result columns of the mapping's statement: the key, the target's Z_ENT, the place in the inverse.
+        package var key: Int
+        package var entity: Int?
+        package var place: Int?
+        /// Destination Z_ENT by source Z_ENT of the target; where the source has no column for it, the one entry counts.
+        package var numbers: [Int32: Int32]
+        /// Z_ENT of the source's declared destination.
+        package var declared: Int32
+        package var column: Int
+        package var entityColumn: Int?
+        package var placeColumn: Int?
+
+        package init(
+            key: Int, entity: Int?, place: Int?, numbers: [Int32: Int32], declared: Int32, column: Int,
+            entityColumn: Int?, placeColumn: Int?
+        ) {
+            self.key = key
+            self.entity = entity
+            self.place = place
+            self.numbers = numbers
+            self.declared = declared
+            self.column = column
+            self.entityColumn = entityColumn
+            self.placeColumn = placeColumn
+        }
+    }
+
+    /// A relationship whose expression is evaluated for every row in stage 2.
+    package struct RelationshipFill: Sendable {
+        package var name: String
+        package var expression: CompiledExpression
+        /// The entity that the destination relationship leads to.
+        package var destination: String
+
+        package init(name: String, expression: CompiledExpression, destination: String) {
+            self.name = name
+            self.expression = expression
+            self.destination = destination
+        }
+    }
+
+    package var description: EntityMappingDescription
+    /// Place in the step's mappings.
+    package var index: Int
+    /// Which of the step's mapping models it belongs to: they run one after another.
+    package var modelIndex: Int
+    /// nil where no rows are read: the entity is added, or its mapping says remove.
+    package var sourceEntity: Int32?
+    package var destinationEntity: Int32?
+    package var keeping: KeyKeeping
+    /// The statement that reads the source rows, and its result column by column of the source's table (−1: not read).
+    package var select: RowSelect
+    package var cells: [Int]
+    package var filter: CompiledPredicate?
+    package var attributes: [AttributeFill]
+    package var keys: [KeyFill]
+    package var relationships: [RelationshipFill]
+
+    package init(
+        description: EntityMappingDescription, index: Int, modelIndex: Int, sourceEntity: Int32?,
+        destinationEntity: Int32?, keeping: KeyKeeping, select: RowSelect, cells: [Int], filter: CompiledPredicate?,
+        attributes: [AttributeFill], keys: [KeyFill], relationships: [RelationshipFill]
+    ) {
+        self.description = description
+        self.index = index
+        self.modelIndex = modelIndex
+        self.sourceEntity = sourceEntity
+        self.destinationEntity = destinationEntity
+        self.keeping = keeping
+        self.select = select
+        self.cells = cells
+        self.filter = filter
+        self.attributes = attributes
+        self.keys = keys
+        self.relationships = relationships
+    }
+}

@@ -1,0 +1,103 @@
+public import CausewayEvaluation
+
+/// A function of a policy or a manager that expressions may call: `FUNCTION($entityPolicy, 'trimmed:', $source.phone)`.
+public typealias MigrationFunction = ([Value], MigrationManager) throws -> Value
+
+/// How one entity mapping's rows are migrated: what `NSEntityMigrationPolicy` is.
+///
+/// Override what differs and call `super` for what doesn't. The hooks come in Core Data's order, stage by stage over all
+/// entity mappings:
+///
+/// 1. for each mapping `begin`, then `createDestinationInstances` for each source row, then `endInstanceCreation`;
+/// 2. for each mapping `createRelationships` for each row made in stage 1, then `endRelationshipCreation`;
+/// 3. for each mapping `performCustomValidation`, then `end`.
+///
+/// One instance lives through all three stages of its mapping, and its hooks are called on one thread. An error that a
+/// hook throws stops the migration, with the source row's URI in the message; the store stays as it is.
+open class EntityMigrationPolicy {
+    /// Policies are made by the migration.
+    public required init() {}
+
+    /// Whether every row is migrated without regard to any other: such a policy runs on all workers at once, one instance
+    /// each.
+    ///
+    /// It keeps no state from row to row, reads source objects, and makes and links objects for its own row only. It
+    /// can't fetch from the destination. The default is false: rows come in the source's order, one after another.
+    open class var isIndependent: Bool { false }
+
+    /// What expressions may call through `$entityPolicy`, by selector (`bookState:`). Asked once, before the first row.
+    open var functions: [String: MigrationFunction] { [:] }
+
+    /// Before the first row of the mapping.
+    ///
+    /// - Parameters:
+    ///   - mapping: the entity mapping.
+    ///   - manager: the migration.
+    /// - Throws: whatever stops the migration.
+    open func begin(_ mapping: EntityMapping, with manager: MigrationManager) throws {}
+
+    /// Makes the destination objects of one source object.
+    ///
+    /// The default makes one object of the mapping's destination entity, fills its attributes by the mapping's
+    /// expressions, and associates it. An override may make none, one or many objects of any entity; it associates what it
+    /// makes by hand.
+    ///
+    /// - Parameters:
+    ///   - sInstance: the source object.
+    ///   - mapping: the entity mapping.
+    ///   - manager: the migration.
+    /// - Throws: whatever stops the migration.
+    open func createDestinationInstances(
+        forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
+    ) throws {
+        try manager.session.createDefault(from: sInstance.objectID, mapping, manager)
+    }
+
+    /// After the last row of the mapping.
+    ///
+    /// - Parameters:
+    ///   - mapping: the entity mapping.
+    ///   - manager: the migration.
+    /// - Throws: whatever stops the migration.
+    open func endInstanceCreation(forMapping mapping: EntityMapping, manager: MigrationManager) throws {}
+
+    /// Links one destination object that was associated in stage 1.
+    ///
+    /// The default evaluates the mapping's relationship expressions with the source object and sets the relationships;
+    /// their inverses follow.
+    ///
+    /// - Parameters:
+    ///   - dInstance: the destination object.
+    ///   - mapping: the entity mapping.
+    ///   - manager: the migration.
+    /// - Throws: whatever stops the migration.
+    open func createRelationships(
+        forDestination dInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
+    ) throws {
+        try manager.session.relateDefault(dInstance.objectID, mapping)
+    }
+
+    /// After the last row's relationships.
+    ///
+    /// - Parameters:
+    ///   - mapping: the entity mapping.
+    ///   - manager: the migration.
+    /// - Throws: whatever stops the migration.
+    open func endRelationshipCreation(forMapping mapping: EntityMapping, manager: MigrationManager) throws {}
+
+    /// Checks what the model can't; it fetches its objects itself. The model's own rules are checked afterwards.
+    ///
+    /// - Parameters:
+    ///   - mapping: the entity mapping.
+    ///   - manager: the migration.
+    /// - Throws: whatever stops the migration.
+    open func performCustomValidation(forMapping mapping: EntityMapping, manager: MigrationManager) throws {}
+
+    /// The mapping is done.
+    ///
+    /// - Parameters:
+    ///   - mapping: the entity mapping.
+    ///   - manager: the migration.
+    /// - Throws: whatever stops the migration.
+    open func end(_ mapping: EntityMapping, manager: MigrationManager) throws {}
+}

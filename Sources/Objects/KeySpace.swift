@@ -1,0 +1,41 @@
+/// The keys of the rows that a migration makes: counted up for each table from the largest that was ever given.
+///
+/// Rows ask in the order in which they are written, which is the source's: the keys don't depend on batch size or workers.
+package struct KeySpace: Sendable {
+    private var last: [Int64]
+
+    /// - Parameter last: for each table of the layout, the largest key that is taken; 0 for none.
+    package init(last: [Int64]) {
+        self.last = last
+    }
+
+    /// A key that no row of the table has had.
+    mutating func next(in table: Int) -> Int64 {
+        last[table] += 1
+        return last[table]
+    }
+
+    /// A key that was given from outside is taken.
+    mutating func take(_ key: Int64, in table: Int) {
+        if key > last[table] { last[table] = key }
+    }
+
+    /// The largest key of the table so far: what Z_PRIMARYKEY's Z_MAX becomes.
+    package func maximum(in table: Int) -> Int64 { last[table] }
+}
+
+/// `KeySpace`, shared by what writes into one store; used by one thread.
+package final class KeySource {
+    package internal(set) var keys: KeySpace
+    /// Places given in ordered relationships, by table and column.
+    var places: [PlaceColumn: Int64] = [:]
+
+    struct PlaceColumn: Hashable {
+        var table: String
+        var column: String
+    }
+
+    package init(_ keys: KeySpace) {
+        self.keys = keys
+    }
+}

@@ -1,0 +1,351 @@
+package import CausewayEvaluation
+import CausewayExpressions
+import CausewayModel
+import CausewaySQLiteFile
+
+/// What a manager works on: two contexts, the step's mappings, the associations. One a thread; the one that isn't a
+/// worker's has the associations.
+package final class MigrationSession {
+    package let source: ObjectContext
+    package let destination: ObjectContext
+    package let mappings: [EntityMapping]
+    package let plans: [EntityMappingPlan]
+    package let scope: EvaluationScope
+    let associations: Associations?
+    private let functions: SessionFunctions
+    private let shared = SharedRowCache()
+    package var currentMapping: EntityMapping?
+    package var progress: () -> Double = { 0 }
+
+    /// Associations of the batch in hand.
+    private(set) var pending: [PendingAssociation] = []
+    /// The source row in hand, what was associated with it so far, and the row that took its key.
+    private var row: RowInHand?
+    /// In stage 2: from which row the destination row in hand was made.
+    private var pair: (source: ObjectID, destination: ObjectID)?
+    private var cancellation: (any Error)?
+
+    private struct RowInHand {
+        var source: ObjectID
+        var mapping: Int
+        var associated: [ObjectID] = []
+        var kept: ObjectID?
+    }
+
+    package init(
+        source: ObjectContext, destination: ObjectContext, mappings: [EntityMapping], plans: [EntityMappingPlan],
+        associations: Associations?, now: Double
+    ) {
+        self.source = source
+        self.destination = destination
+        self.mappings = mappings
+        self.plans = plans
+        self.associations = associations
+        functions = SessionFunctions()
+        scope = EvaluationScope(
+            now: now, sourceGraph: source, destinationGraph: destination, functions: functions)
+        functions.session = self
+    }
+
+    /// Makes the policy's and the manager's functions callable from expressions.
+    package func use(policy: [String: MigrationFunction], manager: MigrationManager) {
+        functions.policy = policy
+        functions.own = manager.functions
+        functions.manager = manager
+    }
+
+    /// Breaks the cycle between session and functions, and ends all statements.
+    package func close() {
+        functions.session = nil
+        functions.manager = nil
+        source.close()
+        destination.close()
+    }
+
+    func cancel(_ error: any Error) {
+        if cancellation == nil { cancellation = error }
+    }
+
+    /// Throws what `cancelMigration(with:)` was given.
+    package func checkCancelled() throws {
+        if let cancellation { throw cancellation }
+    }
+
+    func mapping(named name: String) throws(ObjectError) -> Int {
+        guard let index = mappings.firstIndex(where: { $0.name == name }) else {
+            throw ObjectError(.unknownEntity, "no entity mapping of this step is called “\(name)”")
+        }
+        return index
+    }
+
+    // MARK: - Stage 1
+
+    /// Before the hook of a source row: `key` is its key where the new row may have it.
+    package func begin(row object: ObjectID, mapping: Int, key: Int64?) {
+        row = RowInHand(source: object, mapping: mapping)
+        destination.keptKey = nil
+        if let key, let entity = plans[mapping].destinationEntity { destination.keptKey = (entity, key) }
+        destination.follow(source)
+    }
+
+    /// After the hook: what its associations come to.
+    package func endRow() {
+        guard let row else { return }
+        self.row = nil
+        let plan = plans[row.mapping]
+        let wasTaken = destination.keptKey == nil && plan.keeping != .never
+        destination.keptKey = nil
+        if plan.keeping == .always {
+            // The keys say it already where exactly the row with the source's key was associated, or none was made.
+            if wasTaken, row.associated.count == 1, let only = row.associated.first, only.key == row.source.key,
+                only.entity == plan.destinationEntity
+            {
+                return
+            }
+            if !wasTaken, row.associated.isEmpty { return }
+            if row.associated.isEmpty {
+                pending.append(PendingAssociation(mapping: row.mapping, source: row.source, destination: nil))
+                return
+            }
+        }
+        for object in row.associated {
+            pending.append(PendingAssociation(mapping: row.mapping, source: row.source, destination: object))
+        }
+    }
+
+    /// Hands over the batch's associations.
+    package func takePending() -> [PendingAssociation] {
+        let result = pending
+        pending.removeAll(keepingCapacity: true)
+        return result
+    }
+
+    func associate(_ from: ObjectID, _ to: ObjectID, _ mapping: EntityMapping) throws(ObjectError) {
+        guard from.side == .source, to.side == .destination else {
+            throw ObjectError(.type, "associate(…) takes a source object and a destination object, in this order")
+        }
+        if let row, row.source == from, row.mapping == mapping.index {
+            self.row?.associated.append(to)
+        } else {
+            pending.append(PendingAssociation(mapping: mapping.index, source: from, destination: to))
+        }
+    }
+
+    /// What `EntityMigrationPolicy` does by default in stage 1.
+    func createDefault(from object: ObjectID, _ mapping: EntityMapping, _ manager: MigrationManager) throws {
+        let plan = plans[mapping.index]
+        guard let entity = plan.destinationEntity else { return }
+        let made = try destination.insert(entity)
+        scope.source = .object(object)
+        scope.evaluated = .object(object)
+        scope.destination = .object(made)
+        let isInHand = source.current?.object == object
+        if mapping.isRewritten || !isInHand {
+            try fillByExpressions(made, mapping, plan)
+        } else {
+            for fill in plan.attributes { try self.fill(fill, of: made) }
+            for key in plan.keys { try carry(key, to: made) }
+        }
+        try manager.associate(
+            sourceInstance: source.object(with: object), withDestinationInstance: destination.object(with: made),
+            for: mapping)
+    }
+
+    private func fill(_ fill: EntityMappingPlan.AttributeFill, of made: ObjectID) throws {
+        switch fill.origin {
+        case .carry(let cell): try destination.carry(cell, to: made, column: fill.column)
+        case .compute(let expression):
+            let value = try expression.evaluate(scope)
+            let cell = try destination.cell(for: value, as: fill.attribute, named: fill.name, of: made)
+            try destination.setCell(made, column: fill.column, to: cell)
+        }
+    }
+
+    private func fillByExpressions(_ made: ObjectID, _ mapping: EntityMapping, _ plan: EntityMappingPlan) throws {
+        for property in mapping.attributeMappings {
+            guard let expression = try compiled(property, mapping) else { continue }
+            try destination.set(PropertyKey(property.name), of: made, to: try expression.evaluate(scope))
+        }
+        // A policy that rewrites expressions, or another source row than the one in hand: links as stage 2 makes them.
+        if source.current?.object.entity == plan.sourceEntity, source.current?.object == Self.id(scope.source) {
+            for key in plan.keys { try carry(key, to: made) }
+        }
+    }
+
+    private static func id(_ value: Value) -> ObjectID? {
+        guard case .object(let id) = value else { return nil }
+        return id
+    }
+
+    private func carry(_ fill: EntityMappingPlan.KeyFill, to made: ObjectID) throws {
+        guard let reader = source.current?.reader, reader.integer(at: fill.key) != nil else { return }
+        let entity = fill.entity.flatMap { reader.integer(at: $0) }.map { Int32(truncatingIfNeeded: $0) } ?? fill.declared
+        guard let number = fill.numbers[entity] else { return }
+        try destination.carry(fill.key, to: made, column: fill.column)
+        if let column = fill.entityColumn { try destination.setCell(made, column: column, to: .integer(Int64(number))) }
+        guard let column = fill.placeColumn else { return }
+        if let place = fill.place, !reader.isNull(at: place) {
+            try destination.carry(place, to: made, column: column)
+        } else {
+            try destination.setCell(made, column: column, to: .appended)
+        }
+    }
+
+    private func compiled(_ property: PropertyMapping, _ mapping: EntityMapping) throws -> CompiledExpression? {
+        if let compiled = property.compiled { return compiled }
+        guard let text = property.valueExpression else { return nil }
+        let compiler = MappingCompiler(
+            source: source.map.schema, destination: destination.map.schema, functions: functions.catalog)
+        let compiled = try compiler.compile(
+            text, source: mapping.sourceEntityName, destination: mapping.destinationEntityName,
+            place: "\(mapping.name).\(property.name)")
+        property.compiled = compiled
+        return compiled
+    }
+
+    // MARK: - Stage 2
+
+    /// Before the hook of a destination row.
+    package func begin(destination object: ObjectID, from source: ObjectID) {
+        pair = (source, object)
+    }
+
+    package func endPair() {
+        pair = nil
+    }
+
+    /// What `EntityMigrationPolicy` does by default in stage 2.
+    func relateDefault(_ object: ObjectID, _ mapping: EntityMapping) throws {
+        let from: ObjectID
+        if let pair, pair.destination == object {
+            from = pair.source
+        } else if let found = try sources(mappingNamed: mapping.name, of: [object]).first {
+            from = found
+        } else {
+            return
+        }
+        scope.source = .object(from)
+        scope.evaluated = .object(from)
+        scope.destination = .object(object)
+        let plan = plans[mapping.index]
+        if mapping.isRewritten {
+            for property in mapping.relationshipMappings {
+                guard let expression = try compiled(property, mapping) else { continue }
+                try relate(object, property.name, expression)
+            }
+            return
+        }
+        for fill in plan.relationships { try relate(object, fill.name, fill.expression) }
+    }
+
+    private func relate(_ object: ObjectID, _ name: String, _ expression: CompiledExpression) throws {
+        let entity = destination.map.name(of: object.entity)
+        functions.fitting = destination.map.schema.model.relationship(name, of: entity)?.relationship.destination
+        defer { functions.fitting = nil }
+        try destination.set(PropertyKey(name), of: object, to: try expression.evaluate(scope))
+    }
+
+    // MARK: - Looking up
+
+    /// Makes the associations of the rows so far findable.
+    private func settle() throws(ObjectError) -> Associations {
+        guard let associations else {
+            throw ObjectError(
+                .detached, "an independent policy can't look up associations: they are complete only after stage 1")
+        }
+        if !pending.isEmpty { try associations.record(takePending(), key: { $0.key }) }
+        return associations
+    }
+
+    func destinations(mappingNamed name: String, of sources: [ObjectID]) throws(ObjectError) -> [ObjectID] {
+        let mapping = try mapping(named: name)
+        let associations = try settle()
+        var result: [ObjectID] = []
+        for source in sources { result += try destinations(of: source, mapping: mapping, associations) }
+        return result
+    }
+
+    /// Under any mapping; `fitting` keeps objects of that entity.
+    func destinations(of sources: [ObjectID], fitting: String?) throws(ObjectError) -> [ObjectID] {
+        let associations = try settle()
+        var result: [ObjectID] = []
+        for source in sources {
+            for mapping in mappings.indices {
+                let plan = plans[mapping]
+                guard plan.sourceEntity == source.entity || associations.hasEntries(mapping) else { continue }
+                for found in try destinations(of: source, mapping: mapping, associations)
+                where fitting.map({ destination.map.isKind(found.entity, of: $0) }) ?? true {
+                    result.append(found)
+                }
+            }
+        }
+        return result
+    }
+
+    private func destinations(
+        of source: ObjectID, mapping: Int, _ associations: Associations
+    ) throws(ObjectError) -> [ObjectID] {
+        if associations.hasEntries(mapping) {
+            let recorded = try associations.destinations(of: source, mapping: mapping)
+            if !recorded.isEmpty { return recorded.compactMap(\.object) }
+        }
+        let plan = plans[mapping]
+        guard plan.keeping == .always, plan.sourceEntity == source.entity, let entity = plan.destinationEntity else {
+            return []
+        }
+        let object = ObjectID(side: .destination, entity: entity, key: source.key)
+        return try destination.exists(object) ? [object] : []
+    }
+
+    func sources(mappingNamed name: String, of destinations: [ObjectID]) throws(ObjectError) -> [ObjectID] {
+        let mapping = try mapping(named: name)
+        let associations = try settle()
+        var result: [ObjectID] = []
+        for object in destinations {
+            if associations.hasEntries(mapping) {
+                let recorded = try associations.sources(of: object, mapping: mapping)
+                result += recorded
+                if !recorded.isEmpty { continue }
+            }
+            let plan = plans[mapping]
+            guard plan.keeping == .always, plan.destinationEntity == object.entity, let entity = plan.sourceEntity else {
+                continue
+            }
+            let from = ObjectID(side: .source, entity: entity, key: object.key)
+            guard try source.exists(from) else { continue }
+            if associations.hasEntries(mapping), try !associations.destinations(of: from, mapping: mapping).isEmpty {
+                continue
+            }
+            result.append(from)
+        }
+        return result
+    }
+
+    func findOrInsert(
+        _ entity: String, _ attribute: PropertyKey, _ value: Value
+    ) throws(ObjectError) -> (object: ObjectID, isNew: Bool) {
+        guard let associations else {
+            throw ObjectError(.detached, "an independent policy can't share rows with other rows; make it dependent")
+        }
+        let number = try destination.number(of: entity)
+        let handle = try destination.key(attribute.name)
+        guard let resolved = handle.handle, case .attribute(_, let description)? = destination.map.place(of: resolved, entity: number)
+        else { throw ObjectError(.unknownProperty, "\(entity) has no attribute “\(attribute.name)”") }
+        let any = ObjectID(side: .destination, entity: number, key: 0)
+        let cell = try destination.cell(for: value, as: description, named: attribute.name, of: any)
+        let key = SharedRowCache.Key(entity: number, attribute: attribute.name, value: value)
+        if let found = shared[key] { return (ObjectID(side: .destination, entity: number, key: found), false) }
+        if let found = try associations.sharedKey(number, attribute.name, cell) {
+            shared[key] = found
+            return (ObjectID(side: .destination, entity: number, key: found), false)
+        }
+        let kept = destination.keptKey
+        destination.keptKey = nil
+        let made = try destination.insert(number)
+        destination.keptKey = kept
+        try destination.set(handle, of: made, to: value)
+        try associations.rememberShared(number, attribute.name, cell, key: made.key)
+        shared[key] = made.key
+        return (made, true)
+    }
+}

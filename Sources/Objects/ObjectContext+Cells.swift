@@ -1,0 +1,150 @@
+package import CausewayEvaluation
+import CausewayModel
+import CausewaySQLite
+package import CausewaySQLiteFile
+
+/// Cells of rows: of the row in hand, of new rows, of stored ones.
+extension ObjectContext {
+    /// Stands on a row of a source batch.
+    ///
+    /// - Parameters:
+    ///   - object: its identity.
+    ///   - reader: loaded with its record.
+    ///   - cells: the record's cell by column of the row's table, −1 where it wasn't selected.
+    ///   - row: its place in the batch.
+    package func stand(on object: ObjectID, reader: RecordReader, cells: [Int], row: Int) {
+        if current?.reader === reader, current?.object.entity == object.entity {
+            current?.object = object
+            current?.row = Int32(row)
+        } else {
+            current = CurrentRow(object: object, reader: reader, cells: cells, row: Int32(row))
+        }
+    }
+
+    /// Where new rows' carried cells come from, in a destination context: the same row of the same batch.
+    package func follow(_ source: ObjectContext) {
+        current = source.current
+    }
+
+    /// The table and the place of a row, read from the store if need be.
+    func locate(_ object: ObjectID) throws(ObjectError) -> (table: Int, row: Int) {
+        guard let table = map.table(of: object.entity) else {
+            throw ObjectError(.missing, "\(name(object)): the \(side) model has no such entity")
+        }
+        if object.key < 0 {
+            let row = Int(-(object.key + 1))
+            guard row < tables[table].count, !tables[table].isRemoved(row) else {
+                throw ObjectError(.missing, "\(name(object)) is gone: an object of an independent policy ends with its batch")
+            }
+            return (table, row)
+        }
+        if let row = tables[table].index(of: object.key), !tables[table].isRemoved(row) { return (table, row) }
+        return (table, try load(object, table: table))
+    }
+
+    /// Whether the row is there.
+    func exists(_ object: ObjectID) throws(ObjectError) -> Bool {
+        guard let table = map.table(of: object.entity) else { return false }
+        if let row = tables[table].index(of: object.key) { return !tables[table].isRemoved(row) }
+        guard let statements else { return false }
+        do {
+            let box = try statements.statement("SELECT 1 FROM \(map.tables[table].name) WHERE \"Z_PK\" = ?")
+            try box.statement.bind(object.key, at: 1)
+            let exists = try box.statement.step()
+            box.statement.reset()
+            return exists
+        } catch {
+            throw ObjectError(error, during: name(object))
+        }
+    }
+
+    private func load(_ object: ObjectID, table: Int) throws(ObjectError) -> Int {
+        guard let statements else {
+            throw ObjectError(
+                .detached,
+                "\(name(object)): an independent policy sees the objects of its own row only; make it dependent")
+        }
+        let storage = map.tables[table]
+        do {
+            let box = try statements.statement(
+                "SELECT \(storage.columns.map(\.quoted).joined(separator: ", ")) FROM \(storage.name) WHERE \"Z_PK\" = ?")
+            try box.statement.bind(object.key, at: 1)
+            guard try box.statement.step() else {
+                throw ObjectError(.missing, "\(name(object)) isn't in the \(side) store")
+            }
+            let row = try append(box.statement, to: table)
+            box.statement.reset()
+            return row
+        } catch let error as ObjectError {
+            throw error
+        } catch let error as SQLiteError {
+            throw ObjectError(error, during: name(object))
+        } catch {
+            throw ObjectError(.store, "\(name(object)): \(error)")
+        }
+    }
+
+    /// Takes over the row on which a statement of all columns of the table stands.
+    func append(_ statement: borrowing Statement, to table: Int) throws(SQLiteError) -> Int {
+        let key = statement.int64(at: TableStorage.primaryKey)
+        if let row = tables[table].index(of: key) { return row }
+        var cells = ContiguousArray<Cell>()
+        cells.reserveCapacity(map.tables[table].columns.count)
+        for column in map.tables[table].columns.indices { cells.append(try Self.cell(of: statement, at: column)) }
+        return tables[table].append(
+            key: key, entity: Int32(truncatingIfNeeded: statement.int64(at: TableStorage.entityNumber)), state: [],
+            sourceRow: -1, template: cells)
+    }
+
+    private static func cell(of statement: borrowing Statement, at column: Int) throws(SQLiteError) -> Cell {
+        switch statement.type(at: column) {
+        case .null: .null
+        case .integer: .integer(statement.int64(at: column))
+        case .real: .real(statement.double(at: column))
+        case .text: .text(try statement.string(at: column) ?? "")
+        case .blob: .blob(statement.bytes(at: column) ?? [])
+        }
+    }
+
+    /// The cell of a column: NULL and numbers as they are, texts and blobs copied.
+    func cell(_ object: ObjectID, column: Int) throws(ObjectError) -> Cell {
+        if let current, current.object == object, current.cells[column] >= 0 {
+            return try Self.cell(of: current.reader, at: current.cells[column])
+        }
+        let (table, row) = try locate(object)
+        let cell = tables[table].cell(row, column)
+        guard case .carried(let index) = cell else { return cell }
+        // Carried cells are read while their source row is in hand, or not at all.
+        guard let current, current.row == tables[table].sourceRows[row] else {
+            throw ObjectError(
+                .missing, "\(name(object)) is not written yet and its source row is no longer in hand; read it in its hook")
+        }
+        return try Self.cell(of: current.reader, at: Int(index))
+    }
+
+    private static func cell(of reader: RecordReader, at index: Int) throws(ObjectError) -> Cell {
+        if reader.isNull(at: index) { return .null }
+        if let integer = reader.integer(at: index) { return .integer(integer) }
+        if let real = reader.real(at: index) { return .real(real) }
+        let bytes = unsafe reader.unsafeBytes(at: index)
+        guard reader.serialType(at: index).isText else { return unsafe .blob(Array(bytes)) }
+        guard let text = unsafe String(validating: bytes, as: UTF8.self) else {
+            throw ObjectError(.type, "a text isn't valid UTF-8")
+        }
+        return .text(text)
+    }
+
+    /// Changes a cell of a row that is new or stored.
+    func setCell(_ object: ObjectID, column: Int, to cell: Cell) throws(ObjectError) {
+        if case .readOnly = mode {
+            throw ObjectError(.store, "\(name(object)): the source store is only read")
+        }
+        let (table, row) = try locate(object)
+        tables[table].set(row, column, to: cell)
+    }
+
+    /// Fills a cell of the new row with the source's, bytes unchanged.
+    func carry(_ cell: Int, to object: ObjectID, column: Int) throws(ObjectError) {
+        try setCell(object, column: column, to: .carried(Int32(cell)))
+    }
+}

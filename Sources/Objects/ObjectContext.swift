@@ -1,0 +1,223 @@
+public import CausewayEvaluation
+import CausewayModel
+import CausewaySQLite
+package import CausewaySQLiteFile
+import CausewayStoreFormat
+
+/// The objects of one store, as a policy or a stage's handler sees them: what `NSManagedObjectContext` is to them.
+///
+/// Memory is bounded: objects that were made or changed are written in batches, objects that were read are let go; a
+/// `ManagedObject` names its row and finds it again. A context belongs to the thread of the hook that got it.
+public final class ObjectContext {
+    /// Whether new and changed rows go to a store of this context, stay with a worker, or are refused.
+    package enum Mode {
+        /// A source store.
+        case readOnly
+        /// The rows of one batch on a worker: no store at hand, keys come later.
+        case detached
+        /// A store under construction.
+        case writable(KeySource)
+    }
+
+    /// The row of a batch that is being migrated: read where it is, never copied.
+    struct CurrentRow {
+        var object: ObjectID
+        let reader: RecordReader
+        /// The record's cell by column of the row's table; −1 for a column that wasn't selected.
+        let cells: [Int]
+        var row: Int32
+    }
+
+    package let map: StorageMap
+    package let side: ObjectID.Side
+    package let mode: Mode
+    let storeUUID: String
+    let statements: StatementCache?
+    /// The data behind a stored value of an attribute that allows external storage.
+    let content: ([UInt8]) throws(ObjectError) -> [UInt8]
+    var tables: [RowTable]
+    var linkChanges: [LinkChange] = []
+    /// New rows that others were linked to: the others' cells hold the links.
+    var linkedOwners: Set<LinkedOwner> = []
+    var hasNewJoins = false
+    /// Numbers the temporary tables of sorted fetches.
+    var fetchSerial = 0
+    var current: CurrentRow?
+    /// The batch that carried cells lie in.
+    package var sourceBatch: RowBatch?
+    /// The key that the next new row of this entity takes over from its source row.
+    var keptKey: (entity: Int32, key: Int64)?
+    private var templates: [ContiguousArray<Cell>?]
+    let writer: RowWriter?
+    /// Rows in memory before they are written or let go.
+    private let capacity: Int
+
+    /// Rows that a context holds before it writes or lets go: bounds its memory at a few MB of ordinary rows.
+    package static let defaultCapacity = 4_096
+
+    package init(
+        _ map: StorageMap, side: ObjectID.Side, mode: Mode, storeUUID: String, access: StoreAccess?,
+        capacity: Int = ObjectContext.defaultCapacity, countsChanges: Bool = false,
+        content: @escaping ([UInt8]) throws(ObjectError) -> [UInt8]
+    ) {
+        self.map = map
+        self.side = side
+        self.mode = mode
+        self.storeUUID = storeUUID
+        self.capacity = capacity
+        self.content = content
+        let statements = access.map { StatementCache($0) }
+        self.statements = statements
+        tables = map.tables.map { RowTable(columnCount: $0.columns.count) }
+        templates = Array(repeating: nil, count: map.schema.entities.count)
+        if case .writable(let keys) = mode, let statements {
+            writer = RowWriter(map: map, statements: statements, keys: keys, countsChanges: countsChanges)
+        } else {
+            writer = nil
+        }
+    }
+
+    // MARK: - Names
+
+    /// A property's name, resolved for this context's model.
+    ///
+    /// - Parameter name: the property's name; a composite's element is `composite.element`.
+    /// - Returns: the key.
+    /// - Throws: `ObjectError` with `.unknownProperty` where no entity of the model has such a property.
+    public func key(_ name: String) throws(ObjectError) -> PropertyKey {
+        guard let handle = map.schema.handle(of: name) else {
+            throw ObjectError(.unknownProperty, "no entity of the \(side) model has a property “\(name)”")
+        }
+        return PropertyKey(name, handle: handle, side: side)
+    }
+
+    func handle(_ key: PropertyKey, of object: ObjectID) throws(ObjectError) -> PropertyHandle {
+        if let handle = key.handle, key.side == side { return handle }
+        guard let handle = map.schema.handle(of: key.name) else {
+            throw ObjectError(
+                .unknownProperty, "\(map.name(of: object.entity)) has no property “\(key.name)” in the \(side) model")
+        }
+        return handle
+    }
+
+    func place(_ key: PropertyKey, of object: ObjectID) throws(ObjectError) -> PropertyStorage {
+        guard let place = map.place(of: try handle(key, of: object), entity: object.entity) else {
+            throw ObjectError(
+                .unknownProperty, "\(map.name(of: object.entity)) has no property “\(key.name)” in the \(side) model")
+        }
+        return place
+    }
+
+    /// The object with this identity.
+    ///
+    /// - Parameter id: an identity of this context's store.
+    /// - Returns: the object; whether its row is there shows when it is read.
+    public func object(with id: ObjectID) -> ManagedObject {
+        ManagedObject(context: self, objectID: id)
+    }
+
+    /// Z_ENT of an entity that can have rows.
+    package func number(of entity: String) throws(ObjectError) -> Int32 {
+        guard let number = map.schema.number(of: entity) else {
+            throw ObjectError(.unknownEntity, "the \(side) model has no entity “\(entity)”")
+        }
+        return Int32(number)
+    }
+
+    /// The row for people: `Entity p12`.
+    func name(_ object: ObjectID) -> String { "\(map.name(of: object.entity)) p\(object.key)" }
+
+    // MARK: - New rows
+
+    /// Makes an object, with the model's defaults in its attributes.
+    ///
+    /// It is written with the batch in hand. What `NSEntityDescription.insertNewObject(forEntityName:into:)` does.
+    ///
+    /// - Parameter entity: the name of an entity that isn't abstract.
+    /// - Returns: the new object.
+    /// - Throws: `ObjectError` where the model has no such entity or the context is a source's.
+    public func insert(_ entity: String) throws(ObjectError) -> ManagedObject {
+        ManagedObject(context: self, objectID: try insert(try number(of: entity)))
+    }
+
+    /// Makes an object of the entity with this Z_ENT.
+    package func insert(_ entity: Int32) throws(ObjectError) -> ObjectID {
+        guard let table = map.table(of: entity), let description = map.schema.model.entities[map.name(of: entity)] else {
+            throw ObjectError(.unknownEntity, "the \(side) model has no entity with the number \(entity)")
+        }
+        guard !description.isAbstract else {
+            throw ObjectError(.unknownEntity, "\(description.name) is abstract: it can't have objects")
+        }
+        let key: Int64
+        if let kept = keptKey, kept.entity == entity {
+            (key, keptKey) = (kept.key, nil)
+        } else {
+            switch mode {
+            case .readOnly:
+                throw ObjectError(.store, "\(description.name): the source store is only read; insert into the destination")
+            case .detached: key = 0
+            case .writable(let source): key = source.keys.next(in: table)
+            }
+        }
+        let index = tables[table].append(
+            key: key, entity: entity, state: .inserted, sourceRow: current?.row ?? -1,
+            template: try template(of: entity, table: table))
+        return ObjectID(side: side, entity: entity, key: key != 0 ? key : -Int64(index) - 1)
+    }
+
+    private func template(of entity: Int32, table: Int) throws(ObjectError) -> ContiguousArray<Cell> {
+        if let template = templates[Int(entity) - 1] { return template }
+        var cells = ContiguousArray<Cell>(repeating: .null, count: map.tables[table].columns.count)
+        cells[TableStorage.entityNumber] = .integer(Int64(entity))
+        cells[TableStorage.optimisticLock] = .integer(1)
+        for index in map.schema.names.indices {
+            guard case .attribute(let column, let attribute)? = map.place(of: .init(index: index), entity: entity),
+                attribute.derivation == nil
+            else { continue }
+            guard let literal = StoredLiteral(attribute.defaultValue, as: attribute) else {
+                throw ObjectError(
+                    .type, "\(map.name(of: entity)).\(attribute.name): the model's default has no stored form")
+            }
+            cells[column] = Cell(literal)
+        }
+        templates[Int(entity) - 1] = cells
+        return cells
+    }
+
+    // MARK: - Memory
+
+    /// Rows in memory.
+    var heldRows: Int { tables.reduce(0) { $0 + $1.count } }
+
+    /// Writes what is new and lets go of everything, where there is much of it.
+    package func flushIfFull() throws(ObjectError) {
+        guard heldRows >= capacity else { return }
+        try flush()
+    }
+
+    /// Lets go of everything that was read or written.
+    package func forget() {
+        for index in tables.indices { tables[index].removeAll() }
+        linkChanges.removeAll(keepingCapacity: true)
+        linkedOwners.removeAll(keepingCapacity: true)
+        hasNewJoins = false
+    }
+
+    /// Ends the context's statements.
+    package func close() {
+        statements?.removeAll()
+        current = nil
+    }
+}
+
+extension Cell {
+    init(_ literal: StoredLiteral) {
+        switch literal {
+        case .null: self = .null
+        case .integer(let value): self = .integer(value)
+        case .real(let value): self = .real(value)
+        case .text(let value): self = .text(value)
+        case .blob(let value): self = .blob(value)
+        }
+    }
+}

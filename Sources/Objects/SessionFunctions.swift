@@ -1,0 +1,94 @@
+package import CausewayEvaluation
+
+/// The functions that expressions call on `$manager` and `$entityPolicy`.
+final class SessionFunctions: FunctionTarget {
+    weak var session: MigrationSession?
+    weak var manager: MigrationManager?
+    var policy: [String: MigrationFunction] = [:]
+    var own: [String: MigrationFunction] = [:]
+    /// The entity that the destination relationship in hand leads to.
+    var fitting: String?
+
+    var catalog: SelectorCatalog {
+        SelectorCatalog(policy: Set(policy.keys), manager: Set(own.keys))
+    }
+
+    func call(_ selector: String, on receiver: FunctionReceiver, _ arguments: [Value]) throws -> Value {
+        guard let session, let manager else {
+            throw ObjectError(.missing, "the migration is over")
+        }
+        switch (receiver, selector) {
+        case (.manager, SelectorCatalog.byMapping):
+            guard arguments.count == 2, case .string(let name) = arguments[0] else { throw wrong(selector) }
+            return .collection(
+                try session.destinations(mappingNamed: name, of: try objects(arguments[1], selector)).map { .object($0) })
+        case (.manager, SelectorCatalog.byRelationship):
+            guard arguments.count == 2 else { throw wrong(selector) }
+            return .collection(
+                try session.destinations(of: try objects(arguments[1], selector), fitting: fitting).map { .object($0) })
+        case (.manager, SelectorCatalog.sources):
+            guard arguments.count == 2, case .string(let name) = arguments[0] else { throw wrong(selector) }
+            return .collection(
+                try session.sources(mappingNamed: name, of: try objects(arguments[1], selector)).map { .object($0) })
+        case (.manager, _):
+            guard let function = own[selector] else { throw unknown(selector, "the migration manager") }
+            return try function(arguments, manager)
+        case (.entityPolicy, _):
+            guard let function = policy[selector] else { throw unknown(selector, "the policy") }
+            return try function(arguments, manager)
+        default:
+            throw unknown(selector, "this object")
+        }
+    }
+
+    /// A single object or nil stands where a collection is meant (core-data-migration.md §3).
+    private func objects(_ value: Value, _ selector: String) throws -> [ObjectID] {
+        switch value {
+        case .null: return []
+        case .object(let id): return [id]
+        case .collection(let members):
+            return try members.compactMap { member in
+                switch member {
+                case .object(let id): return id
+                case .null: return nil
+                case .collection, .boolean, .integer, .real, .decimal, .string, .date, .data, .uuid, .uri:
+                    throw wrong(selector)
+                }
+            }
+        case .boolean, .integer, .real, .decimal, .string, .date, .data, .uuid, .uri: throw wrong(selector)
+        }
+    }
+
+    private func wrong(_ selector: String) -> ObjectError {
+        ObjectError(.type, "\(selector) takes a name and objects")
+    }
+
+    private func unknown(_ selector: String, _ receiver: String) -> ObjectError {
+        ObjectError(.unknownProperty, "\(receiver) has no function \(selector)")
+    }
+}
+
+/// Which selectors a step's manager and one policy have.
+package struct SelectorCatalog: FunctionCatalog, Sendable {
+    static let byMapping = "destinationInstancesForEntityMappingNamed:sourceInstances:"
+    static let byRelationship = "destinationInstancesForSourceRelationshipNamed:sourceInstances:"
+    static let sources = "sourceInstancesForEntityMappingNamed:destinationInstances:"
+
+    private let policy: Set<String>
+    private let manager: Set<String>
+
+    package init(policy: Set<String>, manager: Set<String>) {
+        self.policy = policy
+        self.manager = manager
+    }
+
+    package func hasFunction(_ selector: String, on receiver: FunctionReceiver, argumentCount: Int) -> Bool {
+        guard argumentCount == selector.count(where: { $0 == ":" }) else { return false }
+        switch receiver {
+        case .manager:
+            return [Self.byMapping, Self.byRelationship, Self.sources].contains(selector) || manager.contains(selector)
+        case .entityPolicy: return policy.contains(selector)
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import CausewayEvaluation
+import CausewayModel
+import CausewaySQLite
+import CausewayStoreFormat
+
+/// Looks every property's place up in a layout.
+struct StorageMapBuilder {
+    let layout: StoreLayout
+    let schema: ModelSchema
+    private let tableByRoot: [String: Int]
+    /// Column places by role, for every table.
+    private let columns: [ColumnRole: Int]
+
+    init(layout: StoreLayout, schema: ModelSchema, tables: [TableStorage]) {
+        self.layout = layout
+        self.schema = schema
+        tableByRoot = Dictionary(zip(tables.map(\.rootEntity), 0...), uniquingKeysWith: { first, _ in first })
+        var columns: [ColumnRole: Int] = [:]
+        for table in layout.tables {
+            for (index, column) in table.columns.enumerated() { columns[column.role] = index }
+        }
+        self.columns = columns
+    }
+
+    func tableIndex(of entity: String) -> Int {
+        guard let index = tableByRoot[layout.model.root(of: entity)] else {
+            preconditionFailure("a layout has a table for every root entity")
+        }
+        return index
+    }
+
+    func places(of entity: String) throws(ObjectError) -> [PropertyStorage?] {
+        guard let number = schema.number(of: entity) else { return [] }
+        var result: [PropertyStorage?] = []
+        for index in schema.names.indices {
+            let handle = PropertyHandle(index: index)
+            guard let property = schema.property(handle, of: number) else {
+                result.append(nil)
+                continue
+            }
+            result.append(try place(of: property, named: schema.names[index], entity: entity))
+        }
+        return result
+    }
+
+    private func place(
+        of property: ModelSchema.Property, named name: String, entity: String
+    ) throws(ObjectError) -> PropertyStorage {
+        switch property {
+        case .attribute(let attribute):
+            let top = name.split(separator: ".").first.map(String.init) ?? name
+            guard let owner = layout.model.attribute(top, of: entity)?.owner,
+                let column = columns[.attribute(entity: owner, path: name)]
+            else { return .none }
+            return .attribute(column: column, attribute)
+        case .composite:
+            return .composite(
+                schema.names.indices.filter {
+                    schema.names[$0].hasPrefix(name + ".")
+                }.map(PropertyHandle.init(index:)))
+        case .fetched: return .none
+        case .relationship(let relationship):
+            guard let owner = layout.model.relationship(relationship.name, of: entity)?.owner else { return .none }
+            return try place(of: relationship, declaredBy: owner)
+        }
+    }
+
+    private func place(
+        of relationship: Relationship, declaredBy owner: String
+    ) throws(ObjectError) -> PropertyStorage {
+        if relationship.isTransient { return .none }
+        let inverse = layout.model.inverse(of: relationship)
+        if !relationship.isToMany {
+            guard let column = columns[.toOne(entity: owner, relationship: relationship.name)] else { return .none }
+            return .toOne(
+                ToOneStorage(
+                    relationship: relationship, column: column,
+                    entityColumn: columns[.toOneEntity(entity: owner, relationship: relationship.name)],
+                    orderColumn: columns[.orderKey(entity: owner, relationship: relationship.name)],
+                    destination: Int32(schema.number(of: relationship.destination) ?? 0),
+                    oneToOneInverse: inverse.flatMap {
+                        $0.relationship.isToMany || $0.relationship.isTransient
+                            ? nil : schema.handle(of: $0.relationship.name)
+                    }))
+        }
+        let other = tableIndex(of: relationship.destination)
+        if let inverse, !inverse.relationship.isTransient {
+            if !inverse.relationship.isToMany {
+                let role = (inverse.owner, inverse.relationship.name)
+                guard let column = columns[.toOne(entity: role.0, relationship: role.1)] else { return .none }
+                return .toMany(
+                    ToManyStorage(
+                        relationship: relationship, table: other, column: column,
+                        entityColumn: columns[.toOneEntity(entity: role.0, relationship: role.1)],
+                        orderColumn: columns[.orderKey(entity: role.0, relationship: role.1)]))
+            }
+            guard let found = layout.joinTable(of: relationship.name, declaredBy: owner) else { return .none }
+            return .join(try join(found.table, isNaming: found.isNaming, relationship, other))
+        }
+        guard let column = columns[.virtualToOne(owner: owner, relationship: relationship.name)] else { return .none }
+        return .toMany(
+            ToManyStorage(
+                relationship: relationship, table: other, column: column, entityColumn: nil,
+                orderColumn: columns[.virtualOrderKey(owner: owner, relationship: relationship.name)]))
+    }
+
+    private func join(
+        _ table: JoinTable, isNaming: Bool, _ relationship: Relationship, _ other: Int
+    ) throws(ObjectError) -> JoinStorage {
+        func identifier(_ name: String?) throws(ObjectError) -> SQLIdentifier? {
+            guard let name else { return nil }
+            do {
+                return try SQLIdentifier(name)
+            } catch {
+                throw ObjectError(.store, error.description)
+            }
+        }
+        let owner = try identifier(table.ownerColumn)
+        let destination = try identifier(table.destinationColumn)
+        guard let name = try identifier(table.name), let mine = isNaming ? owner : destination,
+            let theirs = isNaming ? destination : owner
+        else { throw ObjectError(.store, "the join table \(table.name) lacks a column") }
+        let ownerPlace = try identifier(table.ownerOrderColumn)
+        let destinationPlace = try identifier(table.destinationOrderColumn)
+        return JoinStorage(
+            relationship: relationship, table: name, mine: mine, theirs: theirs,
+            placeOfTheirs: isNaming ? destinationPlace : ownerPlace,
+            placeOfMine: isNaming ? ownerPlace : destinationPlace, isReflexive: table.isReflexive,
+            otherTable: other)
+    }
+}

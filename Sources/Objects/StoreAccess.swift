@@ -1,0 +1,61 @@
+package import CausewaySQLite
+
+/// How a context reaches its store's connection, which belongs to somebody else.
+///
+/// A closure, because a connection is neither copied nor lent through an existential; everything that a context does is
+/// a prepared statement.
+package struct StoreAccess {
+    let prepare: (String) throws(SQLiteError) -> Statement
+
+    /// - Parameter prepare: compiles a statement on the connection; called on the context's own thread only.
+    package init(prepare: @escaping (String) throws(SQLiteError) -> Statement) {
+        self.prepare = prepare
+    }
+}
+
+/// A statement in a dictionary: the dictionary needs something that can be copied.
+final class StatementBox {
+    var statement: Statement
+
+    init(_ statement: consuming Statement) {
+        self.statement = statement
+    }
+}
+
+/// The statements of one context, each compiled once. Their number is that of tables and changed sets of columns.
+final class StatementCache {
+    private let access: StoreAccess
+    private var boxes: [String: StatementBox] = [:]
+
+    init(_ access: StoreAccess) {
+        self.access = access
+    }
+
+    /// The statement, reset and with the bindings of its last use.
+    func statement(_ sql: String) throws(SQLiteError) -> StatementBox {
+        if let box = boxes[sql] {
+            box.statement.reset()
+            return box
+        }
+        let box = StatementBox(try access.prepare(sql))
+        boxes[sql] = box
+        return box
+    }
+
+    /// A statement that isn't shared: for a loop whose body may run others of the same text.
+    func fresh(_ sql: String) throws(SQLiteError) -> Statement {
+        try access.prepare(sql)
+    }
+
+    /// Ends every statement, so that the connection can close.
+    func removeAll() {
+        boxes.removeAll()
+    }
+}
+
+extension ObjectError {
+    /// SQLite's own words, which hold no row content.
+    init(_ error: SQLiteError, during place: String) {
+        self.init(.store, "\(place): \(error.message)")
+    }
+}

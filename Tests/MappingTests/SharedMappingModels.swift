@@ -1,0 +1,45 @@
+import CausewayMapping
+import CausewayModel
+import Foundation
+
+/// The mapping models of shared/stores, with the two versions each says it's for.
+enum SharedMappingModels {
+    static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../../shared/stores").standardizedFileURL.path
+
+    static let exist = FileManager.default.fileExists(atPath: folder)
+
+    /// Paths below the folder, sorted.
+    static let all: [String] = {
+        guard let entries = FileManager.default.enumerator(atPath: folder) else { return [] }
+        return entries.compactMap { $0 as? String }.filter { $0.hasSuffix(".xcmappingmodel") || $0.hasSuffix(".cdm") }
+            .sorted()
+    }()
+
+    static func path(_ name: String) -> String { "\(folder)/\(name)" }
+
+    static func read(_ name: String) throws -> MappingModelDescription { try MappingModelReader.read(path(name)) }
+
+    /// A version of a model history beside the mapping model; nil where the folder has none of that name.
+    static func version(_ name: String, near mapping: String) throws -> VersionedModel? {
+        let near = (path(mapping) as NSString).deletingLastPathComponent
+        for entry in try FileManager.default.contentsOfDirectory(atPath: near) where entry.hasSuffix(".xcdatamodeld") {
+            let bundle = try ModelReader.bundle(at: "\(near)/\(entry)")
+            guard let version = bundle.version(named: name) else { continue }
+            return VersionedModel(name: name, model: try version.model.get())
+        }
+        return nil
+    }
+
+    /// Both versions that an `.xcmappingmodel` records; nil where one isn't there.
+    static func versions(_ mapping: String) throws -> (from: VersionedModel, to: VersionedModel)? {
+        let description = try read(mapping)
+        guard let source = description.sourceModel?.name, let destination = description.destinationModel?.name,
+            let from = try version(source, near: mapping), let to = try version(destination, near: mapping)
+        else { return nil }
+        return (from, to)
+    }
+
+    /// Those whose both versions are there.
+    static let resolvable: [String] = all.filter { (try? versions($0)) != nil }
+}
