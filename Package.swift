@@ -76,7 +76,12 @@ let package = Package(
             ["CausewayModel", "CausewayMapping", "CausewayExpressions", "CausewayPlist", "CausewaySQLite"]),
 
         // What to do, and doing it.
-        .layer("Planning", ["CausewayStoreFormat", "CausewayMapping", "CausewayModel", crypto]),
+        .layer(
+            "Planning",
+            [
+                "CausewayObjects", "CausewayEvaluation", "CausewayExpressions", "CausewayStoreFormat", "CausewayMapping",
+                "CausewayModel", "CausewaySQLite", crypto,
+            ]),
         .layer(
             "Objects",
             [

@@ -1,5 +1,7 @@
+package import CausewayObjects
+
 /// What the user asks for.
-package struct MigrationRequest: Hashable, Sendable {
+package struct MigrationRequest: Sendable {
     package var store: String
     package var models: String
     /// nil: in the store's place.
@@ -10,10 +12,22 @@ package struct MigrationRequest: Hashable, Sendable {
     package var schemaTemplate: String?
     package var fusesSteps: Bool
     package var options: EngineOptions
+    /// Mapping model files given by name; those beside the models are found without.
+    package var mappings: [String]
+    /// Policies, manager, mapping models in Swift, stages.
+    package var code: MigrationCode
+    /// What is done about rows that break the destination model's rules, in steps with mapping models.
+    package var violations: ViolationPolicy
+    /// Where rejected rows are written, a JSON object a line.
+    package var rejects: String?
+    /// Where old and new URIs are written, where keys change.
+    package var keyMap: String?
 
     package init(
         store: String, models: String, output: String? = nil, target: String? = nil, edges: [String: String] = [:],
-        frameworkVersion: Int? = nil, schemaTemplate: String? = nil, fusesSteps: Bool = true, options: EngineOptions
+        frameworkVersion: Int? = nil, schemaTemplate: String? = nil, fusesSteps: Bool = true, options: EngineOptions,
+        mappings: [String] = [], code: MigrationCode = MigrationCode(), violations: ViolationPolicy = .stop,
+        rejects: String? = nil, keyMap: String? = nil
     ) {
         self.store = store
         self.models = models
@@ -24,5 +38,10 @@ package struct MigrationRequest: Hashable, Sendable {
         self.schemaTemplate = schemaTemplate
         self.fusesSteps = fusesSteps
         self.options = options
+        self.mappings = mappings
+        self.code = code
+        self.violations = violations
+        self.rejects = rejects
+        self.keyMap = keyMap
     }
 }

@@ -1,3 +1,5 @@
+import CausewayExpressions
+
 /// Foundation's built-in functions that are the same for every row and don't depend on where they run.
 struct BuiltIn: Sendable {
     let arguments: [Parameter]

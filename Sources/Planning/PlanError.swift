@@ -10,9 +10,13 @@ package enum PlanError: Error, Hashable, Sendable, CustomStringConvertible {
     case twoChangesAtOnce(entity: String, attribute: String)
     /// A default without a stored form.
     case defaultHasNoStoredForm(entity: String, attribute: String)
+    /// An explicit mapping model with everything that is wrong with it.
+    case mapping(String, [String])
 
     package var description: String {
         switch self {
+        case .mapping(let name, let problems):
+            (["the mapping model “\(name)” can't be used"] + problems).joined(separator: "\n  - ")
         case .missingInSource(let entity, let property):
             """
             \(entity).\(property) has no column or table in the store, though its version says so; the store was altered \

@@ -1,5 +1,6 @@
 package import CausewayMapping
 package import CausewayModel
+import CausewayObjects
 package import CausewayStoreFormat
 
 /// What one run of steps does: from one store's tables into the next's.
@@ -25,6 +26,8 @@ package struct StepPlan: Sendable {
     package var mustBeEmpty: [String]
     package var losses: [String]
     package var warnings: [String]
+    /// What explicit mapping models do; nil for a run of inferred steps.
+    package var objects: ObjectStep?
 }
 
 extension StepPlan {
@@ -111,7 +114,40 @@ package struct StepPlanner {
             statements: statements, hasHistory: hasHistory, passes: passes, appObjects: carried.objects,
             derivedValues: derivedValues(in: layout),
             mustBeEmpty: becomingAbstract(), losses: losses.sentences + carried.losses,
-            warnings: layout.undecidable + statements.unsupported)
+            warnings: layout.undecidable + statements.unsupported, objects: nil)
+    }
+
+    /// Plans one step with explicit mapping models; `mapping` isn't used.
+    ///
+    /// - Throws: `PlanError` with everything that is wrong with the mapping models, or `StoreFormatError`.
+    package func plan(_ resolved: [ResolvedMapping], code: CodeCatalog) throws -> StepPlan {
+        let sourceMap = try StorageMap(source)
+        var planner = self
+        // Names of join tables follow from what the links were, whoever carries them.
+        let preliminary = try StorageMap(
+            StoreLayout(model: destination, frameworkVersion: frameworkVersion, hints: template ?? LayoutHints()))
+        planner.mapping = ObjectStepPlanner(
+            resolved, source: sourceMap, destination: preliminary, code: code).skeleton(onlyKept: false)
+        let layout = try StoreLayout(
+            model: destination, frameworkVersion: frameworkVersion, hints: try template ?? planner.carriedHints())
+        let statements = try layout.statements()
+        let objectPlanner = ObjectStepPlanner(
+            resolved, source: sourceMap, destination: try StorageMap(layout), code: code)
+        let objects = try objectPlanner.plan()
+        let transfer = TransferPlanner(
+            mapping: objectPlanner.skeleton(onlyKept: true), source: source, destination: layout)
+        var passes: [RowPass] = []
+        if let schema, hasHistory { passes += try transfer.historyPasses(schema) }
+        let carried = try transfer.appPasses(appObjects, schema: schema, passes: passes)
+        passes += carried.passes
+        return StepPlan(
+            versions: versions, firstStep: firstStep, mapping: planner.mapping, source: source, layout: layout,
+            statements: statements, hasHistory: hasHistory, passes: passes, appObjects: carried.objects,
+            derivedValues: planner.derivedValues(in: layout), mustBeEmpty: [],
+            losses: MappingNotice.losses(of: resolved, from: source.model).map(\.message) + carried.losses
+                + objectPlanner.historyLosses(hasHistory),
+            warnings: layout.undecidable + statements.unsupported + resolved.flatMap(\.warnings).map(\.message),
+            objects: objects)
     }
 
     /// Join tables keep the side that names them and their columns' suffixes.

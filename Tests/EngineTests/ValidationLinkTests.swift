@@ -1,4 +1,6 @@
 import CausewayEngine
+import CausewaySQLite
+import CausewayStoreFormat
 import Testing
 
 @Suite("Validation: relationships and uniqueness")

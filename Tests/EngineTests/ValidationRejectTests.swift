@@ -130,7 +130,7 @@ struct ValidationRejectTests {
         let file = try RejectsFile(creating: store.rejects)
         let mode = try FileManager.default.attributesOfItem(atPath: store.rejects)[.posixPermissions] as? Int
         #expect(mode == 0o600)
-        try ValidationStage(layout: store.layout, storeUUID: ValidationStore.uuid, policy: .reject, rejects: file)
+        _ = try ValidationStage(layout: store.layout, storeUUID: ValidationStore.uuid, policy: .reject, rejects: file)
             .run(on: store.connection, cancellation: Cancellation())
         #expect(file.lines == 4)
         try file.discard()

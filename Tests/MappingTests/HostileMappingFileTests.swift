@@ -158,7 +158,7 @@ struct HostileMappingFileTests {
             level = writer.add(kind, [("NSExpressionType", .integer(14)), ("NSCollection", .reference(list))])
         }
         #expect(code(try model(&writer, level, count: 1)) == nil)
-        #expect(code(try model(&writer, level, count: 100)) == .limitExceeded)
+        #expect(code(try model(&writer, level, count: 20)) == .limitExceeded)
     }
 
     private func model(
@@ -201,7 +201,7 @@ struct HostileMappingFileTests {
         arguments: ["coredataplus/V2toV3.cdm", "posts-and-colors/Migration1to2.xcmappingmodel/xcmapping.xml"])
     func damage(name: String) throws {
         let bytes = Array(try Data(contentsOf: URL(fileURLWithPath: SharedMappingModels.path(name))))
-        let step = max(1, bytes.count / 150)
+        let step = max(1, bytes.count / 60)
         for position in stride(from: 0, to: bytes.count, by: step) {
             #expect(code(Array(bytes.prefix(position))) != nil)
             var flipped = bytes

@@ -74,15 +74,16 @@ struct RealMappingModelTests {
 
     // MARK: - CoreDataPlus V2 → V3: the same mapping model in both forms
 
-    private static func versions() throws -> (from: VersionedModel, to: VersionedModel) {
-        let source = try SharedMappingModels.version("SampleModel2", near: "coredataplus/V2toV3.cdm")
-        let destination = try SharedMappingModels.version("SampleModel3", near: "coredataplus/V2toV3.cdm")
-        return (try #require(source), try #require(destination))
+    /// The three versions of SampleModel.
+    private static func versions() throws -> [VersionedModel] {
+        let names = ["SampleModel", "SampleModel2", "SampleModel3"]
+        return try #require(try SharedMappingModels.versions(names, near: "coredataplus/V2toV3.cdm"))
     }
 
     @Test("the editor's form resolves to what Xcode compiled of it")
     func editorEqualsCompiled() throws {
-        let (from, to) = try Self.versions()
+        let versions = try Self.versions()
+        let (from, to) = (versions[1], versions[2])
         let edited = try SharedMappingModels.read("coredataplus/V2toV3.xcmappingmodel").resolved(from: from, to: to)
         let compiled = try SharedMappingModels.read("coredataplus/V2toV3.cdm").resolved(from: from, to: to)
         #expect(edited.entityMappings == compiled.entityMappings)
@@ -101,10 +102,10 @@ struct RealMappingModelTests {
 
     @Test("the compiled form doesn't fit other versions, and says which entities differ")
     func mismatch() throws {
-        let (from, to) = try Self.versions()
+        let versions = try Self.versions()
+        let (first, from, to) = (versions[0], versions[1], versions[2])
         let mapping = try SharedMappingModels.read("coredataplus/V2toV3.cdm")
         #expect(mapping.match(from: from, to: to) == .fits)
-        let first = try #require(try SharedMappingModels.version("SampleModel", near: "coredataplus/V2toV3.cdm"))
         guard case .differs(let sentences) = mapping.match(from: first, to: to) else {
             Issue.record("V1 → V3 must not fit")
             return
@@ -167,7 +168,7 @@ struct RealMappingModelTests {
         let name = "openemu/1.0 Beta to 0.2.xcmappingmodel"
         let mapping = try SharedMappingModels.read(name)
         let (from, to) = try #require(try SharedMappingModels.versions(name))
-        let other = try #require(try SharedMappingModels.version("OEDatabase 0.5", near: name))
+        let other = try #require(try SharedMappingModels.versions(["OEDatabase 0.5"], near: name)?.first)
         let history: Set = ["OEDatabase", "OEDatabase 0.2", "OEDatabase 0.5"]
         #expect(mapping.match(from: from, to: to, history: history) == .fits)
         #expect(

@@ -20,13 +20,14 @@ enum SharedMappingModels {
 
     static func read(_ name: String) throws -> MappingModelDescription { try MappingModelReader.read(path(name)) }
 
-    /// A version of a model history beside the mapping model; nil where the folder has none of that name.
-    static func version(_ name: String, near mapping: String) throws -> VersionedModel? {
+    /// Versions of the one model history beside the mapping model that has them all; nil where there is none.
+    static func versions(_ names: [String], near mapping: String) throws -> [VersionedModel]? {
         let near = (path(mapping) as NSString).deletingLastPathComponent
         for entry in try FileManager.default.contentsOfDirectory(atPath: near) where entry.hasSuffix(".xcdatamodeld") {
             let bundle = try ModelReader.bundle(at: "\(near)/\(entry)")
-            guard let version = bundle.version(named: name) else { continue }
-            return VersionedModel(name: name, model: try version.model.get())
+            let versions = names.compactMap(bundle.version(named:))
+            guard versions.count == names.count else { continue }
+            return try versions.map { VersionedModel(name: $0.name, model: try $0.model.get()) }
         }
         return nil
     }
@@ -35,9 +36,9 @@ enum SharedMappingModels {
     static func versions(_ mapping: String) throws -> (from: VersionedModel, to: VersionedModel)? {
         let description = try read(mapping)
         guard let source = description.sourceModel?.name, let destination = description.destinationModel?.name,
-            let from = try version(source, near: mapping), let to = try version(destination, near: mapping)
+            let versions = try versions([source, destination], near: mapping)
         else { return nil }
-        return (from, to)
+        return (versions[0], versions[1])
     }
 
     /// Those whose both versions are there.

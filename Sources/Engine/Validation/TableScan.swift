@@ -131,12 +131,10 @@ struct TableScan {
 
     /// UTF-16 code units of a text: one for each first byte of a character, another for those of four bytes.
     private static func codeUnits(of row: borrowing Statement, at index: Int) -> Int {
-        var count = 0
-        for unsafe byte in unsafe row.unsafeText(at: index) {
+        unsafe row.unsafeText(at: index).reduce(into: 0) { count, byte in
             if byte & 0xC0 != 0x80 { count += 1 }
             if byte >= 0xF0 { count += 1 }
         }
-        return count
     }
 
     private static func value(of row: borrowing Statement, at index: Int) -> StoredLiteral {

@@ -210,7 +210,8 @@ extension MappingResolver {
                 else { return }
                 calls.append((selector, name))
             }
-            for call in calls { check(call.selector, call.name, property) }
+            // The mapping's own source entity is reported already.
+            for call in calls where call.name != mapping.sourceEntity { check(call.selector, call.name, property) }
         }
     }
 

@@ -1,7 +1,7 @@
 /// The head of an `xcmapping.xml`: what a Core Data XML store says about itself and about the model of its objects.
 ///
-/// The model is Xcode's own, so its version hashes can't be computed; they are the same in every file seen (Xcode 3 to
-/// 15), and without them the editor wouldn't open the file.
+/// The model is Xcode's own, so its version hashes can't be computed; they are the same in all 18 files of
+/// shared/stores, and without them Xcode couldn't tell what the objects are.
 enum EditorDatabaseInfo {
     private static let hashes = [
         ("XDDevAttributeMapping", "0plcXXRN7XHKl5CcF+fwriFmUpON3ZtcI/AfK748aWc="),

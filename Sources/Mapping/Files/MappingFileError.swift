@@ -61,5 +61,5 @@ package enum MappingFileLimits {
     package static let propertyMappings = 200_000
     /// Parts of all expressions of a mapping model; real ones have some thousands. Archives can share parts, so that a
     /// small file unfolds into `ExpressionLimits.archivedNodes` parts for each of its expressions.
-    package static let expressionParts = 2_000_000
+    package static let expressionParts = 500_000
 }

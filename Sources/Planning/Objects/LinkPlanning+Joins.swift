@@ -1,0 +1,125 @@
+import CausewayEvaluation
+import CausewayExpressions
+import CausewayMapping
+import CausewayModel
+import CausewayObjects
+import CausewayStoreFormat
+
+/// Join tables that are copied whole: both ends keep their keys.
+extension LinkPlanning {
+    /// Whether stage 2 has nothing to do for a many-to-many, because its table is copied.
+    func isCopied(_ property: PropertyMappingDescription, of index: Int) -> Bool {
+        let mapping = planner.entities[index].mapping.mapping
+        guard mapping.policyClassName == nil, let reading = Self.reading(property.expression),
+            let entity = mapping.destinationEntity,
+            let owner = planner.destination.schema.model.relationship(property.name, of: entity)?.owner,
+            let found = planner.destination.layout.joinTable(of: property.name, declaredBy: owner),
+            let origin = copied(found.table)
+        else { return false }
+        guard let from = mapping.sourceEntity,
+            let relationship = planner.source.schema.model.relationship(reading.relationship, of: from)?.relationship
+        else { return false }
+        return found.isNaming ? relationship.name == origin : relationship.inverse == origin
+    }
+
+    /// The source relationship whose links a join table takes over as they are; nil where stage 2 links row by row.
+    ///
+    /// Every mapping of the naming side must read the same many-to-many, and both ends keep their keys.
+    func copied(_ table: JoinTable) -> String? {
+        var origin: String?
+        for index in planner.entities.indices {
+            let mapping = planner.entities[index].mapping.mapping
+            guard let entity = mapping.destinationEntity, mapping.kind != .remove, mapping.sourceEntity != nil,
+                planner.destination.schema.model.isKind(entity, of: table.owner),
+                let property = mapping.relationshipMappings.first(where: { $0.name == table.relationship }),
+                property.expression != nil
+            else { continue }
+            guard mapping.policyClassName == nil, planner.keeping[index] == .always,
+                let reading = Self.reading(property.expression),
+                case .join(let from)? = place(reading.relationship, of: mapping.sourceEntity, in: planner.source),
+                case .join(let to)? = place(property.name, of: entity, in: planner.destination),
+                targets(reading, of: from.relationship.destination, leadingTo: to.relationship.destination) != nil,
+                from.isReflexive == to.isReflexive, origin == nil || origin == reading.relationship
+            else { return nil }
+            origin = reading.relationship
+        }
+        return origin
+    }
+}
+
+extension ObjectStepPlanner {
+    /// The passes that copy join tables.
+    func joinPasses() throws(PlanError) -> [RowPass] {
+        let links = LinkPlanning(planner: self)
+        let planner = TransferPlanner(
+            mapping: skeleton(onlyKept: true), source: source.layout, destination: destination.layout)
+        var result: [RowPass] = []
+        for table in destination.layout.joinTables where links.copied(table) != nil {
+            result += try planner.linkPasses(for: table)
+        }
+        return result
+    }
+
+    /// The mapping models in inference's terms, as far as they can be said in them: what history, names of join tables
+    /// and copied links are planned with.
+    func skeleton(onlyKept: Bool) -> MappingModel {
+        var mapped: Set<String> = []
+        var result: [CausewayMapping.EntityMapping] = []
+        for index in entities.indices {
+            let mapping = entities[index].mapping.mapping
+            guard mapping.kind != .remove, let from = mapping.sourceEntity, let to = mapping.destinationEntity,
+                !onlyKept || keeping[index] == .always
+            else { continue }
+            mapped.insert(from)
+            result.append(
+                CausewayMapping.EntityMapping(
+                    name: mapping.name, kind: .transform, source: from, destination: to,
+                    attributes: skeletonAttributes(mapping, to: to),
+                    relationships: mapping.relationshipMappings.map { property in
+                        let reading = LinkPlanning.reading(property.expression)
+                        return RelationshipMapping(
+                            destination: property.name,
+                            links: reading.map {
+                                LinkSource(
+                                    entity: from, relationship: $0.relationship, isInverted: false, changesForm: false)
+                            })
+                    }))
+        }
+        for entity in source.schema.entities where !mapped.contains(entity) {
+            result.append(
+                CausewayMapping.EntityMapping(name: "Remove_\(entity)", kind: .remove, source: entity, destination: nil))
+        }
+        return MappingModel(entityMappings: result)
+    }
+
+    private func skeletonAttributes(_ mapping: EntityMappingDescription, to entity: String) -> [AttributeMapping] {
+        var result: [AttributeMapping] = []
+        for property in mapping.attributeMappings {
+            guard case .keyPath(operand: .variable("source"), path: let path)? = property.expression,
+                let number = mapping.sourceEntity.flatMap({ source.schema.number(of: $0) }),
+                let handle = source.schema.handle(of: path),
+                case .attribute? = source.place(of: handle, entity: Int32(number))
+            else { continue }
+            result.append(AttributeMapping(destination: property.name, value: .carried(from: path, nilReplacement: nil)))
+        }
+        for ancestor in destination.schema.model.lineage(of: entity) {
+            for attribute in ancestor.attributes where attribute.derivation != nil {
+                result.removeAll { $0.destination == attribute.name }
+                result.append(AttributeMapping(destination: attribute.name, value: .derived))
+            }
+        }
+        return result
+    }
+}
+
+extension ObjectStepPlanner {
+    /// Persistent history speaks of keys: where they change, what it says of those rows can't be kept.
+    func historyLosses(_ hasHistory: Bool) -> [String] {
+        guard hasHistory else { return [] }
+        return entities.indices.compactMap { index in
+            let mapping = entities[index].mapping.mapping
+            guard keeping[index] != .always, mapping.kind != .remove, let entity = mapping.sourceEntity else { return nil }
+            return "the persistent history of \(entity): its rows get new keys"
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import CausewayEvaluation
+import CausewayExpressions
+import CausewayMapping
+import CausewayModel
+import CausewayObjects
+
+/// Which relationships need no look-up in stage 2: keys that are carried with their rows, and the other ends of those.
+struct LinkPlanning {
+    let planner: ObjectStepPlanner
+
+    private var source: StorageMap { planner.source }
+    private var destination: StorageMap { planner.destination }
+
+    /// What a relationship mapping in one of Core Data's two forms reads: a source relationship, through one mapping or any.
+    struct Reading {
+        var relationship: String
+        /// nil: any mapping whose result fits.
+        var mapping: String?
+    }
+
+    static func reading(_ expression: Expression?) -> Reading? {
+        guard case .function(.variable("manager")?, let name, let arguments)? = expression, arguments.count == 2,
+            case .constant(.string(let first)) = arguments[0], let key = sourceKey(arguments[1])
+        else { return nil }
+        switch name {
+        case "destinationInstancesForEntityMappingNamed:sourceInstances:":
+            return Reading(relationship: key, mapping: first)
+        case "destinationInstancesForSourceRelationshipNamed:sourceInstances:":
+            return Reading(relationship: key, mapping: nil)
+        default: return nil
+        }
+    }
+
+    private static func sourceKey(_ expression: Expression) -> String? {
+        switch expression {
+        case .keyPath(.variable("source"), let path) where !path.contains(".") && !path.contains("@"): path
+        case .keyPath(.evaluatedObject, let path) where !path.contains(".") && !path.contains("@"): path
+        case .function(.variable("source")?, "valueForKey:", let arguments):
+            if case .constant(.string(let key))? = arguments.first { key } else { nil }
+        default: nil
+        }
+    }
+
+    /// The mappings whose rows can be the result, by source Z_ENT; nil where the keys don't say which row it is.
+    func targets(_ reading: Reading, of declared: String, leadingTo kind: String) -> [Int32: Int]? {
+        var result: [Int32: Int] = [:]
+        for (offset, name) in source.schema.entities.enumerated()
+        where source.schema.model.isKind(name, of: declared) {
+            let found = planner.entities.indices.filter { index in
+                let mapping = planner.entities[index].mapping.mapping
+                guard mapping.kind != .remove, mapping.sourceEntity == name, let to = mapping.destinationEntity,
+                    destination.schema.model.isKind(to, of: kind)
+                else { return false }
+                return reading.mapping.map { $0 == mapping.name } ?? true
+            }
+            guard let first = found.first else { continue }
+            guard found.count == 1, planner.keeping[first] == .always else { return nil }
+            result[Int32(offset + 1)] = first
+        }
+        return result
+    }
+
+    /// The key of a to-one that is carried with the row; nil where stage 2 must link.
+    func keyFill(
+        _ property: PropertyMappingDescription, of index: Int, _ columns: inout SourceColumns
+    ) throws(PlanError) -> EntityMappingPlan.KeyFill? {
+        guard let link = carriedLink(property, of: index) else { return nil }
+        var numbers: [Int32: Int32] = [:]
+        for (from, target) in link.targets {
+            guard let to = planner.entities[target].mapping.mapping.destinationEntity.flatMap({
+                destination.schema.number(of: $0)
+            }) else { continue }
+            numbers[from] = Int32(to)
+        }
+        return EntityMappingPlan.KeyFill(
+            key: try columns.index(of: link.from.column),
+            entity: try link.from.entityColumn.map { column throws(PlanError) in try columns.index(of: column) },
+            place: try link.from.orderColumn.map { column throws(PlanError) in try columns.index(of: column) },
+            numbers: numbers, declared: link.from.destination, column: link.to.column,
+            entityColumn: link.to.entityColumn, placeColumn: link.to.orderColumn)
+    }
+
+    private struct CarriedLink {
+        var from: ToOneStorage
+        var to: ToOneStorage
+        var targets: [Int32: Int]
+    }
+
+    func place(_ name: String, of entity: String?, in map: StorageMap) -> PropertyStorage? {
+        guard let entity, let number = map.schema.number(of: entity), let handle = map.schema.handle(of: name) else {
+            return nil
+        }
+        return map.place(of: handle, entity: Int32(number))
+    }
+
+    private func carriedLink(_ property: PropertyMappingDescription, of index: Int) -> CarriedLink? {
+        let mapping = planner.entities[index].mapping.mapping
+        // A policy may link otherwise than the mapping model says, or not at all: its hook decides.
+        guard mapping.policyClassName == nil, let reading = Self.reading(property.expression),
+            case .toOne(let to)? = place(property.name, of: mapping.destinationEntity, in: destination),
+            case .toOne(let from)? = place(reading.relationship, of: mapping.sourceEntity, in: source),
+            let targets = targets(
+                reading, of: from.relationship.destination, leadingTo: to.relationship.destination)
+        else { return nil }
+        if let inverse = to.oneToOneInverse {
+            // Both ends have a column: the other end's mapping must carry the same links.
+            guard from.oneToOneInverse != nil,
+                targets.values.allSatisfy({ mirrors(inverse.index, from, in: planner.entities[$0].mapping.mapping) })
+            else { return nil }
+        }
+        return CarriedLink(from: from, to: to, targets: targets)
+    }
+
+    /// Whether a mapping carries the inverse of a source to-one into the destination's property `inverse`.
+    private func mirrors(_ inverse: Int, _ from: ToOneStorage, in mapping: EntityMappingDescription) -> Bool {
+        let name = destination.schema.names[inverse]
+        guard mapping.policyClassName == nil,
+            let property = mapping.relationshipMappings.first(where: { $0.name == name }),
+            let reading = Self.reading(property.expression), reading.relationship == from.relationship.inverse
+        else { return false }
+        return true
+    }
+
+    /// Whether the other end's keys hold the links already.
+    func isCovered(_ property: PropertyMappingDescription, of index: Int) -> Bool {
+        if isCopied(property, of: index) { return true }
+        let mapping = planner.entities[index].mapping.mapping
+        guard mapping.policyClassName == nil, let reading = Self.reading(property.expression),
+            case .toMany(let to)? = place(property.name, of: mapping.destinationEntity, in: destination),
+            case .toMany(let from)? = place(reading.relationship, of: mapping.sourceEntity, in: source),
+            let inverse = to.relationship.inverse, let origin = from.relationship.inverse,
+            planner.keeping[index] == .always,
+            let targets = targets(
+                reading, of: from.relationship.destination, leadingTo: to.relationship.destination)
+        else { return false }
+        return targets.values.allSatisfy { target in
+            let other = planner.entities[target].mapping.mapping
+            guard let back = other.relationshipMappings.first(where: { $0.name == inverse }),
+                Self.reading(back.expression)?.relationship == origin
+            else { return false }
+            return carriedLink(back, of: target) != nil
+        }
+    }
+}

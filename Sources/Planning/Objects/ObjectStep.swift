@@ -1,0 +1,43 @@
+package import CausewayObjects
+
+/// The part of a step that inference can't describe: entity mappings whose rows are made and linked as objects.
+package struct ObjectStep: Sendable {
+    /// Names of the mapping models, in the order in which they run.
+    package var models: [String]
+    /// In processing order, over all models.
+    package var mappings: [EntityMappingPlan]
+    package var source: StorageMap
+    package var destination: StorageMap
+    /// For each destination table, the source table whose keys its rows keep; nil where none does.
+    package var homes: [String?]
+    /// Passes that copy whole join tables after stage 1.
+    package var joins: [RowPass]
+    /// Statements that end links to rows that were not made, after stage 1 and the joins.
+    package var cleanups: [String]
+    /// Functions of each policy by its name, as far as expressions may call them.
+    package var policies: [String]
+
+    /// Mappings of one model.
+    package func mappings(ofModel index: Int) -> [EntityMappingPlan] {
+        mappings.filter { $0.modelIndex == index }
+    }
+}
+
+/// What the planner must know of the Swift side.
+package struct CodeCatalog {
+    /// The selectors of a policy, by the name that a mapping model gives it; nil where nobody registered it.
+    package var policySelectors: (String) -> Set<String>?
+    package var managerSelectors: Set<String>
+    package var policyNames: [String]
+    package var hasOwnManager: Bool
+
+    package init(_ code: MigrationCode) {
+        let manager = code.managerType.init()
+        managerSelectors = Set(manager.functions.keys)
+        policyNames = code.policyNames
+        hasOwnManager = code.hasOwnManager
+        policySelectors = { name in
+            code.policy(named: name).map { Set($0.init().functions.keys) }
+        }
+    }
+}

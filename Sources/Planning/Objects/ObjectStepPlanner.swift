@@ -1,0 +1,303 @@
+import CausewayEvaluation
+import CausewayExpressions
+package import CausewayMapping
+import CausewayModel
+package import CausewayObjects
+import CausewaySQLite
+import CausewayStoreFormat
+
+/// Plans one step with explicit mapping models: checks every expression against the models, and decides for each entity
+/// mapping which cells are carried, which keys are kept, which links need stage 2.
+package struct ObjectStepPlanner {
+    let resolved: [ResolvedMapping]
+    let source: StorageMap
+    let destination: StorageMap
+    let code: CodeCatalog
+    /// All entity mappings in processing order, with their models' indices.
+    let entities: [(mapping: ResolvedEntityMapping, model: Int)]
+    let keeping: [EntityMappingPlan.KeyKeeping]
+    private var problems: [String] = []
+
+    /// - Parameters:
+    ///   - resolved: the step's mapping models, in the order in which they run.
+    ///   - source: the store that is read.
+    ///   - destination: the store that is made.
+    ///   - code: policies and functions.
+    package init(_ resolved: [ResolvedMapping], source: StorageMap, destination: StorageMap, code: CodeCatalog) {
+        self.resolved = resolved
+        self.source = source
+        self.destination = destination
+        self.code = code
+        entities = resolved.enumerated().flatMap { index, model in model.entityMappings.map { ($0, index) } }
+        keeping = Self.keeping(entities.map(\.mapping), source: source, destination: destination)
+    }
+
+    /// - Throws: `PlanError.mapping` with every problem at once.
+    package func plan() throws(PlanError) -> ObjectStep {
+        var planner = self
+        var plans: [EntityMappingPlan] = []
+        for index in entities.indices {
+            if let plan = try planner.plan(entity: index) { plans.append(plan) }
+        }
+        guard planner.problems.isEmpty else {
+            throw .mapping(resolved.map(\.name).joined(separator: ", "), planner.problems)
+        }
+        return ObjectStep(
+            models: resolved.map(\.name), mappings: plans, source: source, destination: destination,
+            homes: Self.homes(entities.map(\.mapping), source: source, destination: destination), joins: try joinPasses(),
+            cleanups: cleanups(), policies: entities.compactMap { $0.mapping.mapping.policyClassName })
+    }
+
+    // MARK: - Keys
+
+    /// The source table whose keys a destination table's rows keep: that of the first mapping into it.
+    private static func homes(
+        _ mappings: [ResolvedEntityMapping], source: StorageMap, destination: StorageMap
+    ) -> [String?] {
+        var result = [String?](repeating: nil, count: destination.tables.count)
+        for mapping in mappings.map(\.mapping) where mapping.kind != .remove {
+            guard let from = mapping.sourceEntity.flatMap({ source.schema.number(of: $0) }),
+                let to = mapping.destinationEntity.flatMap({ destination.schema.number(of: $0) }),
+                let table = destination.table(of: Int32(to)), let origin = source.table(of: Int32(from)),
+                result[table] == nil
+            else { continue }
+            result[table] = source.tables[origin].name.name
+        }
+        return result
+    }
+
+    private static func keeping(
+        _ mappings: [ResolvedEntityMapping], source: StorageMap, destination: StorageMap
+    ) -> [EntityMappingPlan.KeyKeeping] {
+        let homes = homes(mappings, source: source, destination: destination)
+        struct Flow: Hashable {
+            var entity: String
+            var table: Int
+        }
+        var flows: [Flow: Int] = [:]
+        func flow(_ resolved: ResolvedEntityMapping) -> Flow? {
+            let mapping = resolved.mapping
+            guard mapping.kind != .remove, let from = mapping.sourceEntity,
+                let to = mapping.destinationEntity.flatMap({ destination.schema.number(of: $0) }),
+                let table = destination.table(of: Int32(to))
+            else { return nil }
+            return Flow(entity: from, table: table)
+        }
+        for mapping in mappings {
+            guard let key = flow(mapping) else { continue }
+            // A mapping that reads subentities too competes with theirs.
+            var names = [key.entity]
+            if case .entity(_, true) = mapping.rows {
+                names = source.schema.entities.filter { source.schema.model.isKind($0, of: key.entity) }
+            }
+            for name in names { flows[Flow(entity: name, table: key.table), default: 0] += 1 }
+        }
+        return mappings.map { mapping in
+            guard let key = flow(mapping), let number = source.schema.number(of: key.entity),
+                let table = source.table(of: Int32(number)), homes[key.table] == source.tables[table].name.name
+            else { return .never }
+            if case .entity(_, true) = mapping.rows { return .ifFree }
+            return flows[key] == 1 ? .always : .ifFree
+        }
+    }
+
+    // MARK: - One entity mapping
+
+    private mutating func plan(entity index: Int) throws(PlanError) -> EntityMappingPlan? {
+        let resolved = entities[index].mapping
+        let mapping = resolved.mapping
+        let to = mapping.kind == .remove
+            ? nil : mapping.destinationEntity.flatMap { destination.schema.number(of: $0) }.map { Int32($0) }
+        let from = mapping.kind == .add
+            ? nil : mapping.sourceEntity.flatMap { source.schema.number(of: $0) }.map { Int32($0) }
+        var selectors: Set<String> = []
+        if let policy = mapping.policyClassName {
+            if let known = code.policySelectors(policy) {
+                selectors = known
+            } else {
+                report(
+                    mapping,
+                    "its policy “\(policy)” isn't registered"
+                        + (code.policyNames.isEmpty ? "" : " (registered: \(code.policyNames.joined(separator: ", ")))")
+                        + "; build a tool of your own on CausewayTool that registers it")
+            }
+        }
+        let compiler = MappingCompiler(
+            source: source.schema, destination: destination.schema,
+            functions: SelectorCatalog(policy: selectors, manager: code.managerSelectors))
+        guard let from, to != nil || mapping.policyClassName != nil else {
+            return EntityMappingPlan(
+                description: mapping, index: index, modelIndex: entities[index].model, sourceEntity: nil,
+                destinationEntity: to, keeping: .never, select: try emptySelect(), cells: [], filter: nil,
+                attributes: [], keys: [], relationships: [])
+        }
+        var columns = SourceColumns(map: source, entity: from)
+        try columns.begin(rows: resolved.rows)
+        var attributes: [EntityMappingPlan.AttributeFill] = []
+        for property in mapping.attributeMappings {
+            attributes += try fills(property, mapping, compiler, &columns)
+        }
+        let links = LinkPlanning(planner: self)
+        var keys: [EntityMappingPlan.KeyFill] = []
+        var relationships: [EntityMappingPlan.RelationshipFill] = []
+        for property in mapping.relationshipMappings {
+            guard let expression = property.expression else { continue }
+            guard let compiled = compile(expression, property.name, mapping, compiler) else { continue }
+            if let key = try links.keyFill(property, of: index, &columns) {
+                keys.append(key)
+            } else if !links.isCovered(property, of: index) {
+                guard let destination = relationshipTarget(property.name, mapping) else { continue }
+                relationships.append(.init(name: property.name, expression: compiled, destination: destination))
+            }
+        }
+        var filter: CompiledPredicate?
+        switch resolved.rows {
+        case .entity(let predicate?, _):
+            do throws(CompilationError) {
+                filter = try compiler.compile(predicate, source: mapping.sourceEntity ?? "")
+            } catch {
+                report(mapping, "its filter: \(error)")
+            }
+        case .collection:
+            report(
+                mapping,
+                """
+                its source expression isn't a fetch of its source entity; give the entity and a filter predicate, or make \
+                the rows in a policy
+                """)
+        case .entity, .none: break
+        }
+        let isPlain = mapping.policyClassName == nil && filter == nil && relationships.isEmpty
+            && attributes.allSatisfy { if case .carry = $0.origin { true } else { false } }
+        // A policy or an expression may ask for anything that the row has.
+        if !isPlain || code.hasOwnManager { try columns.addAll() }
+        return EntityMappingPlan(
+            description: mapping, index: index, modelIndex: entities[index].model, sourceEntity: from,
+            destinationEntity: to, keeping: keeping[index], select: columns.select, cells: columns.cells,
+            filter: filter, attributes: attributes, keys: keys, relationships: relationships)
+    }
+
+    private func emptySelect() throws(PlanError) -> RowSelect {
+        RowSelect(table: try identifier("Z_METADATA"))
+    }
+
+    mutating func report(_ mapping: EntityMappingDescription, _ message: String) {
+        problems.append("\(mapping.name): \(message)")
+    }
+
+    private mutating func compile(
+        _ expression: Expression, _ property: String, _ mapping: EntityMappingDescription, _ compiler: MappingCompiler
+    ) -> CompiledExpression? {
+        do throws(CompilationError) {
+            return try compiler.compile(
+                expression, source: mapping.sourceEntity, destination: mapping.destinationEntity)
+        } catch {
+            report(mapping, "\(mapping.destinationEntity ?? "").\(property): \(error)")
+            return nil
+        }
+    }
+
+    private func relationshipTarget(_ name: String, _ mapping: EntityMappingDescription) -> String? {
+        destination.schema.model.relationship(name, of: mapping.destinationEntity ?? "")?.relationship.destination
+    }
+
+    // MARK: - Attributes
+
+    private mutating func fills(
+        _ property: PropertyMappingDescription, _ mapping: EntityMappingDescription, _ compiler: MappingCompiler,
+        _ columns: inout SourceColumns
+    ) throws(PlanError) -> [EntityMappingPlan.AttributeFill] {
+        guard let expression = property.expression, let entity = mapping.destinationEntity,
+            let number = destination.schema.number(of: entity),
+            let handle = destination.schema.handle(of: property.name),
+            let place = destination.place(of: handle, entity: Int32(number)),
+            let compiled = compile(expression, property.name, mapping, compiler)
+        else { return [] }
+        switch place {
+        case .attribute(let column, let attribute):
+            if attribute.derivation != nil { return [] }
+            return [try fill(property.name, column, attribute, compiled, mapping, &columns)]
+        case .composite(let leaves):
+            guard case .path(_, let path) = compiled.shape, let last = path.last, path.count == 1 else {
+                report(mapping, "\(entity).\(property.name) is composite: map its elements one by one")
+                return []
+            }
+            let origin = source.schema.names[last.index]
+            var result: [EntityMappingPlan.AttributeFill] = []
+            for leaf in leaves {
+                let name = destination.schema.names[leaf.index]
+                let element = name.dropFirst(property.name.count)
+                guard case .attribute(let column, let attribute)? = destination.place(of: leaf, entity: Int32(number)),
+                    source.schema.handle(of: origin + element) != nil,
+                    let compiled = compile(
+                        .keyPath(operand: .variable("source"), path: origin + element), name, mapping, compiler)
+                else { continue }
+                result.append(try fill(name, column, attribute, compiled, mapping, &columns))
+            }
+            return result
+        case .toOne, .toMany, .join:
+            report(mapping, "\(entity).\(property.name) is a relationship, mapped as an attribute")
+            return []
+        case .none: return []
+        }
+    }
+
+    private mutating func fill(
+        _ name: String, _ column: Int, _ attribute: Attribute, _ compiled: CompiledExpression,
+        _ mapping: EntityMappingDescription, _ columns: inout SourceColumns
+    ) throws(PlanError) -> EntityMappingPlan.AttributeFill {
+        if case .path(let root, let path) = compiled.shape, root == .evaluated || root == .variable("source"),
+            path.count == 1, let handle = path.first,
+            case .attribute(let from, let origin)? = source.place(of: handle, entity: columns.entity),
+            origin.type == attribute.type,
+            origin.allowsExternalBinaryDataStorage == attribute.allowsExternalBinaryDataStorage
+        {
+            return .init(name: name, column: column, attribute: attribute, origin: .carry(try columns.index(of: from)))
+        }
+        return .init(name: name, column: column, attribute: attribute, origin: .compute(compiled))
+    }
+
+    // MARK: - Dropped rows
+
+    /// Whether a mapping may leave source rows out.
+    func mayDrop(_ index: Int) -> Bool {
+        entities[index].mapping.filter != nil || entities[index].mapping.mapping.policyClassName != nil
+    }
+
+    /// Where rows may be left out, links to them end: Core Data's look-up simply doesn't find them
+    /// (core-data-migration.md §3).
+    private func cleanups() -> [String] {
+        guard entities.indices.contains(where: { mayDrop($0) }) else { return [] }
+        var result: [String] = []
+        for table in destination.layout.tables {
+            for column in table.columns {
+                guard case .toOne(let entity, let name) = column.role,
+                    let target = destination.schema.model.relationship(name, of: entity)?.relationship.destination,
+                    let other = destination.layout.table(of: target)
+                else { continue }
+                var sets = [column.name]
+                for role in [ColumnRole.toOneEntity(entity: entity, relationship: name), .orderKey(entity: entity, relationship: name)] {
+                    if let column = destination.layout.column(role) { sets.append(column.name) }
+                }
+                result.append(
+                    """
+                    UPDATE "\(table.name)" SET \(sets.map { "\"\($0)\" = NULL" }.joined(separator: ", ")) \
+                    WHERE "\(column.name)" IS NOT NULL AND NOT EXISTS \
+                    (SELECT 1 FROM "\(other.name)" AS o WHERE o."Z_PK" = "\(table.name)"."\(column.name)")
+                    """)
+            }
+        }
+        for table in destination.layout.joinTables {
+            guard let owner = destination.layout.table(of: table.owner),
+                let other = destination.layout.table(of: table.inverseOwner)
+            else { continue }
+            result.append(
+                """
+                DELETE FROM "\(table.name)" WHERE NOT EXISTS \
+                (SELECT 1 FROM "\(owner.name)" AS o WHERE o."Z_PK" = "\(table.name)"."\(table.ownerColumn)") OR NOT EXISTS \
+                (SELECT 1 FROM "\(other.name)" AS o WHERE o."Z_PK" = "\(table.name)"."\(table.destinationColumn)")
+                """)
+        }
+        return result
+    }
+}

@@ -1,0 +1,56 @@
+import CausewayEvaluation
+import CausewayMapping
+import CausewayObjects
+import CausewaySQLite
+import CausewayStoreFormat
+
+/// The statement that reads one entity mapping's source rows, with the columns that are asked for.
+struct SourceColumns {
+    let map: StorageMap
+    let entity: Int32
+    private(set) var select: RowSelect
+    /// Result column by column of the table; −1 where it isn't read.
+    private(set) var cells: [Int]
+    private let table: Int
+
+    init(map: StorageMap, entity: Int32) {
+        self.map = map
+        self.entity = entity
+        table = map.table(of: entity) ?? 0
+        select = RowSelect(table: map.tables[table].name)
+        cells = Array(repeating: -1, count: map.tables[table].columns.count)
+    }
+
+    /// Reads key and entity first, and only the rows of the entity.
+    mutating func begin(rows: SourceRows) throws(PlanError) {
+        _ = try index(of: TableStorage.primaryKey)
+        _ = try index(of: TableStorage.entityNumber)
+        var numbers = [Int(entity)]
+        if case .entity(_, true) = rows, let tree = map.layout.numbers(ofTree: map.name(of: entity)) {
+            numbers = Array(tree)
+        }
+        select.conditions = [.oneOf(map.tables[table].columns[TableStorage.entityNumber], numbers)]
+    }
+
+    /// The result column of a column of the table.
+    mutating func index(of column: Int) throws(PlanError) -> Int {
+        if cells[column] >= 0 { return cells[column] }
+        let index = select.index(of: .column(map.tables[table].columns[column]))
+        cells[column] = index
+        return index
+    }
+
+    /// Reads every stored property of the entity.
+    mutating func addAll() throws(PlanError) {
+        for name in map.schema.names.indices {
+            switch map.place(of: .init(index: name), entity: entity) {
+            case .attribute(let column, _)?: _ = try index(of: column)
+            case .toOne(let link)?:
+                _ = try index(of: link.column)
+                if let column = link.entityColumn { _ = try index(of: column) }
+                if let column = link.orderColumn { _ = try index(of: column) }
+            case .composite?, .toMany?, .join?, .some(.none), nil: continue
+            }
+        }
+    }
+}
