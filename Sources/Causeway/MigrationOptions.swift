@@ -1,5 +1,5 @@
-/// How a migration runs. Nothing here changes the rows that result but `target`, `next`, `frameworkVersion` and
-/// `schemaTemplate`; the rest is speed and memory.
+/// How a migration runs. What changes the rows that result: `target`, `next`, `mappingModels`, `infersDespiteMismatch`,
+/// `onViolation`, `frameworkVersion` and `schemaTemplate`; the rest is speed, memory and files written beside.
 public struct MigrationOptions: Hashable, Sendable {
     /// Where the new store goes; nil puts it in the source's place and keeps the original as a backup.
     public var output: String?
@@ -7,6 +7,18 @@ public struct MigrationOptions: Hashable, Sendable {
     public var target: String?
     /// Which version follows which, where it isn't the neighbour: jumps, and detours around a broken version.
     public var next: [String: String] = [:]
+    /// Paths of mapping models (`.xcmappingmodel`, `.cdm`), each for a step on the way. Those that lie beside the models
+    /// or in their bundle are found without; of two that do the same, the one named here counts.
+    public var mappingModels: [String] = []
+    /// Infers a step although a mapping model that was found says that it is for this step, and doesn't match; else that
+    /// is an error, because inference would lose what the mapping model was made to keep.
+    public var infersDespiteMismatch = false
+    /// What becomes of rows that break a rule of the destination's model, in steps with mapping models or policies.
+    public var onViolation = OnViolation.stop
+    /// Where rejected rows are written, a JSON object a line; `OnViolation.reject` needs it.
+    public var rejects: String?
+    /// Where the old and new URIs of objects whose key changes are written.
+    public var keyMap: String?
     /// The `NSPersistenceFrameworkVersion` whose layout is written; nil keeps the source's.
     public var frameworkVersion: Int?
     /// A store that Core Data wrote for the target version; settles what a model leaves open (names of join tables).
@@ -22,4 +34,15 @@ public struct MigrationOptions: Hashable, Sendable {
 
     /// The defaults.
     public init() {}
+}
+
+/// What becomes of rows that break a rule of the destination's model: a mandatory property without value, a bound, a
+/// pattern, the count of a relationship, uniqueness.
+public enum OnViolation: String, Hashable, Sendable, CaseIterable {
+    /// The migration stops; the error lists the first violations by entity, property and row.
+    case stop
+    /// A missing or invalid value is replaced by the attribute's default; what has none stops.
+    case useDefault = "default"
+    /// The row is left out and written to the file of rejected rows.
+    case reject
 }

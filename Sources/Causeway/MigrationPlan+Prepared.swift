@@ -1,5 +1,7 @@
 import CausewayEngine
+import CausewayExpressions
 import CausewayMapping
+import CausewayObjects
 import CausewayPlanning
 import CausewayPlatform
 import CausewayStoreFormat
@@ -26,7 +28,13 @@ extension MigrationPlan.Step {
         versions = step.versions
         losses = step.losses
         var passes = step.passes.enumerated().map { index, pass in
-            MigrationPlan.Pass(pass, rows: rows.map { $0[index] })
+            MigrationPlan.Pass(pass, rows: rows.flatMap { $0.indices.contains(index) ? $0[index] : nil })
+        }
+        if let objects = step.objects {
+            // Objects are made first, and what is copied as it is comes after them.
+            passes =
+                objects.mappings.map { MigrationPlan.Pass($0, of: objects) }
+                + objects.joins.map { MigrationPlan.Pass($0, rows: nil) } + passes
         }
         let schema = step.statements
         for statement in schema.modelStatements where statement.kind == .index || statement.kind == .uniqueIndex {
@@ -35,7 +43,7 @@ extension MigrationPlan.Step {
                     title: statement.name, method: "index", rows: nil, carried: 0, changed: 0, statement: statement.sql)
             )
         }
-        for mapping in step.mapping.entityMappings where mapping.destination == nil {
+        for mapping in step.mapping.entityMappings where mapping.destination == nil && step.objects == nil {
             passes.append(
                 MigrationPlan.Pass(
                     title: mapping.source ?? "", method: "drop", rows: nil, carried: 0, changed: 0, statement: ""))
@@ -64,6 +72,48 @@ extension MigrationPlan.Pass {
             case .links: "relate"
             case .entity: "project"
             }
+    }
+}
+
+extension MigrationPlan.Pass {
+    /// What an entity mapping of a mapping model does.
+    init(_ plan: EntityMappingPlan, of step: ObjectStep) {
+        let description = plan.description
+        title = description.destinationEntity ?? description.sourceEntity ?? description.name
+        rows = nil
+        carried = plan.attributes.count { if case .carry = $0.origin { true } else { false } } + plan.keys.count
+        changed = plan.attributes.count + plan.keys.count + plan.relationships.count - carried
+        method =
+            switch description.kind {
+            case .add: "add"
+            case .remove: "drop"
+            case .undefined, .custom, .copy, .transform: "transform"
+            }
+        statement = plan.sourceEntity == nil ? "" : plan.select.sql
+        mapping = MigrationPlan.Mapping(
+            plan, model: step.models.indices.contains(plan.modelIndex) ? step.models[plan.modelIndex] : "")
+    }
+}
+
+extension MigrationPlan.Mapping {
+    init(_ plan: EntityMappingPlan, model: String) {
+        let description = plan.description
+        self.model = model
+        name = description.name
+        source = description.sourceEntity
+        destination = description.destinationEntity
+        policy = description.policyClassName
+        let rows = "  rows: "
+        filter = description.lines().first { $0.hasPrefix(rows) }.map { String($0.dropFirst(rows.count)) }
+        keys =
+            switch plan.keeping {
+            case .always: .kept
+            case .ifFree: .keptIfFree
+            case .never: .new
+            }
+        properties = (description.attributeMappings + description.relationshipMappings).map {
+            "\($0.name) ← \($0.expression?.formatString ?? "(nothing)")"
+        }
     }
 }
 

@@ -38,7 +38,7 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
     public struct Pass: Hashable, Sendable, Codable {
         /// The destination's entity, relationship or table.
         public var title: String
-        /// `project`, `relate`, `history`, `copy`, `index` or `drop`.
+        /// `project`, `transform`, `relate`, `history`, `copy`, `index`, `add` or `drop`.
         public var method: String
         /// Rows to read; nil where nobody has counted (a later step's).
         public var rows: Int?
@@ -48,5 +48,37 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
         public var changed: Int
         /// The statement that reads the rows.
         public var statement: String
+        /// The entity mapping that the pass carries out; nil where the step is inferred.
+        public var mapping: Mapping?
+    }
+
+    /// An entity mapping of a mapping model.
+    public struct Mapping: Hashable, Sendable, Codable {
+        /// The mapping model's name.
+        public var model: String
+        /// The entity mapping's name.
+        public var name: String
+        /// The entity before; nil where it is added.
+        public var source: String?
+        /// The entity after; nil where it is removed.
+        public var destination: String?
+        /// The policy's class; nil for the default one.
+        public var policy: String?
+        /// The predicate that source rows must fulfil; nil for all rows.
+        public var filter: String?
+        /// What becomes of the rows' keys, and so of object URIs.
+        public var keys: Keys
+        /// How every property gets its value: `name ← expression`.
+        public var properties: [String]
+    }
+
+    /// What becomes of the keys of an entity mapping's rows.
+    public enum Keys: String, Hashable, Sendable, Codable {
+        /// Every row keeps its key.
+        case kept
+        /// A row keeps its key unless another one has it.
+        case keptIfFree
+        /// Every row gets a new key, in the source's order.
+        case new
     }
 }

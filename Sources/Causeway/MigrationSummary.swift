@@ -12,6 +12,14 @@ public struct MigrationSummary: Hashable, Sendable, Codable {
     public var rows: Int
     /// Rows that were not migrated, as the plan says.
     public var droppedRows: Int
+    /// Rows that were made beyond one for each source row: by policies and by stages.
+    public var createdRows = 0
+    /// Violations of the destination model's rules.
+    public var violations = 0
+    /// Rows that were left out because of them.
+    public var rejectedRows = 0
+    /// Values that were replaced by their attribute's default because of them.
+    public var defaultedValues = 0
     /// Bytes of the rows that were moved, over all steps.
     public var bytes: Int
     /// Seconds from start to end.

@@ -1,4 +1,5 @@
 import CausewayEngine
+public import CausewayObjects
 import CausewayPlatform
 
 /// Migrates one Core Data SQLite store to another version of its model.
@@ -7,6 +8,13 @@ import CausewayPlatform
 /// let migrator = Migrator(store: "Library.sqlite", models: "App.xcdatamodeld")
 /// let summary = try await migrator.migrate()
 /// print(summary.rows, "rows, the original is at", summary.backup ?? "its place")
+/// ```
+///
+/// Steps that inference can't do, or shouldn't, need mapping models, which are found beside the models, and Swift:
+/// ```swift
+/// var code = MigrationCode()
+/// code.register(PostToSectionsPolicy.self)
+/// let migrator = Migrator(store: "Library.sqlite", models: "App.xcdatamodeld", code: code)
 /// ```
 ///
 /// At every instant the store's path holds the complete original or the complete, verified new store. The original stays
@@ -18,6 +26,8 @@ public struct Migrator: Sendable {
     public let models: String
     /// How the migration runs.
     public let options: MigrationOptions
+    /// Policies, the manager's class, mapping models in Swift, stages.
+    public let code: MigrationCode
 
     /// Describes a migration; nothing is read yet.
     ///
@@ -25,10 +35,15 @@ public struct Migrator: Sendable {
     ///   - store: path of the store's main file.
     ///   - models: path of the model bundle.
     ///   - options: how the migration runs.
-    public init(store: String, models: String, options: MigrationOptions = MigrationOptions()) {
+    ///   - code: the Swift side of the migration: policies, the manager's class, mapping models, stages.
+    public init(
+        store: String, models: String, options: MigrationOptions = MigrationOptions(),
+        code: MigrationCode = MigrationCode()
+    ) {
         self.store = store
         self.models = models
         self.options = options
+        self.code = code
     }
 
     /// Computes what `migrate` would do, and changes nothing.
@@ -37,7 +52,7 @@ public struct Migrator: Sendable {
     /// - Throws: `MigrationError` with every reason why the store can't be migrated.
     public func plan() throws(MigrationError) -> MigrationPlan {
         do throws(EngineError) {
-            return MigrationPlan(try Migration(request()).prepare(), options: options)
+            return MigrationPlan(try Migration(try request()).prepare(), options: options)
         } catch {
             throw MigrationError(error)
         }
@@ -61,7 +76,13 @@ public struct Migrator: Sendable {
     func migrate(
         cancellation: Cancellation, events: @escaping @Sendable (MigrationEvent) -> Void
     ) async throws(MigrationError) -> MigrationSummary {
-        let (request, options) = (request(), options)
+        let options = options
+        let request: MigrationRequest
+        do throws(EngineError) {
+            request = try self.request()
+        } catch {
+            throw MigrationError(error)
+        }
         let result: Result<MigrationSummary, EngineError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let body: @Sendable () -> Void = {
@@ -90,13 +111,31 @@ public struct Migrator: Sendable {
         }
     }
 
-    private func request() -> MigrationRequest {
-        MigrationRequest(
+    private func request() throws(EngineError) -> MigrationRequest {
+        guard options.onViolation != .reject || options.rejects != nil else {
+            throw EngineError(
+                .usage, "rows can't be rejected without a file for them",
+                remedy: "say where rejected rows are written (--rejects)")
+        }
+        return MigrationRequest(
             store: store, models: models, output: options.output, target: options.target, edges: options.next,
             frameworkVersion: options.frameworkVersion, schemaTemplate: options.schemaTemplate,
             fusesSteps: options.fusesSteps,
             options: EngineOptions(
                 batchRows: options.batchRows, batchBytes: options.batchBytes,
-                jobs: options.jobs ?? ProcessFacts.processorCount))
+                jobs: options.jobs ?? ProcessFacts.processorCount),
+            mappings: options.mappingModels, code: code, violations: ViolationPolicy(options.onViolation),
+            rejects: options.rejects, keyMap: options.keyMap)
+    }
+}
+
+extension ViolationPolicy {
+    init(_ choice: OnViolation) {
+        self =
+            switch choice {
+            case .stop: .stop
+            case .useDefault: .useDefault
+            case .reject: .reject
+            }
     }
 }

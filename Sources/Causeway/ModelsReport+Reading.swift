@@ -1,6 +1,7 @@
 import CausewayEngine
 import CausewayMapping
 import CausewayModel
+public import CausewayObjects
 import CausewayPlanning
 
 #if canImport(FoundationEssentials)
@@ -25,6 +26,48 @@ extension ModelsReport {
             throw MigrationError(error)
         }
         self.init(history, files: Self.files(at: models))
+    }
+
+    /// Reads the models and infers every step, and says of every mapping model what it is for.
+    ///
+    /// - Parameters:
+    ///   - models: path of an `.xcdatamodeld`, `.xcdatamodel`, `.momd` or `.mom`; or of a store, for its own cache.
+    ///   - next: which version follows which, where it isn't the neighbour.
+    ///   - mappingModels: paths of mapping models, besides those that lie beside the models.
+    ///   - code: mapping models in Swift.
+    /// - Throws: `MigrationError` as `init(models:next:)`, and for a path in `mappingModels` that can't be read.
+    public init(
+        models: String, next: [String: String] = [:], mappingModels: [String], code: MigrationCode = MigrationCode()
+    ) throws(MigrationError) {
+        do throws(EngineError) {
+            let history = try ModelHistory(reading: models, edges: next)
+            let library = try MappingLibrary(given: mappingModels, besideModels: models, code: code)
+            self.init(history, files: Self.files(at: models))
+            mappings = Self.mappings(in: library, history)
+        } catch {
+            throw MigrationError(error)
+        }
+    }
+
+    private static func mappings(in library: MappingLibrary, _ history: ModelHistory) -> [Mapping] {
+        func version(_ name: String) -> VersionedModel? {
+            history.versions.first { $0.name == name }.map {
+                VersionedModel(name: $0.name, model: $0.model, hashes: $0.hashes)
+            }
+        }
+        let hops = history.graph.versions.compactMap { name -> MappingHop? in
+            guard let from = version(name), let to = history.graph.next(after: name).flatMap(version) else { return nil }
+            return MappingHop(from: from, to: to)
+        }
+        let read = zip(library.entries, library.verdicts(hops, in: history)).map { entry, verdict in
+            Mapping(entry, verdict, hops)
+        }
+        let unread = library.unread.map {
+            Mapping(
+                name: $0.path, path: $0.path, origin: .found, fits: [], nearest: nil, differences: [$0.reason],
+                lines: [])
+        }
+        return read + unread
     }
 
     private init(_ history: ModelHistory, files: [String: String]) {
@@ -91,5 +134,28 @@ extension ModelsReport.Step {
         addedEntities = destination.keys.filter { source[$0] == nil }.sorted()
         removedEntities = source.keys.filter { destination[$0] == nil }.sorted()
         changedEntities = destination.keys.filter { source[$0] != nil && source[$0] != destination[$0] }.sorted()
+    }
+}
+
+extension ModelsReport.Mapping {
+    fileprivate init(_ entry: MappingLibrary.Entry, _ verdict: MappingVerdict, _ hops: [MappingHop]) {
+        name = entry.description.name
+        path = entry.description.path
+        origin =
+            switch entry.origin {
+            case .code: .code
+            case .given: .given
+            case .found: .found
+            }
+        lines = entry.description.lines()
+        (fits, nearest, differences) = ([], nil, [])
+        switch verdict {
+        case .fits(let positions):
+            fits = positions.map { Edge(from: hops[$0].from.name ?? "", to: hops[$0].to.name ?? "") }
+        case .elsewhere(let from, let to): fits = [Edge(from: from, to: to)]
+        case .differs(_, let nearest, let sentences):
+            self.nearest = nearest.isEmpty ? nil : nearest
+            differences = sentences
+        }
     }
 }

@@ -15,6 +15,8 @@ public struct ModelsReport: Hashable, Codable, Sendable {
     public var steps: [Step]
     /// What is odd about the bundle, a sentence each.
     public var notices: [String]
+    /// Every mapping model that was given, written in Swift or found beside the models; nil where nobody asked.
+    public var mappings: [Mapping]?
 
     /// One version.
     public struct Version: Hashable, Codable, Sendable {
@@ -63,6 +65,42 @@ public struct ModelsReport: Hashable, Codable, Sendable {
         public var changedEntities: [String]
         /// Why the step can't be judged: one of its versions can't be read.
         public var error: String?
+    }
+
+    /// A mapping model and what it is for.
+    public struct Mapping: Hashable, Codable, Sendable {
+        /// The mapping model's name.
+        public var name: String
+        /// Where it lies; nil for one that is written in Swift.
+        public var path: String?
+        /// Where it comes from.
+        public var origin: Origin
+        /// The steps that it fits; several where versions look alike to it.
+        public var fits: [Edge]
+        /// The versions that it was compared with, where it fits none: those that it names, else those that come nearest.
+        public var nearest: String?
+        /// Why it fits none, or why it can't be read.
+        public var differences: [String]
+        /// The mapping model for people: entity mappings in their order, under each its properties.
+        public var lines: [String]
+
+        /// Where a mapping model comes from.
+        public enum Origin: String, Hashable, Codable, Sendable {
+            /// Written in Swift and registered.
+            case code
+            /// Named by the caller.
+            case given
+            /// Found beside the models or in their bundle.
+            case found
+        }
+
+        /// From one version to another.
+        public struct Edge: Hashable, Codable, Sendable {
+            /// The version before.
+            public var from: String
+            /// The version after.
+            public var to: String
+        }
     }
 
     /// An entity's two names.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Causeway
 
 /// A number of bytes on the command line: `65536`, `512K`, `1M`, `2G`, powers of 1,024.
 struct ByteCount: ExpressibleByArgument, Hashable, CustomStringConvertible {
@@ -31,6 +32,9 @@ struct ByteCount: ExpressibleByArgument, Hashable, CustomStringConvertible {
         return String(bytes)
     }
 }
+
+/// `stop`, `default`, `reject`.
+extension OnViolation: ExpressibleByArgument {}
 
 /// `A=B`: version B follows version A.
 struct VersionEdge: ExpressibleByArgument, Hashable {

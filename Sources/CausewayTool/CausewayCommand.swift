@@ -1,14 +1,22 @@
 public import ArgumentParser
+public import Causeway
 import CausewayPlatform
 
 /// The `causeway` command: migrates, inspects and generates Core Data SQLite stores.
 ///
-/// A team's own executable gets the same commands in a few lines:
+/// A team's own executable is the same command with the team's policies, mapping models and stages. It takes a package
+/// with the product `CausewayTool` and a few lines:
 ///
 /// ```swift
+/// import CausewayTool
+///
 /// @main
 /// struct OurMigrator {
-///     static func main() async { await CausewayCommand.main() }
+///     static func main() async {
+///         var code = MigrationCode()
+///         code.register(PostToSectionsPolicy.self)
+///         await CausewayCommand.main(code: code)
+///     }
 /// }
 /// ```
 public struct CausewayCommand: AsyncParsableCommand {
@@ -42,13 +50,29 @@ public struct CausewayCommand: AsyncParsableCommand {
 
     /// Runs with the process's arguments, and exits when something fails.
     public static func main() async {
-        await main(nil)
+        await main(nil, code: MigrationCode())
     }
 
     /// Runs with the given arguments, and exits when something fails.
     ///
     /// - Parameter arguments: without the executable's name; nil takes the process's.
     public static func main(_ arguments: [String]?) async {
+        await main(arguments, code: MigrationCode())
+    }
+
+    /// Runs with the process's arguments and a team's own code, and exits when something fails.
+    ///
+    /// - Parameter code: policies, the manager's class, mapping models in Swift, stages.
+    public static func main(code: MigrationCode) async {
+        await main(nil, code: code)
+    }
+
+    /// Runs with the given arguments and a team's own code, and exits when something fails.
+    ///
+    /// - Parameters:
+    ///   - arguments: without the executable's name; nil takes the process's.
+    ///   - code: policies, the manager's class, mapping models in Swift, stages.
+    public static func main(_ arguments: [String]?, code: MigrationCode) async {
         ignoreFatalSignals()
         let arguments = arguments ?? Array(CommandLine.arguments.dropFirst())
         // Not declared to the argument parser: it would take `--version` away from `generate`.
@@ -61,11 +85,13 @@ public struct CausewayCommand: AsyncParsableCommand {
             exit(withError: ExitCode.validationFailure)
         }
         do {
-            var command = try await asyncParseAsRoot(arguments)
-            if var command = command as? any AsyncParsableCommand {
-                try await command.run()
-            } else {
-                try command.run()
+            try await RegisteredCode.$code.withValue(code) {
+                var command = try await asyncParseAsRoot(arguments)
+                if var command = command as? any AsyncParsableCommand {
+                    try await command.run()
+                } else {
+                    try command.run()
+                }
             }
         } catch {
             exit(withError: error)

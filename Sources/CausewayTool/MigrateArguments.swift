@@ -26,6 +26,39 @@ public struct MigrateArguments: ParsableArguments {
     var next: [VersionEdge] = []
 
     @Option(
+        name: .customLong("mapping"),
+        help: ArgumentHelp(
+            "A mapping model (.xcmappingmodel or .cdm), besides those beside the models; may be given several times.",
+            valueName: "file"),
+        completion: .file())
+    var mappingModels: [String] = []
+
+    @Flag(
+        name: .customLong("infer"),
+        help: "Infer a step whose mapping model, found beside the models, doesn't match.")
+    var infersDespiteMismatch = false
+
+    @Option(
+        help: ArgumentHelp(
+            "What becomes of rows that break a rule of the new model: stop, default (replace the value by the \
+            attribute's default) or reject (leave the row out).",
+            valueName: "action"))
+    var onViolation = OnViolation.stop
+
+    @Option(
+        help: ArgumentHelp(
+            "Where rejected rows are written, a JSON object a line; needed with --on-violation reject.",
+            valueName: "file"),
+        completion: .file())
+    var rejects: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Write the old and the new URI of every object whose key changes.", valueName: "file"),
+        completion: .file())
+    var keyMap: String?
+
+    @Option(
         help: ArgumentHelp(
             "The NSPersistenceFrameworkVersion whose layout is written. (default: the store's)", valueName: "number"))
     var frameworkVersion: Int?
@@ -73,6 +106,12 @@ public struct MigrateArguments: ParsableArguments {
         if let jobs, !Self.jobCounts.contains(jobs) {
             throw ValidationError("--jobs must be \(Self.jobCounts.inWords) threads.")
         }
+        if onViolation == .reject, rejects == nil {
+            throw ValidationError("--on-violation reject needs --rejects: rejected rows must not be lost.")
+        }
+        if onViolation != .reject, rejects != nil {
+            throw ValidationError("--rejects is written with --on-violation reject only; give both.")
+        }
         if let frameworkVersion, frameworkVersion < 1 {
             throw ValidationError("--framework-version must be a positive number, for example 1145.")
         }
@@ -90,7 +129,12 @@ public struct MigrateArguments: ParsableArguments {
         options.batchBytes = batchBytes.bytes
         options.jobs = jobs
         options.fusesSteps = !noFuse
-        return Migrator(store: store, models: models, options: options)
+        options.mappingModels = mappingModels
+        options.infersDespiteMismatch = infersDespiteMismatch
+        options.onViolation = onViolation
+        options.rejects = rejects
+        options.keyMap = keyMap
+        return Migrator(store: store, models: models, options: options, code: RegisteredCode.code)
     }
 }
 

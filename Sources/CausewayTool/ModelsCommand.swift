@@ -11,10 +11,15 @@ public struct ModelsCommand: ParsableCommand {
             """
             For every version its checksum and entities, for every step what changes and, where the mapping can't be
             inferred as in a lightweight migration, every reason.
+
+            With --mappings also every mapping model that lies beside the models or in their bundle: what it says, and             which step it fits, or why it fits none. A mapping model in the models' place is shown by itself.
             """))
 
     @Argument(
-        help: "The model's versions: an .xcdatamodeld, .xcdatamodel, .momd or .mom, or a store for its own cache.",
+        help: ArgumentHelp(
+            "The model's versions: an .xcdatamodeld, .xcdatamodel, .momd or .mom, or a store for its own cache; or a \
+            mapping model.",
+            valueName: "models"),
         completion: .file())
     var models: String
 
@@ -23,11 +28,25 @@ public struct ModelsCommand: ParsableCommand {
             "Version B follows version A, where it isn't the neighbour; may be given several times.", valueName: "A=B"))
     var next: [VersionEdge] = []
 
+    @Flag(help: "Show every mapping model beside the models, and the step that it fits.")
+    var mappings = false
+
+    @Option(
+        name: .customLong("mapping"),
+        help: ArgumentHelp(
+            "With --mappings: a mapping model (.xcmappingmodel or .cdm) that lies elsewhere; may be given several \
+            times.",
+            valueName: "file"),
+        completion: .file())
+    var mappingModels: [String] = []
+
     @Flag(help: "Print every entity's version hash.")
     var hashes = false
 
     @Flag(help: "Print JSON, which always holds the hashes.")
     var json = false
+
+    private static let mappingExtensions = [".xcmappingmodel", ".cdm"]
 
     /// Made by the argument parser.
     public init() {}
@@ -35,13 +54,25 @@ public struct ModelsCommand: ParsableCommand {
     /// Refuses contradicting edges.
     public func validate() throws {
         _ = try next.edges()
+        if !mappings, !mappingModels.isEmpty {
+            throw ValidationError("--mapping is compared with the versions by --mappings; give both.")
+        }
     }
 
     /// Reads and prints.
     public func run() throws {
+        if Self.mappingExtensions.contains(where: { models.hasSuffix($0) || models.hasSuffix($0 + "/") }) {
+            let report = try reportingFailure(asJSON: json) { () throws(MigrationError) in
+                try MappingModelReport(path: models)
+            }
+            return try printResult(json ? [try JSONText.document(report)] : report.lines)
+        }
         let edges = try next.edges()
         let report = try reportingFailure(asJSON: json) { () throws(MigrationError) in
-            try ModelsReport(models: models, next: edges)
+            mappings
+                ? try ModelsReport(
+                    models: models, next: edges, mappingModels: mappingModels, code: RegisteredCode.code)
+                : try ModelsReport(models: models, next: edges)
         }
         try printResult(
             json ? [try JSONText.document(report)] : ModelsText(report: report, showsHashes: hashes).lines)

@@ -13,6 +13,7 @@ struct ModelsText {
         }
         if showsHashes { lines += hashes }
         if !report.steps.isEmpty { lines += ["", Figures.count(report.steps.count, "step", "steps")] + steps }
+        if let mappings = report.mappings { lines += [""] + Self.mappings(mappings) }
         if !report.notices.isEmpty { lines += ["", "Notices"] + report.notices.map { "  - \($0)" } }
         return lines
     }
@@ -49,6 +50,22 @@ struct ModelsText {
             let verdict = step.isInferable ? "can be inferred" : "can't be inferred"
             return [head + verdict] + changes(step).map { "      \($0)" } + step.refusals.map { "    - \($0)" }
         }
+    }
+
+    private static func mappings(_ mappings: [ModelsReport.Mapping]) -> [String] {
+        [Figures.count(mappings.count, "mapping model", "mapping models")]
+            + mappings.flatMap { mapping -> [String] in
+                let place = mapping.path ?? "\(mapping.name), written in Swift"
+                let content = mapping.lines.dropFirst().map { "    \($0)" }
+                guard mapping.fits.isEmpty else {
+                    let steps = mapping.fits.map { "\($0.from) → \($0.to)" }.joined(separator: ", ")
+                    return ["  \(place): fits \(steps)"] + content
+                }
+                let verdict =
+                    mapping.lines.isEmpty
+                    ? "can't be used:" : "fits no step" + (mapping.nearest.map { "; compared with \($0):" } ?? ":")
+                return ["  \(place): \(verdict)"] + mapping.differences.map { "    - \($0)" } + content
+            }
     }
 
     private func changes(_ step: ModelsReport.Step) -> [String] {

@@ -18,7 +18,7 @@ struct PlanText {
         ]
         for (index, step) in plan.steps.enumerated() {
             lines += ["", "Step \(index + 1) of \(plan.steps.count): \(step.versions.joined(separator: " → "))"]
-            lines += passes(step) + Self.losses(step)
+            lines += passes(step) + step.passes.compactMap(\.mapping).flatMap(Self.mapping) + Self.losses(step)
             if showsSQL { lines += statements(step) }
         }
         return lines + Self.warnings(plan)
@@ -53,11 +53,31 @@ struct PlanText {
         return table.isEmpty ? [] : table.lines
     }
 
+    /// An entity mapping: what is special about its rows, and how every property gets its value.
+    private static func mapping(_ mapping: MigrationPlan.Mapping) -> [String] {
+        let ends = "\(mapping.source ?? "(nothing)") → \(mapping.destination ?? "(nothing)")"
+        var lines = ["  Mapping \(mapping.name) of \(mapping.model): \(ends)"]
+        if let policy = mapping.policy { lines.append("    policy: \(policy)") }
+        if let filter = mapping.filter { lines.append("    rows: \(filter)") }
+        if mapping.source != nil, mapping.destination != nil { lines.append("    keys: \(mapping.keys.words)") }
+        return lines + mapping.properties.map { "    \($0)" }
+    }
+
     private func statements(_ step: MigrationPlan.Step) -> [String] {
         var lines = ["", "-- schema"] + step.statements.map { $0 + ";" }
         for pass in step.passes where !pass.statement.isEmpty && pass.method != "index" {
             lines += ["-- rows of \(pass.title)", pass.statement + ";"]
         }
         return lines
+    }
+}
+
+extension MigrationPlan.Keys {
+    fileprivate var words: String {
+        switch self {
+        case .kept: "kept"
+        case .keptIfFree: "kept unless another row has them"
+        case .new: "new"
+        }
     }
 }

@@ -15,9 +15,16 @@ struct SummaryText {
         var lines = [
             "\(summary.store): \(summary.sourceVersion) → \(summary.targetVersion), "
                 + "\(Figures.count(summary.rows, "row", "rows"))"
+                + (summary.createdRows > 0 ? ", \(Figures.grouped(summary.createdRows)) created" : "")
                 + (summary.droppedRows > 0 ? ", \(Figures.grouped(summary.droppedRows)) dropped" : "")
                 + ", \(Figures.bytes(rate))/s, \(Figures.seconds(summary.seconds))"
         ]
+        if summary.violations > 0 {
+            lines.append(
+                "Rules of the new model: \(Figures.count(summary.violations, "violation", "violations")), "
+                    + "\(Figures.count(summary.rejectedRows, "row", "rows")) rejected, "
+                    + "\(Figures.count(summary.defaultedValues, "value", "values")) replaced by the default")
+        }
         if let backup = summary.backup {
             lines.append("The original is kept as \(backup).")
             // A -wal of the new store would be played into the old one: it goes first.

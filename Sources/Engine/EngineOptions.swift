@@ -1,4 +1,6 @@
-/// How a run works; nothing here changes the rows that result.
+import CausewayPlatform
+
+/// How a run works; nothing here changes the rows that result, but the time that expressions may ask for.
 package struct EngineOptions: Hashable, Sendable {
     /// Rows in a batch, at most. From 64 on the throughput is flat (performance.md §2.1); below 16 it suffers.
     package var batchRows: Int
@@ -6,11 +8,16 @@ package struct EngineOptions: Hashable, Sendable {
     package var batchBytes: Int
     /// Worker threads, at least 1.
     package var jobs: Int
+    /// What `now()` gives in expressions, in seconds since 2001-01-01 UTC: one time for the whole run.
+    package var now: Double
 
-    package init(batchRows: Int = 4_096, batchBytes: Int = 1 << 20, jobs: Int) {
+    package init(
+        batchRows: Int = 4_096, batchBytes: Int = 1 << 20, jobs: Int, now: Double = WallClock.secondsSinceReferenceDate()
+    ) {
         self.batchRows = batchRows
         self.batchBytes = batchBytes
         self.jobs = jobs
+        self.now = now
     }
 
     /// Bytes of all batches in flight, as long as no single row is larger than a batch.

@@ -20,6 +20,12 @@ package struct Migration {
         package var bytes = 0
         package var seconds = 0.0
         package var warnings: [String] = []
+        /// Rows that mapping models made.
+        package var createdRows = 0
+        /// What the validation found and did.
+        package var violations = 0
+        package var defaultedValues = 0
+        package var rejectedRows = 0
     }
 
     /// - Parameters:
@@ -184,26 +190,38 @@ package struct Migration {
         try requireSpace(prepared, at: work.path)
         cancellation.attach(store.connection.interruptHandle)
         var source = store
-        var progress = Progress(total: prepared.rows.reduce(0, +) * prepared.steps.count)
+        var progress = Progress(total: prepared.rowsToRead * prepared.steps.count)
+        let rejects = try request.rejects.map { path throws(EngineError) in try RejectsFile(creating: path) }
+        let keyMap = try request.keyMap.map { path throws(EngineError) in try KeyMapFile(creating: path) }
         for (index, step) in prepared.steps.enumerated() {
             events(
                 .stepBegan(
                     versions: step.versions, index: index, count: prepared.steps.count,
-                    rows: index == 0 ? prepared.rows.reduce(0, +) : 0))
+                    rows: index == 0 ? prepared.rowsToRead : 0))
             let run = StepRun(
                 step: step, source: source, path: work.staging(index), frameworkVersion: prepared.frameworkVersion,
                 options: request.options, external: ExternalValues(directory: external.externalData),
+                handlers: prepared.handlers[index], code: request.code,
+                validation: ValidationSettings(policy: request.violations, rejects: rejects), keyMap: keyMap,
+                scratchPath: work.scratch(index),
                 inWALMode: store.isWAL, cancellation: cancellation, events: events)
             let result = try run.run(&progress)
             outcome.dropped += result.dropped
             outcome.bytes += result.bytes
             outcome.rows = result.rows
+            outcome.createdRows += result.made
+            outcome.violations += result.validation.violations
+            outcome.defaultedValues += result.validation.defaulted
+            outcome.rejectedRows += result.validation.rejected
             if index > 0 {
                 source.release()
                 try work.remove(staging: index - 1)
             }
             if index + 1 < prepared.steps.count { source = try SourceStore.staged(work.staging(index)) }
         }
+        // The new store counts on what was left out of it being written down.
+        try rejects?.sync()
+        try keyMap?.finish()
         return work.staging(prepared.steps.count - 1)
     }
 

@@ -20,6 +20,8 @@ package struct MigrationRequest: Sendable {
     package var violations: ViolationPolicy
     /// Where rejected rows are written, a JSON object a line.
     package var rejects: String?
+    /// A step is inferred although a mapping model that is meant for it doesn't match.
+    package var infersDespiteMismatch: Bool
     /// Where old and new URIs are written, where keys change.
     package var keyMap: String?
 
@@ -27,7 +29,7 @@ package struct MigrationRequest: Sendable {
         store: String, models: String, output: String? = nil, target: String? = nil, edges: [String: String] = [:],
         frameworkVersion: Int? = nil, schemaTemplate: String? = nil, fusesSteps: Bool = true, options: EngineOptions,
         mappings: [String] = [], code: MigrationCode = MigrationCode(), violations: ViolationPolicy = .stop,
-        rejects: String? = nil, keyMap: String? = nil
+        rejects: String? = nil, keyMap: String? = nil, infersDespiteMismatch: Bool = false
     ) {
         self.store = store
         self.models = models
@@ -43,5 +45,6 @@ package struct MigrationRequest: Sendable {
         self.violations = violations
         self.rejects = rejects
         self.keyMap = keyMap
+        self.infersDespiteMismatch = infersDespiteMismatch
     }
 }

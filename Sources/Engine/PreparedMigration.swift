@@ -1,5 +1,6 @@
 import CausewayMapping
 import CausewayModel
+import CausewayObjects
 package import CausewayPlanning
 import CausewaySQLite
 import CausewayStoreFormat
@@ -15,8 +16,15 @@ package struct PreparedMigration: Sendable {
     package let steps: [StepPlan]
     /// Rows that each pass of the first step reads; later steps read what it writes.
     package let rows: [Int]
+    /// Rows that each entity mapping of the first step reads, before its filter.
+    package let objectRows: [Int]
+    /// What a stage does with each step's rows.
+    package let handlers: [[StageHandler]]
     package let warnings: [String]
     package let frameworkVersion: Int
+
+    /// Rows that the first step reads.
+    package var rowsToRead: Int { rows.reduce(0, +) + objectRows.reduce(0, +) }
 
     /// Bytes of disk at the peak: two staging stores of a chain, or one, each as large as the store, and a reserve for
     /// journals and for what grows.
@@ -45,15 +53,26 @@ package struct PreparedMigration: Sendable {
             && framework == store.metadata.frameworkVersion
         if isCurrent {
             (path, steps, rows) = ([target], [], [])
+            (handlers, objectRows) = ([], [])
             self.warnings = warnings
             return
         }
-        let line = try Self.line(from: origin, to: target, history)
+        let staged = try request.code.stages.map { stages throws(EngineError) in
+            try StagedPath(
+                stages, history: history, metadata: store.metadata, target: target, store: store.location.path)
+        }
+        let line = try Self.line(from: origin, to: target, staged, history)
         path = line.map(\.name)
-        let chain = StepChain(line: line, fuses: request.fusesSteps)
-        let runs = try chain.runs()
-        if origin.isFromCache, let first = runs.first {
-            try Self.refuseForeignModels(first.mapping, store, history, target: target)
+        let chain = StepChain(
+            line: line, staged: staged?.runs,
+            library: try MappingLibrary(
+                given: request.mappings, besideModels: request.models, code: request.code,
+                infersDespiteMismatch: request.infersDespiteMismatch),
+            history: history, fuses: request.fusesSteps)
+        let (runs, notices) = try chain.runs()
+        warnings += notices
+        if origin.isFromCache, case .inferred(let mapping)? = runs.first?.content {
+            try Self.refuseForeignModels(mapping, store, history, target: target)
         }
         let binding = try Self.bind(store, model: origin.model)
         try Self.refuseCloudKit(binding, store)
@@ -64,16 +83,22 @@ package struct PreparedMigration: Sendable {
         var source = binding.layout
         var schema: StoreSchema? = store.schema
         var appObjects = binding.objects(.appMade)
+        let code = CodeCatalog(request.code)
         for (index, run) in runs.enumerated() {
+            var mapping = MappingModel(entityMappings: [])
+            if case .inferred(let inferred) = run.content { mapping = inferred }
             let planner = StepPlanner(
-                versions: run.versions, firstStep: run.firstStep, mapping: run.mapping, destination: run.destination,
+                versions: run.versions, firstStep: run.firstStep, mapping: mapping, destination: run.destination,
                 frameworkVersion: framework, source: source, schema: schema, appObjects: appObjects,
                 hasHistory: store.schema.history != nil,
                 fillsTables: min(framework, store.metadata.frameworkVersion) >= FrameworkEra.addsColumns,
                 template: index == runs.count - 1 ? template : nil)
             let step: StepPlan
             do {
-                step = try planner.plan()
+                switch run.content {
+                case .inferred: step = try planner.plan()
+                case .explicit(let models): step = try planner.plan(models, code: code)
+                }
             } catch {
                 throw EngineError(
                     .plan, "\(run.versions.joined(separator: " → ")): \(error)", remedy: "mend the model or the mapping"
@@ -97,15 +122,25 @@ package struct PreparedMigration: Sendable {
             warnings.append("the store's version isn't among the models; it was taken from the store's own cache")
         }
         self.steps = steps
+        handlers = runs.map(\.handlers)
+        objectRows =
+            try steps.first?.objects.map { objects throws(EngineError) in try Self.count(objects, in: store) } ?? []
         self.warnings = warnings
         rows = try steps.first.map { step throws(EngineError) in try Self.count(step.passes, in: store) } ?? []
     }
 
     /// The versions to go through, with their models.
     private static func line(
-        from origin: VersionIdentification, to target: String, _ history: ModelHistory
+        from origin: VersionIdentification, to target: String, _ staged: StagedPath?, _ history: ModelHistory
     ) throws(EngineError) -> [StepChain.Version] {
         var result: [StepChain.Version] = []
+        if let staged {
+            for name in [staged.hops.first?.from].compactMap({ $0 }) + staged.hops.map(\.to) {
+                let version = try history.version(named: name)
+                result.append(.init(name: name, model: version.model, hashes: version.hashes))
+            }
+            return result
+        }
         if origin.isFromCache {
             // The history can't say where such a version stands: one step leads to the target.
             let goal = try history.version(named: target)
@@ -172,6 +207,18 @@ package struct PreparedMigration: Sendable {
         let store = try SourceStore.reading(StoreLocation(existing: path))
         defer { store.release() }
         return LayoutHints(store.schema)
+    }
+
+    private static func count(_ objects: ObjectStep, in store: SourceStore) throws(EngineError) -> [Int] {
+        do {
+            return try objects.mappings.map { mapping throws(SQLiteError) in
+                guard mapping.sourceEntity != nil else { return 0 }
+                var statement = try store.connection.prepare(mapping.select.countSQL)
+                return try statement.step() ? Int(statement.int64(at: 0)) : 0
+            }
+        } catch {
+            throw EngineError(reading: error, during: store.location.path)
+        }
     }
 
     private static func count(_ passes: [RowPass], in store: SourceStore) throws(EngineError) -> [Int] {

@@ -34,6 +34,8 @@ package final class SourceStore: @unchecked Sendable {
     package let schema: StoreSchema
     package let connection: Connection
     private var guardian: Guardian?
+    /// The -wal as it was before the transaction began; nil without one.
+    let walBefore: FileStatus?
 
     /// Opens a store to read it; its bytes stay as they are.
     package static func reading(_ location: StoreLocation) throws(EngineError) -> SourceStore {
@@ -73,6 +75,7 @@ package final class SourceStore: @unchecked Sendable {
         isWAL = file.header.isWAL
         bytes = Int(file.bytes)
         identity = file.status
+        walBefore = try Self.walStatus(location)
         do {
             try connection.setBusyTimeout(milliseconds: Self.busyTimeout)
             try connection.begin(.deferred)

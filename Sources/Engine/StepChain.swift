@@ -7,6 +7,15 @@ struct StepChain {
         var name: String
         var model: ManagedObjectModel
         var hashes: VersionHashes
+
+        var versioned: VersionedModel { VersionedModel(name: name, model: model, hashes: hashes) }
+    }
+
+    /// How a run's rows get from one store into the next.
+    enum Content {
+        case inferred(MappingModel)
+        /// One step's mapping models, in the order in which they run.
+        case explicit([ResolvedMapping])
     }
 
     /// Consecutive steps that run as one.
@@ -14,40 +23,90 @@ struct StepChain {
         var versions: [String]
         /// Position of the first step on the path.
         var firstStep: Int
-        var mapping: MappingModel
+        var content: Content
         var destination: ManagedObjectModel
+        /// What a stage does with the finished rows, before anything else happens to them.
+        var handlers: [StageHandler] = []
     }
 
     let line: [Version]
+    /// The stores to make where the migration is staged; nil: one for each step of the line.
+    let staged: [StagedPath.Run]?
+    let library: MappingLibrary
+    let history: ModelHistory
     let fuses: Bool
 
-    /// Infers every step's mapping; what can't be inferred is refused for all steps at once.
-    func runs() throws(EngineError) -> [Run] {
+    /// Finds or infers every step's mapping; what can't be is refused for all steps at once.
+    ///
+    /// - Returns: the runs, and what is to be said about mapping models that aren't used.
+    func runs() throws(EngineError) -> (runs: [Run], warnings: [String]) {
         var runs: [Run] = []
+        let hops = hops()
+        let selection = try library.selection(
+            for: hops.map { MappingHop(from: $0.from.versioned, to: $0.to.versioned) }, in: history)
         var refusals: [String] = []
-        for (index, (from, to)) in zip(line, line.dropFirst()).enumerated() {
-            let mapping: MappingModel
-            do throws(InferenceError) {
-                mapping = try MappingInference.infer(
-                    from: from.model, to: to.model, step: index, hashes: (from.hashes, to.hashes))
-            } catch {
-                refusals += error.refusals.map { "\(from.name) → \(to.name): \($0)" }
-                continue
-            }
-            if fuses, let last = runs.last, let composed = last.mapping.composed(with: mapping) {
-                runs[runs.count - 1] = Run(
-                    versions: last.versions + [to.name], firstStep: last.firstStep, mapping: composed,
-                    destination: to.model)
+        var remedy = "change the model, add a mapping model, or route around the version with --next"
+        for (index, hop) in hops.enumerated() {
+            let step = "\(hop.from.name) → \(hop.to.name)"
+            // A version to itself is a copy, whatever mapping models would fit it.
+            let explicit = hop.from.name == hop.to.name ? [] : selection.models[index]
+            let content: Content
+            if explicit.isEmpty {
+                do throws(InferenceError) {
+                    content = .inferred(
+                        try MappingInference.infer(
+                            from: hop.from.model, to: hop.to.model, step: index, hashes: (hop.from.hashes, hop.to.hashes)))
+                } catch {
+                    refusals += error.refusals.map { "\(step): \($0)" }
+                    continue
+                }
             } else {
-                runs.append(
-                    Run(versions: [from.name, to.name], firstStep: index, mapping: mapping, destination: to.model))
+                do throws(MappingResolutionError) {
+                    content = .explicit(
+                        try explicit.map { model throws(MappingResolutionError) in
+                            try model.resolved(from: hop.from.versioned, to: hop.to.versioned)
+                        })
+                } catch {
+                    refusals += error.problems.map { "\(step): \(error.name): \($0)" }
+                    remedy = "mend the mapping model"
+                    continue
+                }
             }
+            append(content, hop, at: index, to: &runs)
         }
         guard refusals.isEmpty else {
-            throw EngineError(
-                .plan, "the mapping can't be inferred", details: refusals,
-                remedy: "change the model, add a mapping model, or route around the version with --next")
+            throw EngineError(.plan, "the mapping can't be inferred or used", details: refusals, remedy: remedy)
         }
-        return runs
+        return (runs, selection.warnings)
+    }
+
+    private struct Hop {
+        var from: Version
+        var to: Version
+        var handlers: [StageHandler]
+    }
+
+    private func hops() -> [Hop] {
+        guard let staged else { return zip(line, line.dropFirst()).map { Hop(from: $0, to: $1, handlers: []) } }
+        return staged.compactMap { run in
+            guard let from = line.first(where: { $0.name == run.from }), let to = line.first(where: { $0.name == run.to })
+            else { return nil }
+            return Hop(from: from, to: to, handlers: run.handlers)
+        }
+    }
+
+    private func append(_ content: Content, _ hop: Hop, at index: Int, to runs: inout [Run]) {
+        if fuses, let last = runs.last, last.handlers.isEmpty, case .inferred(let earlier) = last.content,
+            case .inferred(let mapping) = content, let composed = earlier.composed(with: mapping)
+        {
+            runs[runs.count - 1] = Run(
+                versions: last.versions + [hop.to.name], firstStep: last.firstStep, content: .inferred(composed),
+                destination: hop.to.model, handlers: hop.handlers)
+        } else {
+            runs.append(
+                Run(
+                    versions: [hop.from.name, hop.to.name], firstStep: index, content: content,
+                    destination: hop.to.model, handlers: hop.handlers))
+        }
     }
 }

@@ -1,4 +1,5 @@
 import CausewayModel
+import CausewayObjects
 import CausewayPlanning
 import CausewaySQLite
 import CausewayStoreFormat
@@ -12,6 +13,13 @@ struct StepRun {
     let frameworkVersion: Int
     let options: EngineOptions
     let external: ExternalValues
+    /// What a stage does with the rows.
+    let handlers: [StageHandler]
+    let code: MigrationCode
+    let validation: ValidationSettings
+    let keyMap: KeyMapFile?
+    /// For what the step looks up while it runs.
+    let scratchPath: String
     /// Whether the finished store's header says WAL.
     let inWALMode: Bool
     let cancellation: Cancellation
@@ -21,40 +29,91 @@ struct StepRun {
         var rows = 0
         var bytes = 0
         var dropped = 0
+        /// Rows made by entity mappings, and what the validation did to them.
+        var made = 0
+        var validation = ValidationOutcome()
     }
 
     /// Builds, verifies and closes the staging store.
     func run(_ progress: inout Progress) throws(EngineError) -> Result {
         try Preflight(step: step, source: source).check()
-        let (result, counts) = try build(&progress)
+        let (result, written) = try build(&progress)
         events(.phaseBegan("verification"))
-        try Verification(step: step, source: source, counts: counts, frameworkVersion: frameworkVersion).check(path)
+        try Verification(step: step, source: source, written: written, frameworkVersion: frameworkVersion).check(path)
         return result
     }
 
     /// The staging store's connection is closed when this returns.
-    private func build(_ progress: inout Progress) throws(EngineError) -> (result: Result, counts: [PassCount]) {
+    private func build(_ progress: inout Progress) throws(EngineError) -> (result: Result, written: WrittenRows) {
         let staging = try StagingStore(creating: path, pageSize: source.pageSize, autoVacuum: source.autoVacuum)
         cancellation.attach(staging.connection.interruptHandle)
         try staging.setHeader(userVersion: source.userVersion, applicationID: source.applicationID)
         try createTables(in: staging)
         var result = Result()
-        var counts: [PassCount] = []
+        var written = WrittenRows()
+        if let objects = step.objects { try make(objects, in: staging, &result, &written, &progress) }
         for pass in step.passes {
-            let outcome = try move(pass, into: staging, &progress)
-            result.rows += outcome.rows
-            result.bytes += outcome.bytes
-            result.dropped += outcome.dropped
-            counts.append(PassCount(pass: pass, written: outcome.rows, dropped: outcome.dropped))
+            written.passes.append(try moveCounting(pass, into: staging, &result, &progress))
         }
         events(.phaseBegan("indexes"))
-        try StoreFinisher(step: step, source: source, staging: staging, frameworkVersion: frameworkVersion)
-            .finish { sql throws(EngineError) in
-                try cancellation.check()
-                try execute(sql, in: staging)
-            }
+        let finisher = StoreFinisher(
+            step: step, source: source, staging: staging, frameworkVersion: frameworkVersion)
+        let run = { (sql: String) throws(EngineError) in
+            try cancellation.check()
+            try execute(sql, in: staging)
+        }
+        try finisher.finishRows(run)
+        if !handlers.isEmpty {
+            events(.phaseBegan("handlers"))
+            written.stage = try StageHandlerRun(
+                handlers, layout: step.layout, writer: staging, storeUUID: source.metadata.uuid,
+                externalData: external.directory, cancellation: cancellation
+            ).run()
+        }
+        try finisher.finishSchema(run)
         try staging.finish(inWALMode: inWALMode)
-        return (result, counts)
+        return (result, written)
+    }
+
+    /// Runs the step's mapping models and checks what they made.
+    private func make(
+        _ objects: ObjectStep, in staging: StagingStore, _ result: inout Result, _ written: inout WrittenRows,
+        _ progress: inout Progress
+    ) throws(EngineError) {
+        let run = ObjectRun(
+            step: step, objects: objects, source: source, staging: staging, scratchPath: scratchPath, options: options,
+            code: code, external: external, keyMap: keyMap, cancellation: cancellation, events: events)
+        var joins: [PassCount] = []
+        var joinResult = Result()
+        let outcome = try run.run(&progress) { pass, progress throws(EngineError) in
+            joins.append(try moveCounting(pass, into: staging, &joinResult, &progress))
+        }
+        events(.phaseBegan("validation"))
+        let validated = try ValidationStage(
+            layout: step.layout, storeUUID: source.metadata.uuid, policy: validation.policy,
+            rejects: validation.rejects
+        ).run(on: staging.connection, cancellation: cancellation)
+        result.rows += joinResult.rows
+        result.bytes += outcome.bytes + joinResult.bytes
+        result.dropped += outcome.dropped
+        result.validation = validated
+        for (number, rows) in outcome.made {
+            let name = objects.destination.name(of: number)
+            written.entities[name, default: 0] += rows - (validated.rejectedRows[name] ?? 0)
+            result.made += rows
+        }
+        result.rows += result.made - validated.rejected
+        written.hasObjects = true
+    }
+
+    private func moveCounting(
+        _ pass: RowPass, into staging: StagingStore, _ result: inout Result, _ progress: inout Progress
+    ) throws(EngineError) -> PassCount {
+        let outcome = try move(pass, into: staging, &progress)
+        result.rows += outcome.rows
+        result.bytes += outcome.bytes
+        result.dropped += outcome.dropped
+        return PassCount(pass: pass, written: outcome.rows, dropped: outcome.dropped)
     }
 
     private func execute(_ sql: String, in staging: StagingStore) throws(EngineError) {
@@ -112,6 +171,22 @@ struct StepRun {
                 seconds: (ContinuousClock.now - start).seconds))
         return outcome
     }
+}
+
+/// What happens to rows that break the model's rules.
+struct ValidationSettings {
+    var policy: ViolationPolicy
+    var rejects: RejectsFile?
+}
+
+/// What a step has written, for the verification.
+struct WrittenRows {
+    var passes: [PassCount] = []
+    /// Rows made by entity mappings, by entity; counted where they were written.
+    var entities: [String: Int] = [:]
+    var hasObjects = false
+    /// What handlers have done.
+    var stage: StageOutcome?
 }
 
 /// What a pass has moved, for the verification.

@@ -6,7 +6,9 @@ import CausewayStoreFormat
 
 /// What comes after the rows: derived values, house rows, indexes, R-trees, triggers, objects of the app's own.
 ///
-/// Triggers come last: they call functions that exist only inside Core Data, so nothing may fire them.
+/// In two halves, so that handlers of a stage can work in between: `finishRows` leaves a store that can be searched and
+/// changed, `finishSchema` adds what can't be there while rows change outside of Core Data. Triggers come last: they call
+/// functions that exist only inside Core Data, so nothing may fire them.
 struct StoreFinisher {
     let step: StepPlan
     let source: SourceStore
@@ -15,6 +17,12 @@ struct StoreFinisher {
 
     /// Does all of it; `execute` runs one statement in the staging store.
     func finish(_ execute: (String) throws(EngineError) -> Void) throws(EngineError) {
+        try finishRows(execute)
+        try finishSchema(execute)
+    }
+
+    /// Derived values, house rows and indexes.
+    func finishRows(_ execute: (String) throws(EngineError) -> Void) throws(EngineError) {
         for value in step.derivedValues {
             guard let expression = value.expression else { continue }
             try execute(
@@ -37,6 +45,11 @@ struct StoreFinisher {
                 try execute(statement.sql)
             }
         }
+    }
+
+    /// R-trees from the rows as they are now, triggers, objects of the app's own.
+    func finishSchema(_ execute: (String) throws(EngineError) -> Void) throws(EngineError) {
+        let statements = step.statements
         for statement in statements.rTreeStatements {
             try execute(statement.sql)
             if let fill = statements.rTreeFills[statement.name] { try execute(fill) }

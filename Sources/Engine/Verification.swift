@@ -11,7 +11,7 @@ import CausewayStoreFormat
 struct Verification {
     let step: StepPlan
     let source: SourceStore
-    let counts: [PassCount]
+    let written: WrittenRows
     let frameworkVersion: Int
 
     func check(_ path: String) throws(EngineError) {
@@ -19,8 +19,15 @@ struct Verification {
         do {
             let result = try Connection(path: path, mode: .readOnly, hardening: .untrusted)
             findings += try structure(result)
-            findings += try tableCounts(result)
-            findings += try entityCounts(result)
+            findings += try sourceCounts()
+            if let stage = written.stage {
+                findings += expectedBeforeHandlers(stage.before)
+                findings += stage.findings(
+                    step.layout, found: try StoreCounts(step.layout) { sql throws(SQLiteError) in try result.prepare(sql) })
+            } else {
+                findings += try tableCounts(result)
+                findings += try entityCounts(result)
+            }
             findings += try identity(result)
             try result.close()
         } catch let error as SQLiteError {
@@ -44,14 +51,43 @@ struct Verification {
 
     /// Rows in each destination table against what was read for it.
     private func tableCounts(_ result: borrowing Connection) throws(SQLiteError) -> [String] {
-        var written: [String: Int] = [:]
-        for count in counts { written[count.pass.destinationTable, default: 0] += count.written }
         var findings: [String] = []
-        for (table, expected) in written.sorted(by: { $0.key < $1.key }) {
+        for (table, expected) in passCounts.sorted(by: { $0.key < $1.key }) {
             let found = try Self.count("SELECT count(*) FROM \(try SQLIdentifier(table))", in: result)
             if found != expected { findings.append("\(table): \(expected) rows were written, \(found) are there") }
         }
-        for count in counts where count.pass.elsewhere.isEmpty {
+        return findings
+    }
+
+    /// Rows that passes have written, by table; join tables that policies write to as well aren't theirs alone.
+    private var passCounts: [String: Int] {
+        var result: [String: Int] = [:]
+        for count in written.passes where !(written.hasObjects && count.pass.kind == .links) {
+            result[count.pass.destinationTable, default: 0] += count.written
+        }
+        return result
+    }
+
+    /// What handlers found must be what was written.
+    private func expectedBeforeHandlers(_ counts: StoreCounts) -> [String] {
+        var findings: [String] = []
+        for (table, expected) in passCounts.sorted(by: { $0.key < $1.key }) {
+            guard let found = counts.tables[table], found != expected else { continue }
+            findings.append("\(table): \(expected) rows were written, the handlers found \(found)")
+        }
+        for (entity, expected) in written.entities.sorted(by: { $0.key < $1.key }) {
+            let found = step.layout.entityNumbers[entity].flatMap { counts.entities[$0] } ?? 0
+            if found != expected {
+                findings.append("\(entity): \(expected) rows were made, the handlers found \(found)")
+            }
+        }
+        return findings
+    }
+
+    /// Rows of the source against what was read.
+    private func sourceCounts() throws(SQLiteError) -> [String] {
+        var findings: [String] = []
+        for count in written.passes where count.pass.elsewhere.isEmpty {
             let read = try Self.count(count.pass.select.countSQL, in: source.connection)
             if read != count.written + count.dropped {
                 findings.append(
@@ -68,8 +104,8 @@ struct Verification {
             step.source.tables.map(\.name), in: source.connection)
         let after = try Self.entityCounts(step.layout.tables.map(\.name), in: result)
         var findings: [String] = []
-        var expected: [String: Int] = [:]
-        for mapping in step.mapping.entityMappings {
+        var expected: [String: Int] = written.entities
+        for mapping in step.mapping.entityMappings where !written.hasObjects {
             guard let to = mapping.destination else { continue }
             expected[to, default: 0] += mapping.source.flatMap { step.sourceNumbers[$0] }.flatMap { before[$0] } ?? 0
         }

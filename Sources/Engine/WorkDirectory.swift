@@ -51,6 +51,9 @@ struct WorkDirectory: ~Copyable {
     /// The staging store of a step.
     func staging(_ index: Int) -> String { "\(path)/\(Self.stepPrefix)\(index + 1).sqlite" }
 
+    /// What a step looks up while it runs.
+    func scratch(_ index: Int) -> String { "\(path)/\(Self.stepPrefix)\(index + 1)-objects.sqlite" }
+
     /// Removes the files of a staging store that is no longer needed.
     func remove(staging index: Int) throws(EngineError) {
         for suffix in ["", "-journal", "-wal", "-shm"] {

@@ -103,7 +103,11 @@ enum Order: Hashable, Sendable {
     case less, equal, greater
 
     init?<T: Comparable>(_ left: T, _ right: T) {
-        if left < right { self = .less } else if left == right { self = .equal } else if left > right {
+        if left < right {
+            self = .less
+        } else if left == right {
+            self = .equal
+        } else if left > right {
             self = .greater
         } else {
             return nil

@@ -1,6 +1,7 @@
 /// Methods of strings, numbers, dates and collections that expressions call with `FUNCTION(receiver, "selector:", …)`.
 ///
-/// Only those whose result is the same everywhere. Positions in strings count UTF-16 units, as `NSString` does.
+/// Only those whose result is the same everywhere; texts are searched byte by byte, so that é and e with an accent are
+/// two. Positions in strings count UTF-16 units, as `NSString` does.
 enum ObjectFunction: String, CaseIterable, Sendable {
     case appending = "stringByAppendingString:"
     case prefix = "substringToIndex:"
@@ -78,7 +79,8 @@ enum ObjectFunction: String, CaseIterable, Sendable {
             return .boolean(false)
         case (_, .null, _): return .null
         case (.isEqualToString, .string, .null): return .boolean(false)
-        case (_, .string(let text), .string(let other)): if let result = try strings(text, other, arguments) { return result }
+        case (_, .string(let text), .string(let other)):
+            if let result = try strings(text, other, arguments) { return result }
         case (.prefix, .string(let text), let index): return .string(try cut(text, index).0)
         case (.suffix, .string(let text), let index): return .string(try cut(text, index).1)
         case (.objectAtIndex, .collection(let members), let index):
@@ -121,7 +123,7 @@ enum ObjectFunction: String, CaseIterable, Sendable {
     }
 
     private func cut(_ text: String, _ index: Value) throws(EvaluationError) -> (String, String) {
-        guard let wanted = Number(index)?.exactInteger, wanted >= 0,
+        guard let wanted = Number(index)?.exactInteger, (0...Int64(text.utf16.count)).contains(wanted),
             let place = text.utf16.index(
                 text.utf16.startIndex, offsetBy: Int(wanted), limitedBy: text.utf16.endIndex),
             let before = String(text.utf16[..<place]), let after = String(text.utf16[place...])

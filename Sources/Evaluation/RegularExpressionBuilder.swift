@@ -22,7 +22,8 @@ struct RegularExpressionBuilder {
         length += 1
         guard length <= EvaluationLimits.patternLength else {
             throw RegularExpressionError(
-                message: "The pattern needs more than \(EvaluationLimits.patternLength) steps: its counts are too large",
+                message:
+                    "The pattern needs more than \(EvaluationLimits.patternLength) steps: its counts are too large",
                 offset: 0)
         }
         programs[number].instructions.append(instruction)

@@ -4,7 +4,9 @@ extension RegularExpressionParser {
     /// After the opening bracket: members, ranges, sets within sets, `&&` and `--`.
     mutating func set() throws(RegularExpressionError) -> ScalarSet {
         let start = position - 1
-        guard setDepth(at: start) <= Self.depthLimit else { throw error("Sets nest too deeply") }
+        depth += 1
+        defer { depth -= 1 }
+        guard depth <= Self.depthLimit else { throw error("Sets nest deeper than \(Self.depthLimit) levels") }
         let isInverted = skip("^")
         var members: [ScalarSet] = []
         var result: ScalarSet?
@@ -20,7 +22,7 @@ extension RegularExpressionParser {
                 return isInverted ? .inverted(joined()) : joined()
             }
             isFirst = false
-            if isOperator("&") || isOperator("-") {
+            if !members.isEmpty || result != nil, isOperator("&") || isOperator("-") {
                 result = joined()
                 subtracts = next == "-"
                 members = []
@@ -33,17 +35,6 @@ extension RegularExpressionParser {
             }
         }
         throw error("The set isn't closed", at: start)
-    }
-
-    /// How many sets are open; counted, since a set's own recursion has no other bound.
-    private func setDepth(at place: Int) -> Int {
-        var depth = 0
-        var index = place
-        while index >= 0, characters[index] == "[" || characters[index] == "^" {
-            if characters[index] == "[" { depth += 1 }
-            index -= 1
-        }
-        return depth
     }
 
     /// `&&` or `--`; a single one is a member.
@@ -135,7 +126,9 @@ extension RegularExpressionParser {
         digits: ClosedRange<Int>, radix: Int
     ) throws(RegularExpressionError) -> ScalarSet {
         var text = ""
-        while text.utf8.count < digits.upperBound, let next = peek(), Character(next).hexDigitValue.map({ $0 < radix }) == true {
+        while text.utf8.count < digits.upperBound, let next = peek(),
+            Character(next).hexDigitValue.map({ $0 < radix }) == true
+        {
             text.unicodeScalars.append(next)
             position += 1
         }

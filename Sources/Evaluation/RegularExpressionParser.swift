@@ -22,8 +22,10 @@ struct RegularExpressionParser {
     let characters: [Unicode.Scalar]
     var position = 0
     var flags = Flags()
-    private var depth = 0
-    /// Groups within groups; parsing recurses.
+    /// The quotation before the atom just read: a repetition after it is its last character's.
+    private var quoted: [Node] = []
+    /// Open groups and sets; parsing recurses.
+    var depth = 0
     static let depthLimit = 64
 
     init(_ pattern: String, caseInsensitive: Bool) {
@@ -51,6 +53,8 @@ struct RegularExpressionParser {
         while let next = peek(), next != "|", next != ")" {
             if flags.comments, skipComment(next) { continue }
             guard let node = try atom() else { continue }
+            nodes += quoted
+            quoted = []
             nodes.append(try quantified(node))
         }
         return nodes.count == 1 ? nodes[0] : .sequence(nodes)
@@ -62,7 +66,7 @@ struct RegularExpressionParser {
             return true
         }
         guard next == "#" else { return false }
-        while let next = peek(), next != "\n" { position += next == "\n" ? 0 : 1 }
+        while let next = peek(), next != "\n" { position += 1 }
         return true
     }
 
@@ -185,7 +189,9 @@ struct RegularExpressionParser {
         switch next {
         case "Q":
             position += 1
-            return .sequence(quotation().map { .match(cased(.one($0))) })
+            let characters = quotation()
+            quoted = characters.dropLast().map { .match(cased(.one($0))) }
+            return characters.last.map { .match(cased(.one($0))) }
         case "R":
             position += 1
             return .alternatives([.sequence([.match(.one("\r")), .match(.one("\n"))]), .match(.lineEnd)])

@@ -49,7 +49,9 @@ indirect enum ScalarSet: Sendable {
     /// `\w`: letters, marks, digits, connectors and the two joiners.
     static let word = ScalarSet.union([
         .property { $0.isAlphabetic },
-        .category { [.nonspacingMark, .spacingMark, .enclosingMark, .decimalNumber, .connectorPunctuation].contains($0) },
+        .category {
+            [.nonspacingMark, .spacingMark, .enclosingMark, .decimalNumber, .connectorPunctuation].contains($0)
+        },
         .range("\u{200c}"..."\u{200d}"),
     ])
 

@@ -22,7 +22,7 @@ public enum Value: Hashable, Sendable {
 }
 
 extension Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
-    ExpressibleByBooleanLiteral, ExpressibleByNilLiteral
+    ExpressibleByBooleanLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral
 {
     /// A string.
     public init(stringLiteral value: String) { self = .string(value) }
@@ -34,6 +34,8 @@ extension Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Expres
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
     /// NULL.
     public init(nilLiteral: ()) { self = .null }
+    /// A collection.
+    public init(arrayLiteral elements: Value...) { self = .collection(elements) }
 }
 
 extension Value {

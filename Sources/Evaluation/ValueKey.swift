@@ -47,13 +47,13 @@ enum ValueKey: String, CaseIterable, Sendable {
             case .port: return .number
             default: return nil
             }
-        case .collection(let kind, let element):
+        case .collection(_, let element):
             switch self {
             case .count: return .number
             case .firstObject, .lastObject: return element
             case .allObjects, .array: return .collection(.array, of: element)
             case .set: return .collection(.set, of: element)
-            default: _ = kind; return nil
+            default: return nil
             }
         case .object, .composite, .objectID, .entity, .receiver: return nil
         }

@@ -18,10 +18,8 @@ package enum FunctionReceiver: Hashable, Sendable {
 
 /// Which functions there are; asked while compiling, so that an unknown selector is a planning error.
 package protocol FunctionCatalog {
-    /// - Parameters:
-    ///   - selector: With its colons: `destinationInstancesForEntityMappingNamed:sourceInstances:`.
-    ///   - receiver: What it's called on.
-    ///   - argumentCount: As written in the expression; the receiver isn't counted.
+    /// Whether the receiver has a function of that selector, colons included
+    /// (`destinationInstancesForEntityMappingNamed:sourceInstances:`); the receiver isn't counted as an argument.
     func hasFunction(_ selector: String, on receiver: FunctionReceiver, argumentCount: Int) -> Bool
 }
 

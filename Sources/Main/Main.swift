@@ -1,6 +1,6 @@
 import CausewayTool
 
-/// The command-line tool. A team's own executable looks the same and adds what it registers before the last line.
+/// The command-line tool. A team's own executable looks the same and hands over its code: `CausewayCommand.main(code:)`.
 @main
 struct Main {
     static func main() async {

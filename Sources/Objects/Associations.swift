@@ -10,7 +10,6 @@ package final class Associations {
     /// Mappings that have entries.
     private var recorded: Set<Int> = []
 
-
     /// - Parameter access: the scratch database's connection, inside a transaction.
     package init(_ access: StoreAccess) throws(ObjectError) {
         statements = StatementCache(access)
@@ -129,16 +128,15 @@ package final class Associations {
         }
     }
 
-    /// Up to `limit` entries of a mapping after a place, in the order of the source rows.
-    package func entries(
+    /// Up to `limit` entries of a mapping after a place, those included that say that nothing was made.
+    package func everyEntry(
         of mapping: Int, after place: (entity: Int32, source: Int64, ordinal: Int64), limit: Int
-    ) throws(ObjectError) -> [(source: ObjectID, destination: ObjectID, ordinal: Int64)] {
+    ) throws(ObjectError) -> [(source: ObjectID, destination: ObjectID?, ordinal: Int64)] {
         do {
             let box = try statements.statement(
                 """
                 SELECT sourceEntity, source, ordinal, entity, destination FROM association \
-                WHERE mapping = ?1 AND destination IS NOT NULL \
-                AND (sourceEntity, source, mapping, ordinal) > (?2, ?3, ?1, ?4) \
+                WHERE mapping = ?1 AND (sourceEntity, source, mapping, ordinal) > (?2, ?3, ?1, ?4) \
                 ORDER BY sourceEntity, source, mapping, ordinal LIMIT ?5
                 """)
             try box.statement.bind(mapping, at: 1)
@@ -146,14 +144,17 @@ package final class Associations {
             try box.statement.bind(place.source, at: 3)
             try box.statement.bind(place.ordinal, at: 4)
             try box.statement.bind(limit, at: 5)
-            var result: [(source: ObjectID, destination: ObjectID, ordinal: Int64)] = []
+            var result: [(source: ObjectID, destination: ObjectID?, ordinal: Int64)] = []
             while try box.statement.step() {
                 let source = ObjectID(
                     side: .source, entity: Int32(truncatingIfNeeded: box.statement.int64(at: 0)),
                     key: box.statement.int64(at: 1))
-                let destination = ObjectID(
-                    side: .destination, entity: Int32(truncatingIfNeeded: box.statement.int64(at: 3)),
-                    key: box.statement.int64(at: 4))
+                let destination =
+                    box.statement.isNull(at: 4)
+                    ? nil
+                    : ObjectID(
+                        side: .destination, entity: Int32(truncatingIfNeeded: box.statement.int64(at: 3)),
+                        key: box.statement.int64(at: 4))
                 result.append((source, destination, box.statement.int64(at: 2)))
             }
             box.statement.reset()
@@ -165,6 +166,9 @@ package final class Associations {
 
     /// The key of a shared row; nil where there is none yet.
     func sharedKey(_ entity: Int32, _ attribute: String, _ value: Cell) throws(ObjectError) -> Int64? {
+        if case .null = value {
+            throw ObjectError(.type, "rows can't be shared by NULL in “\(attribute)”: look at the value before")
+        }
         do {
             let box = try statements.statement("SELECT key FROM shared WHERE entity = ? AND attribute = ? AND value = ?")
             try Self.bind(entity, attribute, value, to: box)

@@ -43,9 +43,21 @@ enum CellCoding {
         }
     }
 
-    /// The shortest plain notation of a double, without an exponent where that is exact.
+    /// The shortest digits that give the double back, in plain notation: `0.00001` rather than `1e-05`.
     private static func plain(_ value: Double) -> String {
-        Int64(exactly: value).map { String($0) } ?? "\(value)"
+        if let integer = Int64(exactly: value) { return String(integer) }
+        let text = "\(value)"
+        let parts = text.split(separator: "e")
+        guard parts.count == 2, let exponent = Int(parts[1]) else { return text }
+        let sign = parts[0].hasPrefix("-") ? "-" : ""
+        let mantissa = parts[0].drop { $0 == "-" }.split(separator: ".")
+        let whole = mantissa.first.map(String.init) ?? ""
+        let fraction = mantissa.count > 1 && mantissa[1] != "0" ? String(mantissa[1]) : ""
+        let digits = whole + fraction
+        let point = whole.count + exponent
+        if point <= 0 { return sign + "0." + String(repeating: "0", count: -point) + digits }
+        if point >= digits.count { return sign + digits + String(repeating: "0", count: point - digits.count) }
+        return sign + digits.prefix(point) + "." + digits.dropFirst(point)
     }
 
     /// The stored form of a value.
@@ -68,7 +80,7 @@ enum CellCoding {
             return Double(text).flatMap { cell(for: .real($0), as: attribute) }
         case (.double, .real(let value)): return value.isNaN ? nil : .real(value)
         case (.double, .integer(let value)): return .real(Double(value))
-        case (.float, .real(let value)): return value.isNaN ? nil : .real(Double(Float(value)))
+        case (.float, .real(let value)): return float(value)
         case (.float, .integer(let value)): return .real(Double(Float(value)))
         case (.double, .decimal(let text)), (.float, .decimal(let text)):
             return Double(text).flatMap { cell(for: .real($0), as: attribute) }
@@ -84,6 +96,7 @@ enum CellCoding {
         case (.binary, .data(let value)):
             return .blob(attribute.allowsExternalBinaryDataStorage ? [inlinePrefix] + value : value)
         case (.transformable, .data(let value)): return .blob(value)
+        case (.transformable, .string(let value)): return .text(value)
         case (.objectID, .string(let value)), (.objectID, .uri(let value)): return .text(value)
         case (.undefined, .integer(let value)): return .integer(value)
         case (.undefined, .real(let value)): return value.isNaN ? nil : .real(value)
@@ -98,10 +111,21 @@ enum CellCoding {
         Int64(exactly: value).map { .integer($0) } ?? .real(value)
     }
 
+    /// What a number loses as a Float is Core Data's loss too; that it becomes infinite is not.
+    private static func float(_ value: Double) -> Cell? {
+        let short = Float(value)
+        return value.isNaN || (short.isInfinite && value.isFinite) ? nil : .real(Double(short))
+    }
+
     private static func decimal(_ text: String) -> Cell? {
         if let integer = Int64(text) { return .integer(integer) }
         if text == "NaN" { return .text(text) }
-        guard let value = Double(text), value.isFinite else { return nil }
+        // Swift reads hexadecimal numbers and names too, which are no decimal numbers.
+        guard text.utf8.allSatisfy({ Self.decimalBytes.contains($0) }), let value = Double(text), value.isFinite else {
+            return nil
+        }
         return numeric(value)
     }
+
+    private static let decimalBytes = Set("0123456789.eE+-".utf8)
 }

@@ -27,6 +27,8 @@ package struct KeySpace: Sendable {
 /// `KeySpace`, shared by what writes into one store; used by one thread.
 package final class KeySource {
     package internal(set) var keys: KeySpace
+    /// Rows made so far and not deleted again, by Z_ENT.
+    package internal(set) var rowCounts: [Int32: Int] = [:]
     /// Places given in ordered relationships, by table and column.
     var places: [PlaceColumn: Int64] = [:]
 

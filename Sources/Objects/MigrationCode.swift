@@ -11,6 +11,8 @@ public struct MigrationCode: Sendable {
     private var policies: [String: EntityMigrationPolicy.Type] = [:]
     /// The manager's class; a subclass hears of associations and gives expressions functions.
     public var managerType: MigrationManager.Type = MigrationManager.self
+    /// A staged migration; nil follows the versions' order, or the edges that were given.
+    public var stages: StagedMigration?
     /// Mapping models written in Swift, each for the step between the two versions.
     package var mappings: [SwiftMapping] = []
 

@@ -297,6 +297,11 @@ package final class MigrationSession {
         return try destination.exists(object) ? [object] : []
     }
 
+    /// In stage 2: what was made of a source row under a mapping.
+    package func keptDestinations(of source: ObjectID, mapping: Int) throws(ObjectError) -> [ObjectID] {
+        try destinations(of: source, mapping: mapping, try settle())
+    }
+
     func sources(mappingNamed name: String, of destinations: [ObjectID]) throws(ObjectError) -> [ObjectID] {
         let mapping = try mapping(named: name)
         let associations = try settle()

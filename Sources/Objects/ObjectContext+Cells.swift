@@ -23,6 +23,9 @@ extension ObjectContext {
 
     /// Where new rows' carried cells come from, in a destination context: the same row of the same batch.
     package func follow(_ source: ObjectContext) {
+        if source.current?.object != current?.object || source.current?.row != current?.row {
+            ownLinkChanges = linkChanges.count
+        }
         current = source.current
     }
 
@@ -34,19 +37,38 @@ extension ObjectContext {
         if object.key < 0 {
             let row = Int(-(object.key + 1))
             guard row < tables[table].count, !tables[table].isRemoved(row) else {
-                throw ObjectError(.missing, "\(name(object)) is gone: an object of an independent policy ends with its batch")
+                throw ObjectError(.missing, "\(name(object)) is gone: it was deleted, or its batch is written")
             }
+            try requireOwn(object, table, row)
             return (table, row)
         }
-        if let row = tables[table].index(of: object.key), !tables[table].isRemoved(row) { return (table, row) }
+        if let row = tables[table].index(of: object.key) {
+            try requireOwn(object, table, row)
+            return (table, row)
+        }
         return (table, try load(object, table: table))
     }
 
+    /// On a worker, only what the row in hand made can be seen: what else is in memory depends on the batch size.
+    private func requireOwn(_ object: ObjectID, _ table: Int, _ row: Int) throws(ObjectError) {
+        guard case .detached = mode, tables[table].sourceRows[row] != current?.row ?? -1 else { return }
+        throw Self.detached(name(object))
+    }
+
+    static func detached(_ name: String) -> ObjectError {
+        ObjectError(
+            .detached, "\(name): an independent policy sees the objects of its own row only; make it dependent")
+    }
+
     /// Whether the row is there.
-    func exists(_ object: ObjectID) throws(ObjectError) -> Bool {
+    package func exists(_ object: ObjectID) throws(ObjectError) -> Bool {
         guard let table = map.table(of: object.entity) else { return false }
-        if let row = tables[table].index(of: object.key) { return !tables[table].isRemoved(row) }
-        guard let statements else { return false }
+        if tables[table].index(of: object.key) != nil { return true }
+        if object.key < 0 {
+            let row = Int(-(object.key + 1))
+            return row < tables[table].count && !tables[table].isRemoved(row)
+        }
+        guard let statements, !tables[table].deletedKeys.contains(object.key) else { return false }
         do {
             let box = try statements.statement("SELECT 1 FROM \(map.tables[table].name) WHERE \"Z_PK\" = ?")
             try box.statement.bind(object.key, at: 1)
@@ -59,11 +81,11 @@ extension ObjectContext {
     }
 
     private func load(_ object: ObjectID, table: Int) throws(ObjectError) -> Int {
-        guard let statements else {
-            throw ObjectError(
-                .detached,
-                "\(name(object)): an independent policy sees the objects of its own row only; make it dependent")
+        guard let statements else { throw Self.detached(name(object)) }
+        if tables[table].deletedKeys.contains(object.key) {
+            throw ObjectError(.missing, "\(name(object)) was deleted")
         }
+        try makeRoom(in: table)
         let storage = map.tables[table]
         do {
             let box = try statements.statement(
@@ -114,12 +136,18 @@ extension ObjectContext {
         let (table, row) = try locate(object)
         let cell = tables[table].cell(row, column)
         guard case .carried(let index) = cell else { return cell }
-        // Carried cells are read while their source row is in hand, or not at all.
-        guard let current, current.row == tables[table].sourceRows[row] else {
-            throw ObjectError(
-                .missing, "\(name(object)) is not written yet and its source row is no longer in hand; read it in its hook")
+        let sourceRow = tables[table].sourceRows[row]
+        if let current, current.row == sourceRow { return try Self.cell(of: current.reader, at: Int(index)) }
+        // Made from an earlier row of the batch.
+        guard let sourceBatch else {
+            throw ObjectError(.missing, "\(name(object)) isn't written yet, and its source row is no longer in hand")
         }
-        return try Self.cell(of: current.reader, at: Int(index))
+        do {
+            try unsafe spareReader.load(sourceBatch.record(at: Int(sourceRow)))
+        } catch {
+            throw ObjectError(.store, "\(name(object)): \(error.message)")
+        }
+        return try Self.cell(of: spareReader, at: Int(index))
     }
 
     private static func cell(of reader: RecordReader, at index: Int) throws(ObjectError) -> Cell {
@@ -136,9 +164,7 @@ extension ObjectContext {
 
     /// Changes a cell of a row that is new or stored.
     func setCell(_ object: ObjectID, column: Int, to cell: Cell) throws(ObjectError) {
-        if case .readOnly = mode {
-            throw ObjectError(.store, "\(name(object)): the source store is only read")
-        }
+        try requireChangeable(object)
         let (table, row) = try locate(object)
         tables[table].set(row, column, to: cell)
     }

@@ -8,13 +8,26 @@ extension ObjectContext {
     private static let cascadeLimit = 100_000
 
     func delete(_ object: ObjectID) throws(ObjectError) {
-        if case .readOnly = mode { throw ObjectError(.store, "\(name(object)): the source store is only read") }
+        try requireChangeable(object)
+        _ = try locate(object)
+        let doomed = try cascade(from: object)
+        let known = Set(doomed)
+        // Before anything is changed: a deletion that is denied leaves no trace.
+        for object in doomed { try requireAllowed(object, doomed: known) }
+        for object in doomed { try endLinks(of: object) }
+        for object in doomed { try erase(object) }
+    }
+
+    /// The object, and what falls with it.
+    private func cascade(from object: ObjectID) throws(ObjectError) -> [ObjectID] {
         var doomed: [ObjectID] = [object]
         var known: Set<ObjectID> = [object]
         var index = 0
         while index < doomed.count {
-            for next in try cascade(from: doomed[index], doomed: known) where known.insert(next).inserted {
-                doomed.append(next)
+            for (place, relationship) in relationships(of: doomed[index]) where relationship.deleteRule == .cascade {
+                for next in try members(of: place, doomed[index]) where known.insert(next).inserted {
+                    doomed.append(next)
+                }
             }
             guard doomed.count <= Self.cascadeLimit else {
                 throw ObjectError(
@@ -22,58 +35,52 @@ extension ObjectContext {
             }
             index += 1
         }
-        for object in doomed.reversed() { try erase(object) }
+        return doomed
     }
 
-    /// What falls with the object. Its other links are ended.
-    private func cascade(from object: ObjectID, doomed: Set<ObjectID>) throws(ObjectError) -> [ObjectID] {
-        var result: [ObjectID] = []
-        for index in map.schema.names.indices {
-            guard let place = map.place(of: .init(index: index), entity: object.entity),
-                let relationship = place.relationship
-            else { continue }
-            switch relationship.deleteRule {
-            case .noAction: continue
-            case .cascade: result += try members(of: place, object)
-            case .deny:
-                guard try members(of: place, object).allSatisfy({ doomed.contains($0) }) else {
-                    throw ObjectError(
-                        .denied, "\(name(object)).\(relationship.name) has members, and its delete rule denies deleting it")
-                }
-            case .nullify:
-                for member in try members(of: place, object) { try removeMember(member, from: place, of: object) }
+    private func requireAllowed(_ object: ObjectID, doomed: Set<ObjectID>) throws(ObjectError) {
+        for (place, relationship) in relationships(of: object) where relationship.deleteRule == .deny {
+            guard try members(of: place, object).allSatisfy({ doomed.contains($0) }) else {
+                throw ObjectError(
+                    .denied, "\(name(object)).\(relationship.name) has members, and its delete rule denies deleting it")
             }
         }
-        return result
     }
 
+    /// Other rows' keys become NULL, and links in join tables end, whatever the rule is: the row is their other end.
+    private func endLinks(of object: ObjectID) throws(ObjectError) {
+        for (place, relationship) in relationships(of: object) {
+            if case .join(let link) = place {
+                linkChanges.append(.removeAll(link, mine: try reference(object)))
+                continue
+            }
+            guard relationship.deleteRule != .noAction else { continue }
+            if case .toOne(let link) = place, link.oneToOneInverse == nil { continue }
+            for member in try members(of: place, object) { try removeMember(member, from: place, of: object) }
+        }
+    }
+
+    private func relationships(of object: ObjectID) -> [(place: PropertyStorage, relationship: Relationship)] {
+        map.schema.names.indices.compactMap { index in
+            guard let place = map.place(of: .init(index: index), entity: object.entity),
+                let relationship = place.relationship
+            else { return nil }
+            return (place, relationship)
+        }
+    }
+
+    /// Members that are there: a key that leads nowhere has nothing to end.
     private func members(of place: PropertyStorage, _ object: ObjectID) throws(ObjectError) -> [ObjectID] {
         guard case .toOne(let link) = place else { return try targets(of: place, in: object) }
-        return try target(of: link, in: object).map { [$0] } ?? []
+        guard let target = try target(of: link, in: object) else { return [] }
+        if statements != nil, try !exists(target) { return [] }
+        return [target]
     }
 
     private func erase(_ object: ObjectID) throws(ObjectError) {
         let (table, row) = try locate(object)
-        if tables[table].states[row].contains(.inserted) {
-            tables[table].remove(row)
-            return
-        }
-        try flush()
-        guard let statements else { return }
-        do {
-            let box = try statements.statement("DELETE FROM \(map.tables[table].name) WHERE \"Z_PK\" = ?")
-            try box.statement.bind(object.key, at: 1)
-            try box.statement.run()
-            for index in map.schema.names.indices {
-                guard case .join(let link)? = map.place(of: .init(index: index), entity: object.entity) else { continue }
-                let turned = link.isReflexive ? " OR \(link.theirs) = ?1" : ""
-                let box = try statements.statement("DELETE FROM \(link.table) WHERE \(link.mine) = ?1\(turned)")
-                try box.statement.bind(object.key, at: 1)
-                try box.statement.run()
-            }
-        } catch {
-            throw ObjectError(error, during: name(object))
-        }
+        tables[table].remove(row)
+        deletions += 1
     }
 }
 

@@ -42,6 +42,7 @@ extension ObjectContext {
 
     /// Sets any property.
     func set(_ key: PropertyKey, of object: ObjectID, to value: Value) throws(ObjectError) {
+        try requireChangeable(object)
         switch try place(key, of: object) {
         case .attribute(let column, let attribute):
             try setCell(object, column: column, to: try cell(for: value, as: attribute, named: key.name, of: object))
@@ -97,14 +98,16 @@ extension ObjectContext {
         }
     }
 
+    /// A relationship's members are a set: what is there twice counts once, at its first place.
     private func objectIDs(
         _ values: [Value], _ key: PropertyKey, _ object: ObjectID
     ) throws(ObjectError) -> [ObjectID] {
         var result: [ObjectID] = []
         result.reserveCapacity(values.count)
+        var seen: Set<ObjectID> = []
         for value in values {
             guard case .object(let id) = value else { throw notAnObject(key, object) }
-            result.append(id)
+            if seen.insert(id).inserted { result.append(id) }
         }
         return result
     }

@@ -40,8 +40,14 @@ public final class ObjectContext {
     /// New rows that others were linked to: the others' cells hold the links.
     var linkedOwners: Set<LinkedOwner> = []
     var hasNewJoins = false
-    /// Numbers the temporary tables of sorted fetches.
-    var fetchSerial = 0
+    /// Where in `linkChanges` those of the source row in hand begin.
+    var ownLinkChanges = 0
+    /// Fetches that are under way and keep their result in a temporary table.
+    var openFetches = 0
+    /// Rows deleted so far: a fetch that sees it grow looks whether its rows are still there.
+    var deletions = 0
+    /// For carried cells of rows whose source row isn't the one in hand.
+    lazy var spareReader = RecordReader(capacity: RowWriter.readerCapacity)
     var current: CurrentRow?
     /// The batch that carried cells lie in.
     package var sourceBatch: RowBatch?
@@ -88,11 +94,13 @@ public final class ObjectContext {
         guard let handle = map.schema.handle(of: name) else {
             throw ObjectError(.unknownProperty, "no entity of the \(side) model has a property “\(name)”")
         }
-        return PropertyKey(name, handle: handle, side: side)
+        return PropertyKey(map.schema.names[handle.index], handle: handle)
     }
 
     func handle(_ key: PropertyKey, of object: ObjectID) throws(ObjectError) -> PropertyHandle {
-        if let handle = key.handle, key.side == side { return handle }
+        // A handle of another model's is a place in another list; the names are the same object where it is ours.
+        let names = map.schema.names
+        if let handle = key.handle, handle.index < names.count, names[handle.index] == key.name { return handle }
         guard let handle = map.schema.handle(of: key.name) else {
             throw ObjectError(
                 .unknownProperty, "\(map.name(of: object.entity)) has no property “\(key.name)” in the \(side) model")
@@ -118,14 +126,23 @@ public final class ObjectContext {
 
     /// Z_ENT of an entity that can have rows.
     package func number(of entity: String) throws(ObjectError) -> Int32 {
-        guard let number = map.schema.number(of: entity) else {
+        guard let number = map.layout.entityNumbers[entity] else {
             throw ObjectError(.unknownEntity, "the \(side) model has no entity “\(entity)”")
         }
         return Int32(number)
     }
 
     /// The row for people: `Entity p12`.
-    func name(_ object: ObjectID) -> String { "\(map.name(of: object.entity)) p\(object.key)" }
+    func name(_ object: ObjectID) -> String {
+        object.key > 0 ? "\(map.name(of: object.entity)) p\(object.key)" : "new \(map.name(of: object.entity))"
+    }
+
+    /// - Throws: `store` in a context that is only read.
+    func requireChangeable(_ object: ObjectID) throws(ObjectError) {
+        if case .readOnly = mode {
+            throw ObjectError(.store, "\(name(object)): the source store is only read; change the destination's objects")
+        }
+    }
 
     // MARK: - New rows
 
@@ -142,31 +159,33 @@ public final class ObjectContext {
 
     /// Makes an object of the entity with this Z_ENT.
     package func insert(_ entity: Int32) throws(ObjectError) -> ObjectID {
-        guard let table = map.table(of: entity), let description = map.schema.model.entities[map.name(of: entity)] else {
+        guard let table = map.table(of: entity) else {
             throw ObjectError(.unknownEntity, "the \(side) model has no entity with the number \(entity)")
         }
-        guard !description.isAbstract else {
-            throw ObjectError(.unknownEntity, "\(description.name) is abstract: it can't have objects")
-        }
+        let template = try template(of: entity, table: table)
+        try makeRoom(in: table)
         let key: Int64
         if let kept = keptKey, kept.entity == entity {
             (key, keptKey) = (kept.key, nil)
         } else {
             switch mode {
             case .readOnly:
-                throw ObjectError(.store, "\(description.name): the source store is only read; insert into the destination")
+                throw ObjectError(
+                    .store, "\(map.name(of: entity)): the source store is only read; insert into the destination")
             case .detached: key = 0
             case .writable(let source): key = source.keys.next(in: table)
             }
         }
         let index = tables[table].append(
-            key: key, entity: entity, state: .inserted, sourceRow: current?.row ?? -1,
-            template: try template(of: entity, table: table))
+            key: key, entity: entity, state: .inserted, sourceRow: current?.row ?? -1, template: template)
         return ObjectID(side: side, entity: entity, key: key != 0 ? key : -Int64(index) - 1)
     }
 
     private func template(of entity: Int32, table: Int) throws(ObjectError) -> ContiguousArray<Cell> {
         if let template = templates[Int(entity) - 1] { return template }
+        guard let description = map.schema.model.entities[map.name(of: entity)], !description.isAbstract else {
+            throw ObjectError(.unknownEntity, "\(map.name(of: entity)) is abstract: it can't have objects")
+        }
         var cells = ContiguousArray<Cell>(repeating: .null, count: map.tables[table].columns.count)
         cells[TableStorage.entityNumber] = .integer(Int64(entity))
         cells[TableStorage.optimisticLock] = .integer(1)
@@ -195,12 +214,24 @@ public final class ObjectContext {
         try flush()
     }
 
+    /// Before a row is added: hooks that read or make many rows keep to the capacity too. Rows of a detached context
+    /// have nowhere to go.
+    func makeRoom(in table: Int) throws(ObjectError) {
+        guard tables[table].count >= capacity else { return }
+        switch mode {
+        case .readOnly: forget()
+        case .writable: try flush()
+        case .detached: return
+        }
+    }
+
     /// Lets go of everything that was read or written.
     package func forget() {
         for index in tables.indices { tables[index].removeAll() }
         linkChanges.removeAll(keepingCapacity: true)
         linkedOwners.removeAll(keepingCapacity: true)
         hasNewJoins = false
+        ownLinkChanges = 0
     }
 
     /// Ends the context's statements.

@@ -15,7 +15,7 @@ package struct PendingRows: @unchecked Sendable {
     /// Rows that will be written.
     package var rowCount: Int {
         tables.reduce(0) { total, table in
-            total + (0..<table.count).count { table.states[$0].contains(.inserted) && !table.isRemoved($0) }
+            total + (0..<table.count).count { table.isNew($0) }
         }
     }
 
@@ -50,6 +50,7 @@ extension ObjectContext {
         linkChanges = []
         linkedOwners.removeAll(keepingCapacity: true)
         hasNewJoins = false
+        ownLinkChanges = 0
         sourceBatch = nil
         return rows
     }
@@ -61,6 +62,7 @@ extension ObjectContext {
     /// - Throws: `ObjectError` with `.store` where the store refuses a row.
     public func flush() throws(ObjectError) {
         guard let writer else { return }
+        guard !linkChanges.isEmpty || tables.contains(where: \.hasChanges) else { return forget() }
         var rows = PendingRows(tables: tables, linkChanges: linkChanges, batch: sourceBatch, associations: [])
         // One owner of the arrays, else every change would copy them.
         tables = []
@@ -70,16 +72,6 @@ extension ObjectContext {
             forget()
         }
         try writer.write(&rows)
-    }
-
-    /// Makes the store agree with what is in memory before it is asked.
-    func flushForReading() throws(ObjectError) {
-        guard writer != nil, !linkChanges.isEmpty || hasChanges else { return }
-        try flush()
-    }
-
-    private var hasChanges: Bool {
-        tables.contains { !$0.changes.isEmpty || $0.states.contains { $0.contains(.inserted) } }
     }
 
     /// Writes what a worker made.

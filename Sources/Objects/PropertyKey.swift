@@ -12,9 +12,8 @@ import CausewayEvaluation
 public struct PropertyKey: Hashable, Sendable, ExpressibleByStringLiteral {
     /// The property's name; a composite's element is `composite.element`.
     public let name: String
+    /// Its place in the model that resolved it; another model looks the name up.
     let handle: PropertyHandle?
-    /// Which of a migration's models the handle belongs to.
-    let side: ObjectID.Side?
 
     /// A key that is looked up at every use.
     ///
@@ -22,7 +21,6 @@ public struct PropertyKey: Hashable, Sendable, ExpressibleByStringLiteral {
     public init(_ name: String) {
         self.name = name
         handle = nil
-        side = nil
     }
 
     /// A key that is looked up at every use.
@@ -32,9 +30,8 @@ public struct PropertyKey: Hashable, Sendable, ExpressibleByStringLiteral {
         self.init(value)
     }
 
-    init(_ name: String, handle: PropertyHandle, side: ObjectID.Side) {
+    init(_ name: String, handle: PropertyHandle) {
         self.name = name
         self.handle = handle
-        self.side = side
     }
 }

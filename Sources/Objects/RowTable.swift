@@ -5,8 +5,14 @@ struct RowTable {
         let rawValue: UInt8
         /// Not in the store yet.
         static let inserted = State(rawValue: 1)
-        /// Taken back before it was written.
+        /// A new row that was taken back, or a stored one that will be deleted.
         static let removed = State(rawValue: 2)
+    }
+
+    /// A cell whose place in an ordered relationship is still to be numbered.
+    struct AppendedCell: Hashable {
+        var row: Int
+        var column: Int
     }
 
     let columnCount: Int
@@ -19,6 +25,13 @@ struct RowTable {
     private(set) var cells: ContiguousArray<Cell> = []
     /// Columns that were changed since a stored row was read.
     private(set) var changes: [Int: Set<Int>] = [:]
+    /// Columns in which any stored row was changed.
+    private(set) var changedColumns: Set<Int> = []
+    private(set) var hasInserted = false
+    /// Stored rows that will be deleted.
+    private(set) var deletedKeys: Set<Int64> = []
+    /// In the order in which they were appended; a cell that was set again later is in it in vain.
+    private(set) var appended: [AppendedCell] = []
     private var indexByKey: [Int64: Int] = [:]
 
     init(columnCount: Int) {
@@ -27,9 +40,12 @@ struct RowTable {
 
     var count: Int { keys.count }
 
-    /// The place of the row with this key.
+    /// Something is to be written.
+    var hasChanges: Bool { hasInserted || !changes.isEmpty || !deletedKeys.isEmpty }
+
+    /// The place of the row with this key; nil for one that isn't held, or was removed.
     func index(of key: Int64) -> Int? {
-        if let last = keys.last, last == key { return keys.count - 1 }
+        if let last = keys.last, last == key, key != 0, !isRemoved(keys.count - 1) { return keys.count - 1 }
         return indexByKey[key]
     }
 
@@ -44,6 +60,7 @@ struct RowTable {
         sourceRows.append(sourceRow)
         cells.append(contentsOf: template)
         if key != 0 { indexByKey[key] = index }
+        if state.contains(.inserted) { hasInserted = true }
         return index
     }
 
@@ -53,16 +70,40 @@ struct RowTable {
 
     mutating func set(_ row: Int, _ column: Int, to cell: Cell) {
         cells[row * columnCount + column] = cell
-        if !states[row].contains(.inserted) { changes[row, default: []].insert(column) }
+        if case .appended = cell { appended.append(AppendedCell(row: row, column: column)) }
+        guard !states[row].contains(.inserted) else { return }
+        changes[row, default: []].insert(column)
+        changedColumns.insert(column)
     }
 
+    /// The cells that wait for a place, in the order in which they were appended last.
+    func waitingCells() -> [AppendedCell] {
+        var seen: Set<AppendedCell> = []
+        var result: [AppendedCell] = []
+        for place in appended.reversed() {
+            guard !isRemoved(place.row), case .appended = cell(place.row, place.column) else { continue }
+            if seen.insert(place).inserted { result.append(place) }
+        }
+        return result.reversed()
+    }
+
+    /// A new row is taken back, a stored one will be deleted.
     mutating func remove(_ row: Int) {
+        if !states[row].contains(.inserted) { deletedKeys.insert(keys[row]) }
         states[row].insert(.removed)
         indexByKey[keys[row]] = nil
         changes[row] = nil
     }
 
     func isRemoved(_ row: Int) -> Bool { states[row].contains(.removed) }
+
+    /// New, and not taken back.
+    func isNew(_ row: Int) -> Bool { states[row] == .inserted }
+
+    /// An appended cell gets its place.
+    mutating func number(_ place: AppendedCell, _ value: Int64) {
+        cells[place.row * columnCount + place.column] = .integer(value)
+    }
 
     /// A new row gets its key.
     mutating func give(key: Int64, to row: Int) {
@@ -76,6 +117,10 @@ struct RowTable {
         sourceRows.removeAll(keepingCapacity: true)
         cells.removeAll(keepingCapacity: true)
         changes.removeAll(keepingCapacity: true)
+        changedColumns.removeAll(keepingCapacity: true)
+        deletedKeys.removeAll(keepingCapacity: true)
+        appended.removeAll(keepingCapacity: true)
         indexByKey.removeAll(keepingCapacity: true)
+        hasInserted = false
     }
 }

@@ -1,5 +1,7 @@
 import CausewaySQLite
 import CausewaySQLiteFile
+import CausewayStoreFormat
+import CausewayStoreFormat
 
 /// Writes rows, changes and links into a store under construction.
 final class RowWriter {
@@ -7,29 +9,42 @@ final class RowWriter {
     private static let rowsPerStatement = 32
     private static let parametersPerStatement = 4_096
 
-    private let map: StorageMap
-    private let statements: StatementCache
-    private let keys: KeySource
+    let map: StorageMap
+    let statements: StatementCache
+    let keys: KeySource
     /// Z_OPT counts every change of a stored row, as Core Data's saves do.
     private let countsChanges: Bool
-    private var readers: [Int: RecordReader] = [:]
+    private lazy var reader = RecordReader(capacity: Self.readerCapacity)
     /// Columns of any source table at most: SQLite's own limit.
-    private static let readerCapacity = 2_000
+    static let readerCapacity = 2_000
+    /// Columns with places in ordered relationships, by table.
+    let placeColumns: [[Int]]
 
     init(map: StorageMap, statements: StatementCache, keys: KeySource, countsChanges: Bool) {
         self.map = map
         self.statements = statements
         self.keys = keys
         self.countsChanges = countsChanges
+        placeColumns = map.layout.tables.map { table in
+            table.columns.indices.filter { index in
+                switch table.columns[index].role {
+                case .orderKey, .virtualOrderKey: true
+                default: false
+                }
+            }
+        }
     }
 
     /// Gives keys to new rows in the order in which they were made, then writes everything.
     func write(_ rows: inout PendingRows) throws(ObjectError) {
         for table in rows.tables.indices { giveKeys(in: table, &rows) }
-        for table in rows.tables.indices {
+        for table in rows.tables.indices where rows.tables[table].hasChanges {
             do {
-                try insert(table, rows)
+                try givePlaces(in: table, &rows)
+                // What is gone first: a new row may have the values that must be unique.
+                try delete(table, rows)
                 try update(table, rows)
+                try insert(table, rows)
             } catch let error as SQLiteError {
                 throw ObjectError(error, during: "table \(map.tables[table].name.name)")
             } catch let error as RecordError {
@@ -58,12 +73,28 @@ final class RowWriter {
         }
     }
 
+    /// A stored row was deleted.
+    func countDeleted(_ entity: Int32) {
+        keys.rowCounts[entity, default: 0] -= 1
+    }
+
     // MARK: - Rows
+
+    private func delete(_ table: Int, _ rows: PendingRows) throws(SQLiteError) {
+        let doomed = rows.tables[table].deletedKeys.sorted()
+        guard !doomed.isEmpty else { return }
+        let box = try statements.statement("DELETE FROM \(map.tables[table].name) WHERE \"Z_PK\" = ?")
+        for key in doomed {
+            try box.statement.bind(key, at: 1)
+            try box.statement.run()
+        }
+    }
 
     private func insert(_ table: Int, _ rows: PendingRows) throws {
         let content = rows.tables[table]
-        let new = (0..<content.count).filter { content.states[$0].contains(.inserted) && !content.isRemoved($0) }
+        let new = (0..<content.count).filter { content.isNew($0) }
         guard !new.isEmpty else { return }
+        for row in new { keys.rowCounts[content.entities[row], default: 0] += 1 }
         let columns = content.columnCount
         let many = max(1, min(Self.rowsPerStatement, Self.parametersPerStatement / columns))
         var index = 0
@@ -98,7 +129,7 @@ final class RowWriter {
             }
             let cell = rows.tables[table].cell(row, column)
             if case .carried(let index) = cell {
-                if reader == nil { reader = try self.reader(for: row, of: table, rows) }
+                if reader == nil { reader = try loadedReader(for: row, of: table, rows) }
                 guard let reader else { continue }
                 try bind(carried: Int(index), of: reader, to: box, at: position + column)
             } else {
@@ -107,9 +138,7 @@ final class RowWriter {
         }
     }
 
-    private func reader(for row: Int, of table: Int, _ rows: PendingRows) throws(RecordError) -> RecordReader {
-        let reader = readers[0] ?? RecordReader(capacity: Self.readerCapacity)
-        readers[0] = reader
+    func loadedReader(for row: Int, of table: Int, _ rows: PendingRows) throws(RecordError) -> RecordReader {
         guard let batch = rows.batch else { preconditionFailure("carried cells come with their batch") }
         try unsafe reader.load(batch.record(at: Int(rows.tables[table].sourceRows[row])))
         return reader
@@ -142,10 +171,14 @@ final class RowWriter {
         case .text(let value): try box.statement.bind(value, at: position)
         case .blob(let value): try box.statement.bind(value, at: position)
         case .temporary(let table, let index):
-            try box.statement.bind(rows.tables[Int(table)].keys[Int(index)], at: position)
-        case .appended:
-            let storage = map.tables[table]
-            try box.statement.bind(try nextPlace(storage.name, storage.columns[column]), at: position)
+            let other = rows.tables[Int(table)]
+            // A row that was taken back is nobody's target.
+            if other.isRemoved(Int(index)) {
+                try box.statement.bindNull(at: position)
+            } else {
+                try box.statement.bind(other.keys[Int(index)], at: position)
+            }
+        case .appended: preconditionFailure("places are given before rows are written")
         case .carried: preconditionFailure("carried cells are bound from their record")
         }
     }
@@ -153,7 +186,7 @@ final class RowWriter {
     private func update(_ table: Int, _ rows: PendingRows) throws {
         let content = rows.tables[table]
         let storage = map.tables[table]
-        for (row, changed) in content.changes.sorted(by: { $0.key < $1.key }) where !content.isRemoved(row) {
+        for (row, changed) in content.changes.sorted(by: { $0.key < $1.key }) {
             let columns = changed.sorted()
             var sets = columns.map { "\(storage.columns[$0]) = ?" }
             if countsChanges { sets.append("\"Z_OPT\" = \"Z_OPT\" + 1") }
@@ -165,67 +198,5 @@ final class RowWriter {
             try box.statement.bind(content.keys[row], at: columns.count + 1)
             try box.statement.run()
         }
-    }
-
-    // MARK: - Links
-
-    private func apply(_ change: LinkChange, _ rows: PendingRows) throws(SQLiteError) {
-        switch change {
-        case .insert(let link, let mine, let theirs, let place):
-            var columns = [link.mine, link.theirs]
-            var values = [key(mine, rows), key(theirs, rows)]
-            if let column = link.placeOfTheirs {
-                columns.append(column)
-                if let place { values.append(place) } else { values.append(try nextPlace(link.table, column)) }
-            }
-            if let column = link.placeOfMine {
-                columns.append(column)
-                values.append(try nextPlace(link.table, column))
-            }
-            let names = columns.map(\.quoted).joined(separator: ", ")
-            let parameters = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
-            // A link that stands already, from this side or the other, stays one.
-            let turned = link.isReflexive ? " OR (\(link.mine) = ?2 AND \(link.theirs) = ?1)" : ""
-            let box = try statements.statement(
-                """
-                INSERT INTO \(link.table) (\(names)) SELECT \(parameters) WHERE NOT EXISTS (SELECT 1 FROM \(link.table) \
-                WHERE (\(link.mine) = ?1 AND \(link.theirs) = ?2)\(turned))
-                """)
-            for (index, value) in values.enumerated() { try box.statement.bind(value, at: index + 1) }
-            try box.statement.run()
-        case .remove(let link, let mine, let theirs):
-            let turned = link.isReflexive ? " OR (\(link.mine) = ?2 AND \(link.theirs) = ?1)" : ""
-            let box = try statements.statement(
-                "DELETE FROM \(link.table) WHERE (\(link.mine) = ?1 AND \(link.theirs) = ?2)\(turned)")
-            try box.statement.bind(key(mine, rows), at: 1)
-            try box.statement.bind(key(theirs, rows), at: 2)
-            try box.statement.run()
-        case .removeAll(let link, let mine):
-            let turned = link.isReflexive ? " OR \(link.theirs) = ?1" : ""
-            let box = try statements.statement("DELETE FROM \(link.table) WHERE \(link.mine) = ?1\(turned)")
-            try box.statement.bind(key(mine, rows), at: 1)
-            try box.statement.run()
-        }
-    }
-
-    private func key(_ reference: RowReference, _ rows: PendingRows) -> Int64 {
-        switch reference {
-        case .key(let key): key
-        case .temporary(let table, let index): rows.tables[Int(table)].keys[Int(index)]
-        }
-    }
-
-    /// The place after every place of the column: an ordered relationship's members sort as they were added.
-    private func nextPlace(_ table: SQLIdentifier, _ column: SQLIdentifier) throws(SQLiteError) -> Int64 {
-        let key = KeySource.PlaceColumn(table: table.name, column: column.name)
-        var last = keys.places[key]
-        if last == nil {
-            let box = try statements.statement("SELECT max(\(column)) FROM \(table)")
-            last = try box.statement.step() ? box.statement.int64(at: 0) : 0
-            box.statement.reset()
-        }
-        let next = max(last ?? 0, OrderPlace.step) + OrderPlace.step
-        keys.places[key] = next
-        return next
     }
 }

@@ -44,7 +44,8 @@ package struct StorageMap: Sendable {
 
     /// Whether the entity with this Z_ENT is `ancestor` or inherits from it.
     package func isKind(_ entity: Int32, of ancestor: String) -> Bool {
-        schema.model.isKind(name(of: entity), of: ancestor)
+        let name = name(of: entity)
+        return name == ancestor || schema.model.isKind(name, of: ancestor)
     }
 }
 

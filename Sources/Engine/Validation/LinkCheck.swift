@@ -39,7 +39,7 @@ struct LinkCheck {
             """
             SELECT o.Z_PK, o.Z_ENT, \(tooFew) FROM \(source) \
             WHERE o.Z_ENT BETWEEN \(check.numbers.lowerBound) AND \(check.numbers.upperBound) \
-            AND ((\(tooFew)) OR (\(tooMany))) ORDER BY o.Z_PK
+            AND ((\(tooFew)) OR (\(tooMany))) ORDER BY \(hasMinimum ? "o.Z_PK" : "c.key")
             """, bounds(check, hasMinimum: hasMinimum), on: connection)
         var rows = 0
         while try ValidationSQL.next(&statement) {

@@ -82,7 +82,8 @@ extension ValueTest {
     }
 
     /// A condition that holds for every text that fails the test, and for as few others as can be told without reading
-    /// it as characters: U code units take from U to 3 U bytes of UTF-8 (a surrogate pair takes four).
+    /// it as characters: U code units take from U to 3 U bytes of UTF-8 (a surrogate pair takes four), and new stores are
+    /// in UTF-8.
     func mayFailSQL(_ text: String, _ parameters: inout SQLParameters) -> String {
         guard case .compare(.length, let relation, .integer(let bound)) = self else { return "1" }
         let bytes = "length(CAST(\(text) AS BLOB))"

@@ -43,6 +43,11 @@ public struct StagedMigration: Sendable {
     package struct Stop<Version> {
         package var version: Version
         package var stage: Int
+
+        package init(version: Version, stage: Int) {
+            self.version = version
+            self.stage = stage
+        }
     }
 
     /// The versions of all stages as one line: a stage that begins where the one before ended adds its end only.
@@ -81,7 +86,7 @@ public struct StagedMigration: Sendable {
                         Duplicate version checksums across stages detected: \(references[place]) is in \
                         \(title(of: stages[other.stage], other.stage)) and in \(title(of: stage, index))
                         """,
-                        remedy: "name each version once; only a stage that begins where the last one ended may repeat it")
+                        remedy: "name each version once; only a stage that begins where the last one ended repeats it")
                 }
                 line.append(Stop(version: version, stage: index))
             }

@@ -13,6 +13,8 @@ public final class StagedMigrationManager {
     public let versionName: String
     private let commit: () throws(ObjectError) -> Void
     private let asked: () -> Bool
+    /// What couldn't be saved, also where the handler took no notice.
+    package private(set) var failure: ObjectError?
 
     package init(
         context: ObjectContext, versionName: String, commit: @escaping () throws(ObjectError) -> Void,
@@ -36,7 +38,12 @@ public final class StagedMigrationManager {
     /// - Throws: `ObjectError` with `.store` where the store refuses a row. The handler then fails too: what couldn't be
     ///   saved is gone.
     public func save() throws(ObjectError) {
-        try context.flush()
-        try commit()
+        do throws(ObjectError) {
+            try context.flush()
+            try commit()
+        } catch {
+            failure = error
+            throw error
+        }
     }
 }

@@ -1,0 +1,153 @@
+package import CausewayMapping
+import CausewayModel
+import CausewayPlanning
+
+/// One step of a path, as mapping models are matched to it.
+package struct MappingHop: Hashable, Sendable {
+    package var from: VersionedModel
+    package var to: VersionedModel
+
+    package init(from: VersionedModel, to: VersionedModel) {
+        self.from = from
+        self.to = to
+    }
+
+    /// `v2 → v3`
+    package var title: String { "\(from.name ?? "?") → \(to.name ?? "?")" }
+}
+
+/// What one mapping model is for.
+package enum MappingVerdict: Hashable, Sendable {
+    /// Positions of the hops that it fits.
+    case fits([Int])
+    /// None of the hops, but another pair of versions.
+    case elsewhere(from: String, to: String)
+    /// No pair of versions. `meant` is the hop that it says it's for; `nearest` describes the versions that the
+    /// sentences are about.
+    case differs(meant: Int?, nearest: String, sentences: [String])
+}
+
+extension MappingLibrary {
+    /// Says of every entry what it is for.
+    ///
+    /// - Parameters:
+    ///   - hops: the steps that count.
+    ///   - history: all versions, to tell a mapping model of another step from one that matches nothing.
+    package func verdicts(_ hops: [MappingHop], in history: ModelHistory) -> [MappingVerdict] {
+        let judge = MappingJudge(hops, history)
+        return entries.map { judge.verdict($0) }
+    }
+}
+
+/// Matches mapping models to the steps of a history.
+private struct MappingJudge {
+    private let hops: [MappingHop]
+    private let versions: [VersionedModel]
+    /// Of all versions, also of those that can't be read: a mapping model of such a version is for no other one.
+    private let names: Set<String>
+
+    init(_ hops: [MappingHop], _ history: ModelHistory) {
+        names = Set(history.graph.versions)
+        versions = history.versions.map { VersionedModel(name: $0.name, model: $0.model, hashes: $0.hashes) }
+        self.hops = hops
+    }
+
+    func verdict(_ entry: MappingLibrary.Entry) -> MappingVerdict {
+        if case .code(let from, let to) = entry.origin { return verdict(from: from, to: to) }
+        let mapping = entry.description
+        let fitting = hops.indices.filter { sentences(mapping, hops[$0]).isEmpty }
+        if !fitting.isEmpty { return .fits(fitting) }
+        if let from = mapping.sourceModel?.name, let to = mapping.destinationModel?.name, names.contains(from),
+            names.contains(to)
+        {
+            return verdict(mapping, recordedFrom: from, to: to)
+        }
+        for from in versions where canRead(mapping, from) {
+            for to in versions where to.name != from.name && canMake(mapping, to) {
+                let pair = MappingHop(from: from, to: to)
+                if sentences(mapping, pair).isEmpty {
+                    return .elsewhere(from: from.name ?? "", to: to.name ?? "")
+                }
+            }
+        }
+        return nearest(mapping)
+    }
+
+    /// Of Swift: the step is named, whatever the mapping model holds; its mistakes are the planner's to report.
+    private func verdict(from: String, to: String) -> MappingVerdict {
+        let meant = hops.indices.filter { hops[$0].from.name == from && hops[$0].to.name == to }
+        if !meant.isEmpty { return .fits(meant) }
+        let unknown = [from, to].filter { !names.contains($0) }
+        guard !unknown.isEmpty else { return .elsewhere(from: from, to: to) }
+        return .differs(
+            meant: nil, nearest: "\(from) → \(to)",
+            sentences: unknown.map { "there is no version “\($0)” among the models" })
+    }
+
+    private func verdict(
+        _ mapping: MappingModelDescription, recordedFrom from: String, to: String
+    ) -> MappingVerdict {
+        let meant = hops.firstIndex { $0.from.name == from && $0.to.name == to }
+        let title = "\(from) → \(to)"
+        guard let source = versions.first(where: { $0.name == from }),
+            let destination = versions.first(where: { $0.name == to })
+        else { return .elsewhere(from: from, to: to) }
+        let sentences = sentences(mapping, MappingHop(from: source, to: destination))
+        return sentences.isEmpty
+            ? .elsewhere(from: from, to: to) : .differs(meant: meant, nearest: title, sentences: sentences)
+    }
+
+    /// Why a mapping model isn't for a hop; empty where it is.
+    private func sentences(_ mapping: MappingModelDescription, _ hop: MappingHop) -> [String] {
+        // A new layout for the same version: nothing changes that a mapping model could describe.
+        guard hop.from.name == nil || hop.from.name != hop.to.name else { return ["\(hop.title) is no step"] }
+        switch mapping.match(from: known(hop.from), to: known(hop.to), history: names) {
+        case .fits: return []
+        case .differs(let sentences): return sentences
+        }
+    }
+
+    /// A version that was taken from a store's own cache has a made-up name, which says nothing.
+    private func known(_ version: VersionedModel) -> VersionedModel {
+        guard let name = version.name, !names.contains(name) else { return version }
+        var version = version
+        version.name = nil
+        return version
+    }
+
+    private func nearest(_ mapping: MappingModelDescription) -> MappingVerdict {
+        let meant = mapping.form == .compiled ? hops.firstIndex { isMeant(mapping, for: $0) } : nil
+        let candidates = meant.map { [hops[$0]] } ?? hops
+        let ranked = candidates.map { ($0.title, sentences(mapping, $0)) }
+        guard let best = ranked.min(by: { $0.1.count < $1.1.count }) else {
+            return .differs(meant: nil, nearest: "", sentences: ["it fits no two versions of the models"])
+        }
+        return .differs(meant: meant, nearest: best.0, sentences: best.1)
+    }
+
+    /// A compiled mapping model names no versions. It is taken to be for a hop of which one end has every hash, and the
+    /// other every entity: that end was edited after the mapping model was compiled.
+    private func isMeant(_ mapping: MappingModelDescription, for hop: MappingHop) -> Bool {
+        let (reads, makes) = (canRead(mapping, hop.from), canMake(mapping, hop.to))
+        if reads == makes { return false }
+        let other = reads ? mapping.entityMappings.compactMap(\.destinationEntity)
+            : mapping.entityMappings.compactMap(\.sourceEntity)
+        let model = reads ? hop.to.model : hop.from.model
+        return other.allSatisfy { model.entities[$0] != nil }
+    }
+
+    /// Whether a version has every source entity, with the recorded hash where there is one.
+    private func canRead(_ mapping: MappingModelDescription, _ version: VersionedModel) -> Bool {
+        mapping.entityMappings.allSatisfy { Self.has($0.sourceEntity, $0.sourceHash, version) }
+    }
+
+    private func canMake(_ mapping: MappingModelDescription, _ version: VersionedModel) -> Bool {
+        mapping.entityMappings.allSatisfy { Self.has($0.destinationEntity, $0.destinationHash, version) }
+    }
+
+    private static func has(_ entity: String?, _ hash: [UInt8]?, _ version: VersionedModel) -> Bool {
+        guard let entity else { return true }
+        guard let actual = version.hashes.entities[entity] else { return false }
+        return hash == nil || hash == actual
+    }
+}

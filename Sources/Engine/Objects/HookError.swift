@@ -1,0 +1,29 @@
+import CausewayEvaluation
+import CausewayObjects
+import CausewaySQLite
+
+extension EngineError {
+    /// An error that a hook, an expression or the object layer threw, with the place.
+    ///
+    /// - Parameters:
+    ///   - error: what was thrown; a policy's own error speaks for itself.
+    ///   - step: the versions.
+    ///   - mapping: the entity mapping's name.
+    ///   - row: the source or destination row's URI; nil outside of rows.
+    init(hook error: any Error, step: [String], mapping: String, row: String?) {
+        if let error = error as? EngineError {
+            self = error
+            return
+        }
+        let place = ([step.joined(separator: " → "), mapping] + (row.map { [$0] } ?? [])).joined(separator: ", ")
+        let kind: Kind
+        if let error = error as? ObjectError, error.code == .store { kind = .inputOutput } else { kind = .sourceData }
+        self.init(
+            kind, "\(place): \(error)",
+            remedy: "mend the policy or the mapping model, or the row in a copy of the store, then run again")
+    }
+
+    init(_ error: ObjectError, during place: String) {
+        self.init(error.code == .store ? .inputOutput : .sourceData, "\(place): \(error.message)")
+    }
+}

@@ -1,0 +1,51 @@
+import CausewayEvaluation
+import CausewayObjects
+import CausewayPlanning
+import CausewaySQLite
+
+/// The two stores of a step as objects: makes contexts on their connections.
+struct ObjectStores: Sendable {
+    let objects: ObjectStep
+    let storeUUID: String
+    let external: ExternalValues
+    /// Seconds since 2001: what `now()` gives in the whole step.
+    let now: Double
+
+    func source(_ reader: SourceReader) -> ObjectContext {
+        ObjectContext(
+            objects.source, side: .source, mode: .readOnly, storeUUID: storeUUID,
+            access: StoreAccess { sql throws(SQLiteError) in try reader.connection.prepare(sql, persistent: true) },
+            content: content)
+    }
+
+    func destination(_ staging: StagingStore, keys: KeySource) -> ObjectContext {
+        ObjectContext(
+            objects.destination, side: .destination, mode: .writable(keys), storeUUID: storeUUID,
+            access: StoreAccess { sql throws(SQLiteError) in try staging.connection.prepare(sql, persistent: true) },
+            content: content)
+    }
+
+    func detached() -> ObjectContext {
+        ObjectContext(
+            objects.destination, side: .destination, mode: .detached, storeUUID: storeUUID, access: nil,
+            content: content)
+    }
+
+    private func content(_ value: [UInt8]) throws(ObjectError) -> [UInt8] {
+        do {
+            return try external.content(of: value, title: "an external value")
+        } catch {
+            throw ObjectError(.store, error.message)
+        }
+    }
+
+    /// The session of one thread.
+    func session(
+        source: ObjectContext, destination: ObjectContext, associations: Associations?
+    ) -> MigrationSession {
+        MigrationSession(
+            source: source, destination: destination,
+            mappings: objects.mappings.map { CausewayObjects.EntityMapping($0.description, index: $0.index) },
+            plans: objects.mappings, associations: associations, now: now)
+    }
+}

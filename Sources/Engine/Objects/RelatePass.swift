@@ -1,0 +1,98 @@
+import CausewayEvaluation
+import CausewayMapping
+import CausewayObjects
+import CausewayPlanning
+import CausewaySQLite
+import CausewaySQLiteFile
+import CausewayStoreFormat
+
+/// Stage 2 of one entity mapping: every destination row that was associated in stage 1, in the source's order.
+struct RelatePass {
+    let model: ModelRun
+    let plan: EntityMappingPlan
+    let policy: EntityMigrationPolicy
+
+    /// Associations that are read at a time.
+    private static let pageSize = 4_096
+
+    private var run: ObjectRun { model.run }
+    private var session: MigrationSession { model.session }
+
+    func relate() throws(EngineError) {
+        if plan.keeping == .always { try relateKept() }
+        try relateRecorded()
+    }
+
+    /// Mappings whose associations are in the keys: the source rows once more, each with the row that has its key.
+    private func relateKept() throws(EngineError) {
+        var source: StatementSource
+        do throws(SQLiteError) {
+            source = StatementSource(
+                try run.source.connection.prepare(plan.select.sql, persistent: true),
+                key: plan.cells[TableStorage.primaryKey], isUTF8: run.source.isUTF8, title: plan.description.name)
+        } catch {
+            throw EngineError(reading: error, during: plan.description.name)
+        }
+        let batch = RowBatch()
+        let reader = RecordReader(capacity: plan.select.cells.count)
+        let limits = BatchLimits(rows: run.options.batchRows, bytes: run.options.batchBytes)
+        var more = true
+        while more {
+            try run.cancellation.check()
+            batch.removeAll(keepingCapacity: limits.bytes * 2)
+            more = try source.fill(batch, limits: limits)
+            for row in 0..<batch.count {
+                let object = ObjectID(side: .source, entity: plan.sourceEntity ?? 0, key: batch.rowid(at: row))
+                try hook(object) {
+                    try unsafe reader.load(batch.record(at: row))
+                    session.source.stand(on: object, reader: reader, cells: plan.cells, row: row)
+                    for destination in try session.keptDestinations(of: object, mapping: plan.index) {
+                        try relate(destination, from: object)
+                    }
+                }
+            }
+            try model.settle()
+        }
+    }
+
+    /// Associations on disk; of rows that `relateKept` has seen there are none left to do.
+    private func relateRecorded() throws(EngineError) {
+        var place: (entity: Int32, source: Int64, ordinal: Int64) = (0, .min, 0)
+        while true {
+            try run.cancellation.check()
+            let page: [(source: ObjectID, destination: ObjectID?, ordinal: Int64)]
+            do {
+                page = try model.associations.everyEntry(of: plan.index, after: place, limit: Self.pageSize)
+            } catch {
+                throw EngineError(error, during: plan.description.name)
+            }
+            guard let last = page.last else { return }
+            place = (last.source.entity, last.source.key, last.ordinal)
+            for entry in page where plan.keeping != .always || entry.source.entity != plan.sourceEntity {
+                guard let destination = entry.destination else { continue }
+                try hook(entry.source) { try relate(destination, from: entry.source) }
+            }
+            try model.settle()
+        }
+    }
+
+    private func relate(_ destination: ObjectID, from source: ObjectID) throws {
+        session.begin(destination: destination, from: source)
+        try policy.createRelationships(
+            forDestination: session.destination.object(with: destination), in: session.mappings[plan.index],
+            manager: model.manager)
+        session.endPair()
+        try session.checkCancelled()
+        try session.destination.flushIfFull()
+    }
+
+    private func hook(_ source: ObjectID, _ body: () throws -> Void) throws(EngineError) {
+        do {
+            try body()
+        } catch {
+            throw EngineError(
+                hook: error, step: run.step.versions, mapping: plan.description.name,
+                row: session.source.uri(of: source))
+        }
+    }
+}

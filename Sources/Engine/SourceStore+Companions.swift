@@ -1,0 +1,48 @@
+import CausewayPlatform
+import CausewaySQLite
+
+/// Another connection to a source store, on the same rows: for whatever looks rows up while the store's own connection
+/// streams.
+///
+/// Sendable although its connection isn't: one thread has it.
+final class SourceReader: @unchecked Sendable {
+    let connection: Connection
+
+    init(_ connection: consuming Connection) {
+        self.connection = connection
+    }
+}
+
+extension SourceStore {
+    /// Connections that see exactly what this store's own connection sees.
+    ///
+    /// In rollback mode its SHARED lock keeps every writer out. In WAL mode another program may write when the store isn't
+    /// owned: then the -wal has changed since our transaction began, and that is refused.
+    func companions(_ count: Int) throws(EngineError) -> [SourceReader] {
+        var result: [SourceReader] = []
+        for _ in 0..<count {
+            do {
+                let connection = try Connection(path: location.path, mode: .readOnly, hardening: .untrusted)
+                try connection.begin(.deferred)
+                _ = try connection.pragmaInteger("schema_version")
+                result.append(SourceReader(connection))
+            } catch {
+                throw EngineError(reading: error, during: location.path)
+            }
+        }
+        guard try Self.walStatus(location) == walBefore else {
+            throw EngineError(
+                .busy, "\(location.path): another program writes to the store",
+                remedy: "run again when no other program uses it")
+        }
+        return result
+    }
+
+    static func walStatus(_ location: StoreLocation) throws(EngineError) -> FileStatus? {
+        do {
+            return try Files.statusIfExists(location.wal)
+        } catch {
+            throw EngineError(.missing, "\(location.wal): \(error.message)")
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import CausewayModel
+import CausewaySQLite
+import CausewayStoreFormat
+
+/// Derived attributes of rows that handlers make and change. Core Data keeps them with triggers, which call functions
+/// that exist only inside it; so `now()` gets temporary triggers of our own, and counts and copies are computed after the
+/// handler, where a table was written that they depend on.
+struct StageDerivation {
+    /// `now()` as Core Data stores dates: seconds since 2001-01-01 UTC, to the millisecond. 2,451,910.5 is that instant's
+    /// Julian day, 86,400 a day's seconds.
+    private static let now = "((julianday('now') - 2451910.5) * 86400.0)"
+
+    private let values: [DerivedValue]
+
+    init(_ layout: StoreLayout) {
+        var values: [DerivedValue] = []
+        for name in layout.entities {
+            for attribute in layout.model.entities[name]?.attributes ?? [] where attribute.derivation != nil {
+                if let value = layout.derivedValue(of: attribute.name, declaredBy: name) { values.append(value) }
+            }
+        }
+        self.values = values
+    }
+
+    /// Statements that make the temporary triggers, and those that remove them.
+    func triggers() throws(SQLiteError) -> (create: [String], drop: [String]) {
+        var (create, drop): ([String], [String]) = ([], [])
+        for (index, value) in values.enumerated() where value.expression == nil {
+            let (table, column) = (try SQLIdentifier(value.table), try SQLIdentifier(value.column))
+            let body = """
+                WHEN NEW.Z_ENT BETWEEN \(value.entityNumbers.lowerBound) AND \(value.entityNumbers.upperBound) \
+                BEGIN UPDATE \(table) SET \(column) = \(Self.now) WHERE Z_PK = NEW.Z_PK; END
+                """
+            for (suffix, event) in [("insert", "INSERT"), ("update", "UPDATE OF Z_OPT")] {
+                let name = "causeway_now_\(index)_\(suffix)"
+                create.append("CREATE TEMP TRIGGER \(name) AFTER \(event) ON \(table) FOR EACH ROW \(body)")
+                drop.append("DROP TRIGGER temp.\(name)")
+            }
+        }
+        return (create, drop)
+    }
+
+    /// Statements that compute the values again that depend on any of `tables`. Rows that have the right value already
+    /// aren't written.
+    func updates(after tables: Set<String>) throws(SQLiteError) -> [String] {
+        var result: [String] = []
+        for value in values {
+            guard let expression = value.expression,
+                tables.contains(value.table) || !tables.isDisjoint(with: Self.sources(of: expression))
+            else { continue }
+            let (table, column) = (try SQLIdentifier(value.table), try SQLIdentifier(value.column))
+            result.append(
+                """
+                UPDATE \(table) SET \(column) = \(expression) \
+                WHERE Z_ENT BETWEEN \(value.entityNumbers.lowerBound) AND \(value.entityNumbers.upperBound) \
+                AND \(column) IS NOT \(expression)
+                """)
+        }
+        return result
+    }
+
+    /// The tables that a derived value is computed from: what stands after each FROM.
+    private static func sources(of expression: String) -> Set<String> {
+        let words = expression.split(separator: " ")
+        return Set(zip(words, words.dropFirst()).filter { $0.0 == "FROM" }.map { String($0.1) })
+    }
+}
+
+/// Which tables a context has written, told from the statements that it had compiled.
+final class WrittenTables {
+    private let names: [(name: String, quoted: String)]
+    private(set) var tables: Set<String> = []
+
+    init(_ layout: StoreLayout) throws(SQLiteError) {
+        var names: [(name: String, quoted: String)] = []
+        for name in layout.tables.map(\.name) + layout.joinTables.map(\.name) {
+            names.append((name, try SQLIdentifier(name).quoted))
+        }
+        self.names = names
+    }
+
+    func note(_ sql: String) {
+        for verb in ["INSERT INTO ", "UPDATE ", "DELETE FROM "] where sql.hasPrefix(verb) {
+            let rest = sql.dropFirst(verb.count)
+            for (name, quoted) in names where rest.hasPrefix(quoted) { tables.insert(name) }
+        }
+    }
+}

@@ -1,0 +1,215 @@
+import CausewayEvaluation
+import CausewaySQLite
+
+/// The objects of a fetch, some at a time.
+protocol FetchedKeys: AnyObject {
+    /// Whether every object that comes belongs to the result: nothing is left to evaluate.
+    func isChosen(_ fetch: PreparedFetch) -> Bool
+
+    /// Up to `limit` objects; none at the end.
+    func next(
+        _ limit: Int, of fetch: PreparedFetch, loadingRows: Bool, in context: ObjectContext
+    ) throws(ObjectError) -> [ObjectID]
+
+    func end(in context: ObjectContext)
+}
+
+extension FetchedKeys {
+    func isChosen(_ fetch: PreparedFetch) -> Bool { fetch.predicate == nil }
+
+    func end(in context: ObjectContext) {}
+}
+
+/// The rows of the table itself, in the order of their keys.
+final class TableKeys: FetchedKeys {
+    private var last = Int64.min
+    private let end: Int64
+
+    /// - Parameter end: the largest key when the fetch begins; rows that are made later don't belong to it.
+    init(upTo end: Int64) {
+        self.end = end
+    }
+
+    func next(
+        _ limit: Int, of fetch: PreparedFetch, loadingRows: Bool, in context: ObjectContext
+    ) throws(ObjectError) -> [ObjectID] {
+        let table = context.map.tables[fetch.table]
+        let columns = loadingRows ? table.columns : Array(table.columns[...TableStorage.entityNumber])
+        do {
+            let box = try fetch.statements.statement(
+                """
+                SELECT \(columns.map(\.quoted).joined(separator: ", ")) FROM \(table.name) \
+                WHERE \(fetch.conditions) AND "Z_PK" > ? AND "Z_PK" <= ? ORDER BY "Z_PK" LIMIT ?
+                """)
+            try fetch.bind(to: box)
+            try box.statement.bind(last, at: fetch.values.count + 1)
+            try box.statement.bind(end, at: fetch.values.count + 2)
+            try box.statement.bind(limit, at: fetch.values.count + 3)
+            var result: [ObjectID] = []
+            while try box.statement.step() {
+                if loadingRows { _ = try context.append(box.statement, to: fetch.table) }
+                result.append(
+                    ObjectID(
+                        side: context.side,
+                        entity: Int32(truncatingIfNeeded: box.statement.int64(at: TableStorage.entityNumber)),
+                        key: box.statement.int64(at: TableStorage.primaryKey)))
+            }
+            box.statement.reset()
+            if let end = result.last { last = end.key }
+            return result
+        } catch {
+            throw ObjectError(error, during: "fetching \(fetch.request.entityName)")
+        }
+    }
+}
+
+/// An open statement, for a store that nobody changes: SQLite sorts, on disk if need be.
+final class StatementKeys: FetchedKeys {
+    private let box: StatementBox
+    private let side: ObjectID.Side
+
+    init(_ fetch: PreparedFetch, side: ObjectID.Side, map: StorageMap) throws(ObjectError) {
+        self.side = side
+        do {
+            box = StatementBox(
+                try fetch.statements.fresh(
+                    """
+                    SELECT "Z_PK", "Z_ENT" FROM \(map.tables[fetch.table].name) WHERE \(fetch.conditions) \
+                    ORDER BY \(fetch.order)
+                    """))
+            try fetch.bind(to: box)
+        } catch {
+            throw ObjectError(error, during: "fetching \(fetch.request.entityName)")
+        }
+    }
+
+    func next(
+        _ limit: Int, of fetch: PreparedFetch, loadingRows: Bool, in context: ObjectContext
+    ) throws(ObjectError) -> [ObjectID] {
+        do {
+            var result: [ObjectID] = []
+            while result.count < limit, try box.statement.step() {
+                result.append(
+                    ObjectID(
+                        side: side, entity: Int32(truncatingIfNeeded: box.statement.int64(at: 1)),
+                        key: box.statement.int64(at: 0)))
+            }
+            return result
+        } catch {
+            throw ObjectError(error, during: "fetching \(fetch.request.entityName)")
+        }
+    }
+}
+
+/// The result's keys in a temporary table, which SQLite keeps on disk: for a store that changes while it is fetched from.
+final class ListedKeys: FetchedKeys {
+    private let table: SQLIdentifier
+    private let statements: StatementCache
+    private let side: ObjectID.Side
+    private var place: Int64 = 0
+
+    /// Fetches inside fetches that one context has under way at most: each has a temporary table of its own.
+    private static let depthLimit = 64
+
+    init(_ fetch: PreparedFetch, in context: ObjectContext) throws {
+        guard context.openFetches < Self.depthLimit else {
+            throw ObjectError(.store, "more than \(Self.depthLimit) fetches inside one another")
+        }
+        statements = fetch.statements
+        side = context.side
+        do {
+            // The number of tables, and of statements, is that of fetches inside one another.
+            table = try SQLIdentifier("causeway_fetch_\(context.openFetches)")
+            try run("CREATE TEMP TABLE IF NOT EXISTS \(table) (place INTEGER PRIMARY KEY, key INTEGER, entity INTEGER)")
+            try run("DELETE FROM \(table)")
+            let limit = fetch.predicate == nil ? fetch.request.fetchLimit : nil
+            let box = try statements.statement(
+                """
+                INSERT INTO \(table) (key, entity) SELECT "Z_PK", "Z_ENT" FROM \(context.map.tables[fetch.table].name) \
+                WHERE \(fetch.conditions) ORDER BY \(fetch.order) LIMIT ?
+                """)
+            try fetch.bind(to: box)
+            // A negative limit is none.
+            try box.statement.bind(limit ?? -1, at: fetch.values.count + 1)
+            try box.statement.run()
+        } catch {
+            throw ObjectError(error, during: "fetching \(fetch.request.entityName)")
+        }
+        context.openFetches += 1
+        guard fetch.predicate != nil else { return }
+        do {
+            try choose(fetch, in: context)
+        } catch {
+            end(in: context)
+            throw error
+        }
+    }
+
+    /// What SQLite couldn't judge is judged before the first object is lent.
+    private func choose(_ fetch: PreparedFetch, in context: ObjectContext) throws {
+        var left = fetch.request.fetchLimit ?? .max
+        while true {
+            let batch = try read(fetch.request.fetchBatchSize, fetch)
+            if batch.isEmpty { break }
+            for (place, id) in batch {
+                if left > 0, try fetch.matches(id) {
+                    left -= 1
+                } else {
+                    try reject(place, fetch)
+                }
+            }
+            try context.flushIfFull()
+        }
+        place = 0
+    }
+
+    private func reject(_ place: Int64, _ fetch: PreparedFetch) throws(ObjectError) {
+        do {
+            let box = try statements.statement("DELETE FROM \(table) WHERE place = ?")
+            try box.statement.bind(place, at: 1)
+            try box.statement.run()
+        } catch {
+            throw ObjectError(error, during: "fetching \(fetch.request.entityName)")
+        }
+    }
+
+    func isChosen(_ fetch: PreparedFetch) -> Bool { true }
+
+    func next(
+        _ limit: Int, of fetch: PreparedFetch, loadingRows: Bool, in context: ObjectContext
+    ) throws(ObjectError) -> [ObjectID] {
+        try read(limit, fetch).map(\.id)
+    }
+
+    private func read(_ limit: Int, _ fetch: PreparedFetch) throws(ObjectError) -> [(place: Int64, id: ObjectID)] {
+        do {
+            let box = try statements.statement(
+                "SELECT place, key, entity FROM \(table) WHERE place > ? ORDER BY place LIMIT ?")
+            try box.statement.bind(place, at: 1)
+            try box.statement.bind(max(1, limit), at: 2)
+            var result: [(place: Int64, id: ObjectID)] = []
+            while try box.statement.step() {
+                place = box.statement.int64(at: 0)
+                let id = ObjectID(
+                    side: side, entity: Int32(truncatingIfNeeded: box.statement.int64(at: 2)),
+                    key: box.statement.int64(at: 1))
+                result.append((place, id))
+            }
+            box.statement.reset()
+            return result
+        } catch {
+            throw ObjectError(error, during: "fetching \(fetch.request.entityName)")
+        }
+    }
+
+    private func run(_ sql: String) throws(SQLiteError) {
+        let box = try statements.statement(sql)
+        try box.statement.run()
+    }
+
+    func end(in context: ObjectContext) {
+        context.openFetches -= 1
+        // The next fetch empties the table too, and reports: what stays until then costs disk, nothing else.
+        try? run("DELETE FROM \(table)")
+    }
+}

@@ -1,0 +1,188 @@
+public import CausewayEvaluation
+import CausewayExpressions
+package import CausewayMapping
+
+// What can stand in an entity mapping written in Swift. Each is a type of its own: two lines that begin with a dot
+// would be one expression.
+
+/// One statement about an entity mapping, as its builder collects it.
+public struct EntityMappingPart: Sendable {
+    package let part: MappingPart
+
+    package init(_ part: MappingPart) {
+        self.part = part
+    }
+}
+
+/// What can stand in an entity mapping: property mappings, a filter, user info.
+public protocol EntityMappingParts: Sendable {
+    /// The statements in their order.
+    var parts: [EntityMappingPart] { get }
+}
+
+/// Collects what stands in an entity mapping.
+@resultBuilder
+public enum EntityMappingPartsBuilder {
+    /// One line.
+    public static func buildExpression(_ parts: some EntityMappingParts) -> [EntityMappingPart] { parts.parts }
+
+    /// All lines.
+    public static func buildBlock(_ parts: [EntityMappingPart]...) -> [EntityMappingPart] { parts.flatMap(\.self) }
+
+    /// `if` without `else`.
+    public static func buildOptional(_ part: [EntityMappingPart]?) -> [EntityMappingPart] { part ?? [] }
+
+    /// `if` of `if … else`.
+    public static func buildEither(first part: [EntityMappingPart]) -> [EntityMappingPart] { part }
+
+    /// `else` of `if … else`.
+    public static func buildEither(second part: [EntityMappingPart]) -> [EntityMappingPart] { part }
+
+    /// `for`.
+    public static func buildArray(_ parts: [[EntityMappingPart]]) -> [EntityMappingPart] { parts.flatMap(\.self) }
+}
+
+/// Properties that keep their names: attributes, or relationships whose objects the mapping model carries over.
+public struct Copy: EntityMappingParts {
+    /// One statement for each property.
+    public let parts: [EntityMappingPart]
+
+    /// Describes the property mappings.
+    ///
+    /// - Parameter names: properties that both entities have.
+    public init(_ names: String...) {
+        parts = names.map { EntityMappingPart(.copy($0)) }
+    }
+}
+
+/// A property with another name: an attribute, or a relationship whose objects the mapping model carries over.
+public struct Rename: EntityMappingParts {
+    /// The one statement.
+    public let parts: [EntityMappingPart]
+
+    /// Describes the property mapping.
+    ///
+    /// - Parameters:
+    ///   - source: the property's name before.
+    ///   - destination: its name after.
+    public init(_ source: String, to destination: String) {
+        parts = [EntityMappingPart(.rename(source, to: destination))]
+    }
+}
+
+/// A property whose value is a value expression's.
+public struct Compute: EntityMappingParts {
+    /// The one statement.
+    public let parts: [EntityMappingPart]
+
+    /// Describes the property mapping.
+    ///
+    /// - Parameters:
+    ///   - name: the destination property; a composite's leaf is `composite.leaf`.
+    ///   - expression: in the language of `NSExpression(format:)`, with Core Data's variables: `$source.salary * 1.04`.
+    public init(_ name: String, _ expression: String) {
+        parts = [EntityMappingPart(.expression(name, expression))]
+    }
+}
+
+/// An attribute that gets the same value in every object.
+public struct Assign: EntityMappingParts {
+    /// The one statement.
+    public let parts: [EntityMappingPart]
+
+    /// Describes the property mapping.
+    ///
+    /// - Parameters:
+    ///   - name: the destination attribute.
+    ///   - value: any value but an object, which has no place in a mapping model.
+    public init(_ name: String, _ value: Value) {
+        parts = [EntityMappingPart(.value(name, Constant(value)))]
+    }
+}
+
+/// A relationship to what source objects became.
+public struct Link: EntityMappingParts {
+    /// The one statement.
+    public let parts: [EntityMappingPart]
+
+    /// Describes the relationship mapping by the source objects.
+    ///
+    /// - Parameters:
+    ///   - name: the destination relationship.
+    ///   - keyPath: leads from the source object to the objects: `city.country`; nil is the relationship of this name.
+    ///   - mapping: the entity mapping that carried the objects over; nil is found by the relationship's destination.
+    public init(_ name: String, from keyPath: String? = nil, through mapping: String? = nil) {
+        parts = [EntityMappingPart(.relationship(name, from: keyPath, through: mapping))]
+    }
+
+    /// Describes the relationship mapping by a value expression.
+    ///
+    /// - Parameters:
+    ///   - name: the destination relationship.
+    ///   - expression: evaluates to objects of the destination; mostly a call of the manager's
+    ///     `destinationInstancesForEntityMappingNamed:sourceInstances:`.
+    public init(_ name: String, _ expression: String) {
+        parts = [EntityMappingPart(.expression(name, expression))]
+    }
+}
+
+/// Properties that are left to the model's default, or to the policy.
+public struct Leave: EntityMappingParts {
+    /// One statement for each property.
+    public let parts: [EntityMappingPart]
+
+    /// Describes the property mappings.
+    ///
+    /// - Parameter names: destination properties.
+    public init(_ names: String...) {
+        parts = names.map { EntityMappingPart(.untouched($0)) }
+    }
+}
+
+/// Only source objects that fulfil a predicate; where there are several filters, all of them.
+public struct Filter: EntityMappingParts {
+    /// The one statement.
+    public let parts: [EntityMappingPart]
+
+    /// Describes the filter.
+    ///
+    /// - Parameter predicate: in the language of `NSPredicate(format:)`.
+    public init(_ predicate: String) {
+        parts = [EntityMappingPart(.filter(predicate))]
+    }
+}
+
+/// An entry for the policy, which finds it in `EntityMapping.userInfo`.
+public struct UserInfo: EntityMappingParts {
+    /// The one statement.
+    public let parts: [EntityMappingPart]
+
+    /// Describes the entry.
+    ///
+    /// - Parameters:
+    ///   - key: a later entry of the same key replaces an earlier one.
+    ///   - value: any value but an object, which has no place in a mapping model.
+    public init(_ key: String, _ value: Value) {
+        parts = [EntityMappingPart(.userInfo([key: Constant(value)]))]
+    }
+}
+
+extension Constant {
+    /// A value as a literal. An object is a programmer's error: none exists before the migration runs.
+    init(_ value: Value) {
+        switch value {
+        case .null: self = .null
+        case .boolean(let value): self = .boolean(value)
+        case .integer(let value): self = .integer(value)
+        case .real(let value): self = .real(value)
+        case .decimal(let value): self = .decimal(value)
+        case .string(let value): self = .string(value)
+        case .date(let value): self = .date(value)
+        case .data(let value): self = .data(value)
+        case .uuid(let value): self = .uuid(value)
+        case .uri(let value): self = .uri(value)
+        case .collection(let members): self = .array(members.map { Constant($0) })
+        case .object: preconditionFailure("an object can't stand in a mapping model: none exists before it runs")
+        }
+    }
+}

@@ -1,0 +1,191 @@
+import CausewayEvaluation
+import CausewayModel
+import CausewaySQLite
+
+/// Relationships' members: asked from the store, or on a worker, found among what the row in hand made.
+extension ObjectContext {
+    /// A to-one's target.
+    func target(of link: ToOneStorage, in object: ObjectID) throws(ObjectError) -> ObjectID? {
+        switch try cell(object, column: link.column) {
+        case .integer(let key):
+            guard let column = link.entityColumn, case .integer(let entity) = try cell(object, column: column) else {
+                return ObjectID(side: side, entity: link.destination, key: key)
+            }
+            return ObjectID(side: side, entity: Int32(truncatingIfNeeded: entity), key: key)
+        case .temporary(let table, let index): return pendingID(table: Int(table), row: Int(index))
+        case .null: return nil
+        case .real, .text, .blob, .carried, .appended:
+            throw ObjectError(.type, "\(name(object)).\(link.relationship.name): the stored key isn't an integer")
+        }
+    }
+
+    /// A to-many's members in the relationship's order, else by key.
+    func targets(of place: PropertyStorage, in object: ObjectID) throws(ObjectError) -> [ObjectID] {
+        guard let statements else { return try pendingTargets(of: place, in: object) }
+        try flush(beforeReading: place)
+        guard let sql = memberSQL(of: place, count: false) else { return [] }
+        do {
+            let box = try statements.statement(sql)
+            try box.statement.bind(object.key, at: 1)
+            var result: [ObjectID] = []
+            while try box.statement.step() {
+                result.append(
+                    ObjectID(
+                        side: side, entity: Int32(truncatingIfNeeded: box.statement.int64(at: 1)),
+                        key: box.statement.int64(at: 0)))
+            }
+            box.statement.reset()
+            return result
+        } catch {
+            throw ObjectError(error, during: name(object))
+        }
+    }
+
+    func targetCount(of place: PropertyStorage, in object: ObjectID) throws(ObjectError) -> Int {
+        if case .toOne(let link) = place { return try target(of: link, in: object) == nil ? 0 : 1 }
+        guard let statements else { return try pendingTargets(of: place, in: object).count }
+        try flush(beforeReading: place)
+        guard let sql = memberSQL(of: place, count: true) else { return 0 }
+        do {
+            let box = try statements.statement(sql)
+            try box.statement.bind(object.key, at: 1)
+            let count = try box.statement.step() ? Int(box.statement.int64(at: 0)) : 0
+            box.statement.reset()
+            return count
+        } catch {
+            throw ObjectError(error, during: name(object))
+        }
+    }
+
+    /// Writes, where something in memory has to do with the relationship.
+    private func flush(beforeReading place: PropertyStorage) throws(ObjectError) {
+        guard writer != nil else { return }
+        switch place {
+        case .toMany(let link):
+            let table = tables[link.table]
+            let isTouched = [link.column, link.orderColumn].contains { $0.map(table.changedColumns.contains) ?? false }
+            if isTouched || table.hasInserted || !table.deletedKeys.isEmpty { try flush() }
+        case .join(let link):
+            if !linkChanges.isEmpty || !tables[link.otherTable].deletedKeys.isEmpty { try flush() }
+        case .attribute, .composite, .toOne, .none: return
+        }
+    }
+
+    private func memberSQL(of place: PropertyStorage, count: Bool) -> String? {
+        switch place {
+        case .toMany(let link):
+            let table = map.tables[link.table]
+            if count { return "SELECT count(*) FROM \(table.name) WHERE \(table.columns[link.column]) = ?1" }
+            let order = link.orderColumn.map { "\(table.columns[$0]), " } ?? ""
+            return """
+                SELECT "Z_PK", "Z_ENT" FROM \(table.name) WHERE \(table.columns[link.column]) = ?1 ORDER BY \(order)"Z_PK"
+                """
+        case .join(let link):
+            let other = map.tables[link.otherTable].name
+            let order = link.placeOfTheirs.map { "j.\($0), " } ?? ""
+            let forward = "SELECT j.\(link.theirs) AS k FROM \(link.table) AS j WHERE j.\(link.mine) = ?1"
+            if link.isReflexive {
+                let both = "\(forward) UNION SELECT j.\(link.mine) FROM \(link.table) AS j WHERE j.\(link.theirs) = ?1"
+                if count { return "SELECT count(*) FROM (\(both))" }
+                return """
+                    SELECT o."Z_PK", o."Z_ENT" FROM (\(both)) AS l JOIN \(other) AS o ON o."Z_PK" = l.k ORDER BY 1
+                    """
+            }
+            if count { return "SELECT count(*) FROM (\(forward))" }
+            return """
+                SELECT o."Z_PK", o."Z_ENT" FROM \(link.table) AS j JOIN \(other) AS o ON o."Z_PK" = j.\(link.theirs) \
+                WHERE j.\(link.mine) = ?1 ORDER BY \(order)o."Z_PK"
+                """
+        case .attribute, .composite, .toOne, .none: return nil
+        }
+    }
+
+    // MARK: - On a worker
+
+    private func pendingID(table: Int, row: Int) -> ObjectID {
+        let key = tables[table].keys[row]
+        return ObjectID(side: side, entity: tables[table].entities[row], key: key != 0 ? key : -Int64(row) - 1)
+    }
+
+    /// The members among what the row in hand made.
+    private func pendingTargets(of place: PropertyStorage, in object: ObjectID) throws(ObjectError) -> [ObjectID] {
+        // Refuses rows of others, whose members lie elsewhere.
+        _ = try locate(object)
+        let me = try reference(object)
+        switch place {
+        case .toMany(let link): return try pendingMembers(of: link, me)
+        case .join(let link): return pendingMembers(of: link, me)
+        case .attribute, .composite, .toOne, .none: return []
+        }
+    }
+
+    private func pendingMembers(of link: ToManyStorage, _ me: RowReference) throws(ObjectError) -> [ObjectID] {
+        struct Member {
+            var place: Int64
+            var turn: Int
+            var id: ObjectID
+        }
+        let table = tables[link.table]
+        var turns: [Int: Int] = [:]
+        var turn = table.appended.count - 1
+        while turn >= 0, table.sourceRows[table.appended[turn].row] == current?.row ?? -1 {
+            let cell = table.appended[turn]
+            if cell.column == link.orderColumn, turns[cell.row] == nil { turns[cell.row] = turn }
+            turn -= 1
+        }
+        var found: [Member] = []
+        var row = table.count - 1
+        // Rows of one source row lie together, at the end.
+        while row >= 0, table.sourceRows[row] == current?.row ?? -1 {
+            defer { row -= 1 }
+            guard !table.isRemoved(row) else { continue }
+            let id = pendingID(table: link.table, row: row)
+            guard refers(try cell(id, column: link.column), to: me) else { continue }
+            var place = Int64.max
+            if let column = link.orderColumn, case .integer(let value) = try cell(id, column: column) { place = value }
+            found.append(Member(place: place, turn: turns[row] ?? row, id: id))
+        }
+        return found.sorted { ($0.place, $0.turn) < ($1.place, $1.turn) }.map(\.id)
+    }
+
+    private func pendingMembers(of link: JoinStorage, _ me: RowReference) -> [ObjectID] {
+        struct Member {
+            var place: Int64
+            var other: RowReference
+        }
+        var members: [Member] = []
+        for change in linkChanges[min(ownLinkChanges, linkChanges.count)...] {
+            switch change {
+            case .insert(let join, let mine, let theirs, let place) where join.table == link.table:
+                let isForward = mine == me && join.mine == link.mine
+                guard isForward || theirs == me && (join.theirs == link.mine || link.isReflexive) else { continue }
+                let other = isForward ? theirs : mine
+                if let index = members.firstIndex(where: { $0.other == other }) {
+                    if isForward, let place { members[index].place = place }
+                } else {
+                    members.append(Member(place: isForward ? place ?? .max : .max, other: other))
+                }
+            case .remove(let join, let mine, let theirs) where join.table == link.table:
+                if mine == me, join.mine == link.mine { members.removeAll { $0.other == theirs } }
+                if theirs == me, join.theirs == link.mine || link.isReflexive { members.removeAll { $0.other == mine } }
+            case .removeAll(let join, let mine) where join.table == link.table:
+                if mine == me, join.mine == link.mine { members = [] }
+                if join.mine != link.mine || link.isReflexive { members.removeAll { $0.other == mine } }
+            case .insert, .remove, .removeAll: continue
+            }
+        }
+        if link.placeOfTheirs != nil {
+            members = members.enumerated().sorted {
+                ($0.element.place, $0.offset) < ($1.element.place, $1.offset)
+            }.map(\.element)
+        }
+        return members.compactMap { member in
+            switch member.other {
+            case .temporary(let table, let index): return pendingID(table: Int(table), row: Int(index))
+            case .key(let key):
+                guard let row = tables[link.otherTable].index(of: key) else { return nil }
+                return pendingID(table: link.otherTable, row: row)
+            }
+        }
+    }
+}
