@@ -18,22 +18,26 @@ extension MigrationPlan {
             jobs: options.jobs ?? ProcessFacts.processorCount, batchBytes: options.batchBytes)
         warnings = prepared.warnings
         steps = prepared.steps.enumerated().map { index, step in
-            Step(step, rows: index == 0 ? prepared.rows : nil)
+            Step(
+                step, rows: index == 0 ? prepared.rows : nil, objectRows: index == 0 ? prepared.objectRows : nil,
+                handlers: prepared.handlers.indices.contains(index) ? prepared.handlers[index] : [])
         }
     }
 }
 
 extension MigrationPlan.Step {
-    init(_ step: StepPlan, rows: [Int]?) {
+    init(_ step: StepPlan, rows: [Int]?, objectRows: [Int]?, handlers: [StageHandler]) {
         versions = step.versions
         losses = step.losses
         var passes = step.passes.enumerated().map { index, pass in
-            MigrationPlan.Pass(pass, rows: rows.flatMap { $0.indices.contains(index) ? $0[index] : nil })
+            MigrationPlan.Pass(pass, rows: rows?[index])
         }
         if let objects = step.objects {
             // Objects are made first, and what is copied as it is comes after them.
             passes =
-                objects.mappings.map { MigrationPlan.Pass($0, of: objects) }
+                objects.mappings.enumerated().map { index, mapping in
+                    MigrationPlan.Pass(mapping, of: objects, rows: objectRows?[index])
+                }
                 + objects.joins.map { MigrationPlan.Pass($0, rows: nil) } + passes
         }
         let schema = step.statements
@@ -47,6 +51,9 @@ extension MigrationPlan.Step {
             passes.append(
                 MigrationPlan.Pass(
                     title: mapping.source ?? "", method: "drop", rows: nil, carried: 0, changed: 0, statement: ""))
+        }
+        passes += handlers.map {
+            MigrationPlan.Pass(title: $0.title, method: "stage", rows: nil, carried: 0, changed: 0, statement: "")
         }
         self.passes = passes
         statements =
@@ -77,10 +84,10 @@ extension MigrationPlan.Pass {
 
 extension MigrationPlan.Pass {
     /// What an entity mapping of a mapping model does.
-    init(_ plan: EntityMappingPlan, of step: ObjectStep) {
+    init(_ plan: EntityMappingPlan, of step: ObjectStep, rows: Int?) {
         let description = plan.description
         title = description.destinationEntity ?? description.sourceEntity ?? description.name
-        rows = nil
+        self.rows = plan.sourceEntity == nil ? nil : rows
         carried = plan.attributes.count { if case .carry = $0.origin { true } else { false } } + plan.keys.count
         changed = plan.attributes.count + plan.keys.count + plan.relationships.count - carried
         method =
@@ -125,6 +132,10 @@ extension MigrationSummary {
         targetVersion = outcome.prepared.targetVersion
         rows = outcome.rows
         droppedRows = outcome.dropped
+        createdRows = outcome.createdRows
+        violations = outcome.violations
+        rejectedRows = outcome.rejectedRows
+        defaultedValues = outcome.defaultedValues
         bytes = outcome.bytes
         seconds = outcome.seconds
         peakMemoryBytes = Int(ProcessUsage.current().peakResidentBytes)

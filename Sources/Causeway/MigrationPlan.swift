@@ -38,7 +38,7 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
     public struct Pass: Hashable, Sendable, Codable {
         /// The destination's entity, relationship or table.
         public var title: String
-        /// `project`, `transform`, `relate`, `history`, `copy`, `index`, `add` or `drop`.
+        /// `project`, `transform`, `relate`, `history`, `copy`, `index`, `add`, `drop` or `stage`.
         public var method: String
         /// Rows to read; nil where nobody has counted (a later step's).
         public var rows: Int?

@@ -12,7 +12,7 @@ public struct MigrationSummary: Hashable, Sendable, Codable {
     public var rows: Int
     /// Rows that were not migrated, as the plan says.
     public var droppedRows: Int
-    /// Rows that were made beyond one for each source row: by policies and by stages.
+    /// Rows that mapping models and their policies made, rather than carried.
     public var createdRows = 0
     /// Violations of the destination model's rules.
     public var violations = 0

@@ -125,7 +125,7 @@ public struct Migrator: Sendable {
                 batchRows: options.batchRows, batchBytes: options.batchBytes,
                 jobs: options.jobs ?? ProcessFacts.processorCount),
             mappings: options.mappingModels, code: code, violations: ViolationPolicy(options.onViolation),
-            rejects: options.rejects, keyMap: options.keyMap)
+            rejects: options.rejects, keyMap: options.keyMap, infersDespiteMismatch: options.infersDespiteMismatch)
     }
 }
 

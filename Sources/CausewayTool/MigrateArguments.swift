@@ -40,8 +40,10 @@ public struct MigrateArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What becomes of rows that break a rule of the new model: stop, default (replace the value by the \
-            attribute's default) or reject (leave the row out).",
+            """
+            What becomes of rows that break a rule of the new model: stop, default (the value becomes the attribute's \
+            default) or reject (the row is left out).
+            """,
             valueName: "action"))
     var onViolation = OnViolation.stop
 

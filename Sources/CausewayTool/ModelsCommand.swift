@@ -17,8 +17,10 @@ public struct ModelsCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The model's versions: an .xcdatamodeld, .xcdatamodel, .momd or .mom, or a store for its own cache; or a \
-            mapping model.",
+            """
+            The model's versions: an .xcdatamodeld, .xcdatamodel, .momd or .mom, or a store for its own cache; or a \
+            mapping model.
+            """,
             valueName: "models"),
         completion: .file())
     var models: String
@@ -34,8 +36,9 @@ public struct ModelsCommand: ParsableCommand {
     @Option(
         name: .customLong("mapping"),
         help: ArgumentHelp(
-            "With --mappings: a mapping model (.xcmappingmodel or .cdm) that lies elsewhere; may be given several \
-            times.",
+            """
+            With --mappings: a mapping model (.xcmappingmodel or .cdm) that lies elsewhere; may be given several times.
+            """,
             valueName: "file"),
         completion: .file())
     var mappingModels: [String] = []

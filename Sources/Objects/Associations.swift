@@ -11,6 +11,7 @@ package final class Associations {
     private var recorded: Set<Int> = []
 
     /// - Parameter access: the scratch database's connection, inside a transaction.
+    /// - Throws: `ObjectError` with `.store` where the tables can't be made.
     package init(_ access: StoreAccess) throws(ObjectError) {
         statements = StatementCache(access)
         try run(
@@ -85,7 +86,8 @@ package final class Associations {
             if let mapping { try box.statement.bind(mapping, at: 3) }
             var result: [(mapping: Int, object: ObjectID?)] = []
             while try box.statement.step() {
-                let object = box.statement.isNull(at: 2)
+                let object =
+                    box.statement.isNull(at: 2)
                     ? nil
                     : ObjectID(
                         side: .destination, entity: Int32(truncatingIfNeeded: box.statement.int64(at: 1)),
@@ -170,7 +172,8 @@ package final class Associations {
             throw ObjectError(.type, "rows can't be shared by NULL in “\(attribute)”: look at the value before")
         }
         do {
-            let box = try statements.statement("SELECT key FROM shared WHERE entity = ? AND attribute = ? AND value = ?")
+            let box = try statements.statement(
+                "SELECT key FROM shared WHERE entity = ? AND attribute = ? AND value = ?")
             try Self.bind(entity, attribute, value, to: box)
             let key = try box.statement.step() ? box.statement.int64(at: 0) : nil
             box.statement.reset()

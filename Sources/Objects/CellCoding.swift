@@ -13,6 +13,7 @@ enum CellCoding {
     ///   - attribute: its attribute.
     ///   - content: gives the data of an attribute that allows external storage.
     /// - Returns: nil where the storage class doesn't go with the type.
+    /// - Throws: what `content` throws.
     static func value(
         of cell: Cell, as attribute: Attribute, content: ([UInt8]) throws(ObjectError) -> [UInt8]
     ) throws(ObjectError) -> Value? {
@@ -73,8 +74,10 @@ enum CellCoding {
         case (.integer64, .integer(let value)): return .integer(value)
         case (.integer16, .boolean(let value)), (.integer32, .boolean(let value)), (.integer64, .boolean(let value)):
             return .integer(value ? 1 : 0)
-        case (.integer16, .real(let value)): return Int16(exactly: value.rounded(.towardZero)).map { .integer(Int64($0)) }
-        case (.integer32, .real(let value)): return Int32(exactly: value.rounded(.towardZero)).map { .integer(Int64($0)) }
+        case (.integer16, .real(let value)):
+            return Int16(exactly: value.rounded(.towardZero)).map { .integer(Int64($0)) }
+        case (.integer32, .real(let value)):
+            return Int32(exactly: value.rounded(.towardZero)).map { .integer(Int64($0)) }
         case (.integer64, .real(let value)): return Int64(exactly: value.rounded(.towardZero)).map { .integer($0) }
         case (.integer16, .decimal(let text)), (.integer32, .decimal(let text)), (.integer64, .decimal(let text)):
             return Double(text).flatMap { cell(for: .real($0), as: attribute) }

@@ -30,7 +30,8 @@ public final class EntityMapping {
     public let relationshipMappings: [PropertyMapping]
     /// nil where the default policy migrates the entity.
     public let entityMigrationPolicyClassName: String?
-    /// What the mapping model's author left for the policy.
+    /// What the mapping model's author left for the policy; a dictionary among the values, which no `Value` stands for, is
+    /// left out.
     public let userInfo: [String: Value]
 
     /// Place in the step's mappings.
@@ -44,7 +45,7 @@ public final class EntityMapping {
         attributeMappings = description.attributeMappings.map { PropertyMapping($0) }
         relationshipMappings = description.relationshipMappings.map { PropertyMapping($0) }
         entityMigrationPolicyClassName = description.policyClassName
-        userInfo = description.userInfo.mapValues { Value($0) }
+        userInfo = description.userInfo.compactMapValues { Value($0) }
         self.index = index
     }
 
@@ -58,7 +59,8 @@ public final class EntityMapping {
 public final class PropertyMapping {
     /// The destination property; a composite's leaf is `composite.leaf`.
     public let name: String
-    /// What the mapping model's author left for the policy.
+    /// What the mapping model's author left for the policy; a dictionary among the values, which no `Value` stands for, is
+    /// left out.
     public let userInfo: [String: Value]
     /// The expression in the language of `NSExpression(format:)`; nil leaves the property alone.
     ///
@@ -80,6 +82,6 @@ public final class PropertyMapping {
     init(_ description: PropertyMappingDescription) {
         name = description.name
         text = description.expression?.formatString
-        userInfo = description.userInfo.mapValues { Value($0) }
+        userInfo = description.userInfo.compactMapValues { Value($0) }
     }
 }

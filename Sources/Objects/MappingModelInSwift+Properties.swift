@@ -96,7 +96,7 @@ public struct Assign: EntityMappingParts {
     ///   - name: the destination attribute.
     ///   - value: any value but an object, which has no place in a mapping model.
     public init(_ name: String, _ value: Value) {
-        parts = [EntityMappingPart(.value(name, Constant(value)))]
+        parts = [EntityMappingPart(.value(name, .literal(value)))]
     }
 }
 
@@ -163,26 +163,16 @@ public struct UserInfo: EntityMappingParts {
     ///   - key: a later entry of the same key replaces an earlier one.
     ///   - value: any value but an object, which has no place in a mapping model.
     public init(_ key: String, _ value: Value) {
-        parts = [EntityMappingPart(.userInfo([key: Constant(value)]))]
+        parts = [EntityMappingPart(.userInfo([key: .literal(value)]))]
     }
 }
 
 extension Constant {
     /// A value as a literal. An object is a programmer's error: none exists before the migration runs.
-    init(_ value: Value) {
-        switch value {
-        case .null: self = .null
-        case .boolean(let value): self = .boolean(value)
-        case .integer(let value): self = .integer(value)
-        case .real(let value): self = .real(value)
-        case .decimal(let value): self = .decimal(value)
-        case .string(let value): self = .string(value)
-        case .date(let value): self = .date(value)
-        case .data(let value): self = .data(value)
-        case .uuid(let value): self = .uuid(value)
-        case .uri(let value): self = .uri(value)
-        case .collection(let members): self = .array(members.map { Constant($0) })
-        case .object: preconditionFailure("an object can't stand in a mapping model: none exists before it runs")
+    fileprivate static func literal(_ value: Value) -> Constant {
+        guard let constant = Constant(value) else {
+            preconditionFailure("an object can't stand in a mapping model: none exists before it runs")
         }
+        return constant
     }
 }

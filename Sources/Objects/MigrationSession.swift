@@ -259,9 +259,15 @@ package final class MigrationSession {
 
     func destinations(mappingNamed name: String, of sources: [ObjectID]) throws(ObjectError) -> [ObjectID] {
         let mapping = try mapping(named: name)
-        let associations = try settle()
         var result: [ObjectID] = []
-        for source in sources { result += try destinations(of: source, mapping: mapping, associations) }
+        for source in sources {
+            // What the hook in hand has made is known without looking it up, to independent policies too.
+            if let row, row.source == source, row.mapping == mapping {
+                result += row.associated
+            } else {
+                result += try destinations(of: source, mapping: mapping, try settle())
+            }
+        }
         return result
     }
 

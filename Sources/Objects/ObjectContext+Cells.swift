@@ -34,7 +34,7 @@ extension ObjectContext {
         guard let table = map.table(of: object.entity) else {
             throw ObjectError(.missing, "\(name(object)): the \(side) model has no such entity")
         }
-        if object.key < 0 {
+        if isDetached, object.key < 0 {
             let row = Int(-(object.key + 1))
             guard row < tables[table].count, !tables[table].isRemoved(row) else {
                 throw ObjectError(.missing, "\(name(object)) is gone: it was deleted, or its batch is written")
@@ -51,7 +51,7 @@ extension ObjectContext {
 
     /// On a worker, only what the row in hand made can be seen: what else is in memory depends on the batch size.
     private func requireOwn(_ object: ObjectID, _ table: Int, _ row: Int) throws(ObjectError) {
-        guard case .detached = mode, tables[table].sourceRows[row] != current?.row ?? -1 else { return }
+        guard isDetached, tables[table].sourceRows[row] != current?.row ?? -1 else { return }
         throw Self.detached(name(object))
     }
 
@@ -64,7 +64,7 @@ extension ObjectContext {
     package func exists(_ object: ObjectID) throws(ObjectError) -> Bool {
         guard let table = map.table(of: object.entity) else { return false }
         if tables[table].index(of: object.key) != nil { return true }
-        if object.key < 0 {
+        if isDetached, object.key < 0 {
             let row = Int(-(object.key + 1))
             return row < tables[table].count && !tables[table].isRemoved(row)
         }
@@ -89,7 +89,8 @@ extension ObjectContext {
         let storage = map.tables[table]
         do {
             let box = try statements.statement(
-                "SELECT \(storage.columns.map(\.quoted).joined(separator: ", ")) FROM \(storage.name) WHERE \"Z_PK\" = ?")
+                "SELECT \(storage.columns.map(\.quoted).joined(separator: ", ")) FROM \(storage.name) WHERE \"Z_PK\" = ?"
+            )
             try box.statement.bind(object.key, at: 1)
             guard try box.statement.step() else {
                 throw ObjectError(.missing, "\(name(object)) isn't in the \(side) store")
@@ -170,7 +171,7 @@ extension ObjectContext {
     }
 
     /// Fills a cell of the new row with the source's, bytes unchanged.
-    func carry(_ cell: Int, to object: ObjectID, column: Int) throws(ObjectError) {
+    package func carry(_ cell: Int, to object: ObjectID, column: Int) throws(ObjectError) {
         try setCell(object, column: column, to: .carried(Int32(cell)))
     }
 }

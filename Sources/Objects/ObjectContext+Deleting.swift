@@ -31,7 +31,8 @@ extension ObjectContext {
             }
             guard doomed.count <= Self.cascadeLimit else {
                 throw ObjectError(
-                    .denied, "\(name(object)): deleting it reaches more than \(Self.cascadeLimit) objects; delete them first")
+                    .denied,
+                    "\(name(object)): deleting it reaches more than \(Self.cascadeLimit) objects; delete them first")
             }
             index += 1
         }

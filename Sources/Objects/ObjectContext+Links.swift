@@ -12,7 +12,7 @@ extension ObjectContext {
     }
 
     func reference(_ object: ObjectID) throws(ObjectError) -> RowReference {
-        if object.key > 0 { return .key(object.key) }
+        if !isDetached || object.key > 0 { return .key(object.key) }
         let (table, row) = try locate(object)
         return .temporary(table: Int32(table), index: Int32(row))
     }
@@ -27,7 +27,7 @@ extension ObjectContext {
 
     /// Whether the row is new, and others' cells tell of its links.
     private func isNew(_ object: ObjectID) throws(ObjectError) -> Bool {
-        if object.key > 0 {
+        if !isDetached || object.key > 0 {
             guard let table = map.table(of: object.entity), let row = tables[table].index(of: object.key) else {
                 return false
             }

@@ -8,6 +8,8 @@ extension ObjectContext {
     func target(of link: ToOneStorage, in object: ObjectID) throws(ObjectError) -> ObjectID? {
         switch try cell(object, column: link.column) {
         case .integer(let key):
+            // Negative keys are the names of rows without one there; no real key is.
+            if isDetached, key <= 0 { throw Self.detached(name(object)) }
             guard let column = link.entityColumn, case .integer(let entity) = try cell(object, column: column) else {
                 return ObjectID(side: side, entity: link.destination, key: key)
             }

@@ -35,7 +35,8 @@ extension ObjectContext {
     ) throws(ObjectError) -> Value {
         guard let value = try CellCoding.value(of: cell, as: attribute, content: content) else {
             throw ObjectError(
-                .type, "\(self.name(object)).\(name): the stored value doesn't go with the attribute's type \(attribute.type)")
+                .type,
+                "\(self.name(object)).\(name): the stored value doesn't go with the attribute's type \(attribute.type)")
         }
         return value
     }

@@ -42,6 +42,8 @@ public final class ObjectContext {
     var hasNewJoins = false
     /// Where in `linkChanges` those of the source row in hand begin.
     var ownLinkChanges = 0
+    /// What `now()` is in the predicates of fetches, in seconds since 2001-01-01: that of the run.
+    package var now: Double = 0
     /// Fetches that are under way and keep their result in a temporary table.
     var openFetches = 0
     /// Rows deleted so far: a fetch that sees it grow looks whether its rows are still there.
@@ -52,7 +54,7 @@ public final class ObjectContext {
     /// The batch that carried cells lie in.
     package var sourceBatch: RowBatch?
     /// The key that the next new row of this entity takes over from its source row.
-    var keptKey: (entity: Int32, key: Int64)?
+    package var keptKey: (entity: Int32, key: Int64)?
     private var templates: [ContiguousArray<Cell>?]
     let writer: RowWriter?
     /// Rows in memory before they are written or let go.
@@ -137,10 +139,16 @@ public final class ObjectContext {
         object.key > 0 ? "\(map.name(of: object.entity)) p\(object.key)" : "new \(map.name(of: object.entity))"
     }
 
+    /// Rows without a key exist here only: negative keys are their places.
+    var isDetached: Bool {
+        if case .detached = mode { true } else { false }
+    }
+
     /// - Throws: `store` in a context that is only read.
     func requireChangeable(_ object: ObjectID) throws(ObjectError) {
         if case .readOnly = mode {
-            throw ObjectError(.store, "\(name(object)): the source store is only read; change the destination's objects")
+            throw ObjectError(
+                .store, "\(name(object)): the source store is only read; change the destination's objects")
         }
     }
 
@@ -206,7 +214,7 @@ public final class ObjectContext {
     // MARK: - Memory
 
     /// Rows in memory.
-    var heldRows: Int { tables.reduce(0) { $0 + $1.count } }
+    package var heldRows: Int { tables.reduce(0) { $0 + $1.count } }
 
     /// Writes what is new and lets go of everything, where there is much of it.
     package func flushIfFull() throws(ObjectError) {

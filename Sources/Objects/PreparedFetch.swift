@@ -35,7 +35,7 @@ struct PreparedFetch {
         let numbers = request.includesSubentities ? Array(tree) : [Int(entity)]
         var conditions = ["\"Z_ENT\" IN (\(numbers.map(String.init).joined(separator: ", ")))"]
         scope = EvaluationScope(
-            now: 0, sourceGraph: context.side == .source ? context : nil,
+            now: context.now, sourceGraph: context.side == .source ? context : nil,
             destinationGraph: context.side == .destination ? context : nil)
         scope.bindings = request.variables
         guard let text = request.predicate else {

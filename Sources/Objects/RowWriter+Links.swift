@@ -14,7 +14,8 @@ extension RowWriter {
         case .remove(let link, let mine, let theirs):
             guard let mine = key(mine, rows), let theirs = key(theirs, rows) else { return }
             let turned = link.isReflexive ? " OR (\(link.mine) = ?2 AND \(link.theirs) = ?1)" : ""
-            try run("DELETE FROM \(link.table) WHERE (\(link.mine) = ?1 AND \(link.theirs) = ?2)\(turned)", [mine, theirs])
+            try run(
+                "DELETE FROM \(link.table) WHERE (\(link.mine) = ?1 AND \(link.theirs) = ?2)\(turned)", [mine, theirs])
         case .removeAll(let link, let mine):
             guard let mine = key(mine, rows) else { return }
             try run("DELETE FROM \(link.table) WHERE \(link.mine) = ?1", [mine])

@@ -75,7 +75,9 @@ package struct TableStorage: Sendable {
 }
 
 /// Where one property of one entity is kept. Columns are places in `TableStorage.columns`.
-package enum PropertyStorage: Sendable {
+///
+/// Indirect, so that looking a property up for a row copies one reference.
+package indirect enum PropertyStorage: Sendable {
     case attribute(column: Int, Attribute)
     case composite([PropertyHandle])
     case toOne(ToOneStorage)

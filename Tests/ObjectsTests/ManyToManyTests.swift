@@ -1,5 +1,6 @@
 import CausewayEvaluation
 import CausewayObjects
+import CausewayStoreFormat
 import Testing
 
 @Suite("Many-to-many relationships")

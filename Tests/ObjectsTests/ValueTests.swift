@@ -1,5 +1,6 @@
 import CausewayEvaluation
 import CausewayObjects
+import CausewayStoreFormat
 import Testing
 
 @Suite("Attributes' values in a store")
@@ -66,7 +67,8 @@ struct ValueTests {
     static let wrong: [(String, Value)] = [
         ("integer16", .integer(32_768)), ("integer16", .real(.nan)), ("integer16", .string("4711")),
         ("integer32", .integer(4_711_000_000)), ("integer32", .real(4_711e9)), ("integer64", .real(4_711e30)),
-        ("integer64", .decimal("4711000000000000000000")), ("decimal", .decimal("0x4711")), ("decimal", .string("4711")),
+        ("integer64", .decimal("4711000000000000000000")), ("decimal", .decimal("0x4711")),
+        ("decimal", .string("4711")),
         ("decimal", .decimal("inf")), ("double", .real(.nan)), ("float", .real(4.711e300)), ("text", .integer(4_711)),
         ("flag", .string("4711")), ("moment", .real(4_711)), ("moment", .date(.nan)), ("bytes", .string("4711")),
         ("identifier", .uuid([47, 11])), ("link", .integer(4_711)), ("archive", .integer(4_711)),
@@ -105,7 +107,10 @@ struct ValueTests {
         #expect(try note.string("body") == nil)
         #expect(try task.bool("done") == false)
         try context.flush()
-        #expect(try store.rows("SELECT Z_PK, Z_OPT, ZRANK, ZTITLE, ZDONE FROM ZITEM") == ["1 1 7 untitled -", "2 1 7 untitled 0"])
+        #expect(
+            try store.rows("SELECT Z_PK, Z_OPT, ZRANK, ZTITLE, ZDONE FROM ZITEM") == [
+                "1 1 7 untitled -", "2 1 7 untitled 0",
+            ])
         #expect(note.entityName == "Note" && task.uri == "x-coredata://STORE/Task/p2")
     }
 

@@ -1,0 +1,78 @@
+import Causeway
+import CausewayEngine
+import Foundation
+import Testing
+
+/// CareKit 2.0 → 2.1, one policy for five entities: against the store that CareKit's own policy made.
+@Suite(.enabled(if: SharedStores.isThere, "shared/stores is missing"))
+struct MappingModelCareKitTests {
+    /// The models are those in the two stores' caches.
+    static let example: PoliciesExample = {
+        var code = MigrationCode()
+        code.register(CareKit20To21Policy.self, as: "OCKStoreMigration2_0To2_1Policy")
+        let versioned = ["CLOCK", "CONTACT", "KNOWLEDGEELEMENT", "OUTCOME", "TASKBASE"]
+        return PoliciesExample(
+            name: "CareKit 2.0 → 2.1", store: "carekit/SampleStore2.0.sqlite", models: "carekit/SampleStore2.1.sqlite",
+            mappings: ["carekit/2.0_2.1_Mapping.xcmappingmodel"], code: code, frameworkVersion: 1_345,
+            // Made of random UUIDs, in Apple's result as in ours.
+            random: versioned.map { "ZOCKCD\($0).ZUUID" } + ["ZOCKCDOUTCOME.ZID", "ZOCKCDCLOCK.ZVECTORCLOCK"])
+    }()
+
+    /// Links by what the objects are called.
+    private static let links = [
+        """
+        SELECT ifnull(t.ZID, '') || ifnull(c.ZID, '') || ifnull(o.ZDELETEDDATE, '') || ifnull(o.ZCREATEDDATE, '')
+        || ' ' || k.ZTIME || ' ' || ifnull(k.Z14_TASK, '') FROM ZOCKCDKNOWLEDGEELEMENT AS k
+        LEFT JOIN ZOCKCDTASKBASE AS t ON t.Z_PK = k.ZTASK LEFT JOIN ZOCKCDCONTACT AS c ON c.Z_PK = k.ZCONTACT
+        LEFT JOIN ZOCKCDOUTCOME AS o ON o.Z_PK = k.ZOUTCOME ORDER BY 1
+        """,
+        """
+        SELECT t.ZID || ' ' || o.Z14_TASK || ' ' || o.ZTASKOCCURRENCEINDEX || ' ' || v.ZCREATEDDATE || ' '
+        || v.ZBOOLEANVALUE || ' ' || v.ZINTEGERVALUE FROM ZOCKCDOUTCOME AS o JOIN ZOCKCDTASKBASE AS t ON t.Z_PK = o.ZTASK
+        JOIN ZOCKCDOUTCOMEVALUE AS v ON v.ZOUTCOME = o.Z_PK ORDER BY 1
+        """,
+        """
+        SELECT t.ZID || ' ' || s.Z14_TASK || ' ' || s.ZDAYSINTERVAL || ' ' || s.ZISALLDAY || ' ' || s.ZSTARTDATE
+        FROM ZOCKCDSCHEDULEELEMENT AS s JOIN ZOCKCDTASKBASE AS t ON t.Z_PK = s.ZTASK ORDER BY 1
+        """,
+        """
+        SELECT c.ZID || ' ' || n.ZGIVENNAME || ' ' || a.ZSTREET FROM ZOCKCDCONTACT AS c
+        JOIN ZOCKCDPERSONNAME AS n ON n.Z_PK = c.ZNAME AND n.ZCONTACT = c.Z_PK
+        JOIN ZOCKCDPOSTALADDRESS AS a ON a.Z_PK = c.ZADDRESS AND a.ZCONTACT = c.Z_PK ORDER BY 1
+        """,
+        "SELECT ZID || ' ' || ZIMPACTSADHERENCE || ' ' || Z_ENT FROM ZOCKCDTASKBASE ORDER BY 1",
+    ]
+
+    @Test("every cell and link but random identities is what CareKit's own policy made")
+    func reference() throws {
+        let folder = try TemporaryFolder()
+        let result = try Self.example.migrate(in: folder)
+        try Self.example.expectReference(result, "carekit/SampleStore2.1.sqlite", in: folder)
+        for (sql, count) in zip(Self.links, [8, 3, 4, 2, 3]) {
+            let rows = try StoreRows.texts(result, sql)
+            #expect(rows.count == count)
+            #expect(try rows == StoreRows.texts(folder.path("reference"), sql))
+        }
+        #expect(try StoreRows.texts(result, "SELECT count(*) FROM ZOCKCDCLOCK") == ["1"])
+    }
+
+    @Test("an outcome's identifier holds its task's, which stage 1 made")
+    func outcomeIdentifiers() throws {
+        let folder = try TemporaryFolder()
+        let result = try Self.example.migrate(in: folder)
+        #expect(
+            try StoreRows.texts(
+                result,
+                """
+                SELECT replace(substr(o.ZID, 1, 36), '-', '') = hex(t.ZUUID) AND substr(o.ZID, 37) = '_' || o.ZTASKOCCURRENCEINDEX
+                FROM ZOCKCDOUTCOME AS o JOIN ZOCKCDTASKBASE AS t ON t.Z_PK = o.ZTASK
+                """) == ["1", "1", "1"])
+    }
+
+    @Test("neither batch size nor workers show in the rows", arguments: PoliciesExample.Work.every)
+    func work(_ work: PoliciesExample.Work) throws {
+        let folder = try TemporaryFolder()
+        let usual = try Self.example.migrate(in: folder, as: "usual")
+        try Self.example.expectSameRows(try Self.example.migrate(work, in: folder), usual)
+    }
+}

@@ -1,0 +1,142 @@
+import Causeway
+import CausewayEngine
+import CausewaySQLite
+import Foundation
+import Testing
+
+/// A migration of a store in shared/stores by mapping models, with the policies that they name.
+struct PoliciesExample: CustomTestStringConvertible, Sendable {
+    let name: String
+    /// Paths in shared/stores.
+    let store: String
+    let models: String
+    /// nil: the models' current version.
+    var target: String?
+    var mappings: [String] = []
+    var code = MigrationCode()
+    var frameworkVersion: Int?
+    /// Columns whose values no two runs share, `ZCOLOR.ZCOLORID`.
+    var random: [String] = []
+    var fusesSteps = true
+
+    var testDescription: String { name }
+
+    /// How a run works; the rows must not depend on it.
+    struct Work: CustomTestStringConvertible, Sendable {
+        let batchRows: Int
+        let jobs: Int
+        var testDescription: String { "batches of \(batchRows), \(jobs) jobs" }
+
+        static let usual = Work(batchRows: 1_024, jobs: 2)
+        static let every = [1, 7, 1_024].flatMap { rows in (1...4).map { Work(batchRows: rows, jobs: $0) } }
+        /// For stores of thousands of rows.
+        static let sample = [
+            Work(batchRows: 1, jobs: 3), Work(batchRows: 7, jobs: 1), Work(batchRows: 7, jobs: 4),
+            Work(batchRows: 1_024, jobs: 2), Work(batchRows: 1_024, jobs: 4),
+        ]
+    }
+
+    /// What a policy's clock says, so that two runs agree.
+    private static let now = 700_000_000.0
+
+    func request(store: String, output: String, _ work: Work = .usual) -> MigrationRequest {
+        MigrationRequest(
+            store: store, models: SharedStores.path(models), output: output, target: target,
+            frameworkVersion: frameworkVersion, fusesSteps: fusesSteps,
+            options: EngineOptions(batchRows: work.batchRows, jobs: work.jobs, now: Self.now),
+            mappings: mappings.map { SharedStores.path($0) }, code: code)
+    }
+
+    /// Migrates a copy of the store.
+    func migrate(_ work: Work = .usual, in folder: borrowing TemporaryFolder, as name: String = "result") throws -> String {
+        try migrate(from: SharedStores.path(store), work, in: folder, as: name)
+    }
+
+    /// Migrates a copy of another store of the same version.
+    func migrate(
+        from store: String, _ work: Work = .usual, in folder: borrowing TemporaryFolder, as name: String
+    ) throws -> String {
+        let source = try folder.copyStore(store, as: "source of \(name)")
+        let output = folder.path(name)
+        _ = try Migration(request(store: source, output: output, work)).run()
+        return output
+    }
+
+    /// Every row of every table as text, Z_OPT and the house tables included.
+    func rows(_ store: String) throws -> [String: [String]] {
+        var result: [String: [String]] = [:]
+        for table in try StoreRows.texts(store, "SELECT name FROM sqlite_master WHERE type = 'table'") {
+            let columns = try StoreRows.texts(store, "SELECT name FROM pragma_table_info('\(table)')")
+                .filter { !random.contains("\(table).\($0)") }
+            let cells = columns.map { "quote(\"\($0)\")" }.joined(separator: " || '|' || ")
+            result[table] = try StoreRows.texts(
+                store, "SELECT \(cells) FROM \"\(table)\" ORDER BY \"\(columns[0])\", \"\(columns.last ?? "")\"")
+        }
+        return result
+    }
+
+    /// That two runs gave the same, cell by cell.
+    func expectSameRows(_ store: String, _ other: String, _ comment: Comment? = nil) throws {
+        let (a, b) = (try rows(store), try rows(other))
+        #expect(a.keys.sorted() == b.keys.sorted(), comment)
+        for (table, rows) in a where rows != b[table] {
+            Issue.record("\(table) differs: \(rows.first { !(b[table] ?? []).contains($0) } ?? "order or count")")
+        }
+    }
+
+    /// That layout, version hashes and every cell but keys are what Core Data made.
+    ///
+    /// - Parameter edits: SQL that takes out of the reference what the app did after the migration.
+    func expectReference(
+        _ result: String, _ reference: String, without edits: [String] = [], in folder: borrowing TemporaryFolder
+    ) throws {
+        let reference = try folder.copyStore(SharedStores.path(reference), as: "reference")
+        for sql in edits { try StoreRows.execute(reference, sql) }
+        let found = try Checker.compare(result, reference, ignoring: random, flags: ["--modulo-pk"])
+        #expect(found.isEmpty, "\(found)")
+        try expectSchema(result)
+        try expectMetadata(result, reference)
+    }
+
+    func expectSchema(_ result: String) throws {
+        let schema = try Checker.run("expected-schema", ["check", result])
+        #expect(schema.status == 0, "\(schema.text)")
+        let hashes = try Checker.run("version-hashes", ["store", result])
+        #expect(hashes.status == 0, "\(hashes.text)")
+        #expect(try StoreRows.texts(result, "PRAGMA integrity_check") == ["ok"])
+    }
+
+    private func expectMetadata(_ result: String, _ reference: String) throws {
+        #expect(
+            try StoreRows.texts(result, "SELECT Z_VERSION || ' ' || Z_UUID FROM Z_METADATA")
+                == StoreRows.texts(reference, "SELECT Z_VERSION || ' ' || Z_UUID FROM Z_METADATA"))
+        let (a, b) = (try StoreRows.metadata(result), try StoreRows.metadata(reference))
+        #expect(a.isEqual(b), "\(a) against \(b)")
+    }
+}
+
+/// What a test reads from a store, past the library.
+enum StoreRows {
+    /// The first column of every row as text; NULL is "NULL".
+    static func texts(_ store: String, _ sql: String) throws -> [String] {
+        let connection = try Connection(path: store, mode: .readOnly, hardening: .own)
+        var statement = try connection.prepare(sql)
+        var result: [String] = []
+        while try statement.step() { result.append(try statement.string(at: 0) ?? "NULL") }
+        return result
+    }
+
+    static func execute(_ store: String, _ sql: String) throws {
+        let connection = try Connection(path: store, mode: .readWrite, hardening: .own)
+        try connection.execute(sql)
+    }
+
+    static func metadata(_ store: String) throws -> NSDictionary {
+        let connection = try Connection(path: store, mode: .readOnly, hardening: .own)
+        var statement = try connection.prepare("SELECT Z_PLIST FROM Z_METADATA")
+        _ = try #require(try statement.step())
+        let bytes = try #require(statement.bytes(at: 0))
+        let list = try PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
+        return try #require(list as? NSDictionary)
+    }
+}
