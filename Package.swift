@@ -26,6 +26,13 @@ extension Target {
             name: "Causeway\(name)", dependencies: dependencies, path: "Sources/\(name)", swiftSettings: settings)
     }
 
+    /// A worked example's executable, beside the model history that it migrates.
+    static func example(_ history: String) -> Target {
+        .executableTarget(
+            name: "\(history)Migrator", dependencies: ["CausewayTool", "Causeway"],
+            path: "Fixtures/\(history)/Migrator", swiftSettings: settings)
+    }
+
     /// A layer's tests: one test target a module.
     static func tests(_ name: String, _ dependencies: [Dependency]) -> Target {
         .testTarget(
@@ -115,6 +122,12 @@ let package = Package(
         .executableTarget(
             name: "CausewayMain", dependencies: ["CausewayTool"], path: "Sources/Main", swiftSettings: settings),
 
+        // Worked examples: what a team with policies or stages builds for its own models.
+        .example("ColourfulPosts"),
+        .example("BookStore"),
+        .example("Tracks"),
+        .example("Staff"),
+
         .tests("Platform", ["CausewayPlatform"]),
         .tests("SQLite", ["CausewaySQLite"]),
         .tests("SQLiteFile", ["CausewaySQLiteFile"]),
@@ -157,6 +170,13 @@ let package = Package(
         .testTarget(
             name: "CausewayTests", dependencies: ["Causeway", "CausewayEngine", "CausewayPlatform", "CausewaySQLite"],
             swiftSettings: settings),
+        // The worked examples, in the process and as processes.
+        .tests(
+            "Examples",
+            [
+                "Causeway", "CausewaySQLite", "ColourfulPostsMigrator", "BookStoreMigrator", "TracksMigrator",
+                "StaffMigrator", "CausewayMain",
+            ]),
         // The command; depends on the executable so that it is built.
         .testTarget(
             name: "CausewayToolTests", dependencies: ["CausewayTool", "Causeway", "CausewayMain"],

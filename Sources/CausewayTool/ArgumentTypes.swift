@@ -1,5 +1,5 @@
-import ArgumentParser
-import Causeway
+public import ArgumentParser
+public import Causeway
 
 /// A number of bytes on the command line: `65536`, `512K`, `1M`, `2G`, powers of 1,024.
 struct ByteCount: ExpressibleByArgument, Hashable, CustomStringConvertible {

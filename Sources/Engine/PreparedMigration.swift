@@ -30,8 +30,18 @@ package struct PreparedMigration: Sendable {
     /// journals and for what grows.
     package var diskBytes: Int {
         let copies = min(steps.count, 2)
-        return copies * storeBytes + storeBytes / 20 + PreparedMigration.reserve
+        return copies * storeBytes + storeBytes / 20 + associationBytes + PreparedMigration.reserve
     }
+
+    /// Bytes of the associations of the first step: rows whose keys don't say what they became.
+    private var associationBytes: Int {
+        guard let objects = steps.first?.objects else { return 0 }
+        let rows = zip(objects.mappings, objectRows).filter { $0.0.keeping != .always }.reduce(0) { $0 + $1.1 }
+        return rows * PreparedMigration.associationBytes
+    }
+
+    /// Bytes of an entry of six small integers in a b-tree that is three quarters full.
+    private static let associationBytes = 40
 
     /// Bytes; journals, directory entries, rounding (reliability.md §2.2).
     private static let reserve = 64 << 20

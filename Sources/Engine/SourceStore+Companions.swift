@@ -38,9 +38,11 @@ extension SourceStore {
         return result
     }
 
+    /// nil where there is none, or an empty one: SQLite makes that for a reader.
     static func walStatus(_ location: StoreLocation) throws(EngineError) -> FileStatus? {
         do {
-            return try Files.statusIfExists(location.wal)
+            guard let status = try Files.statusIfExists(location.wal), status.size > 0 else { return nil }
+            return status
         } catch {
             throw EngineError(.missing, "\(location.wal): \(error.message)")
         }

@@ -67,6 +67,8 @@ final class TableKeys: FetchedKeys {
 final class StatementKeys: FetchedKeys {
     private let box: StatementBox
     private let side: ObjectID.Side
+    /// A statement that is stepped after its last row starts again.
+    private var isDone = false
 
     init(_ fetch: PreparedFetch, side: ObjectID.Side, map: StorageMap) throws(ObjectError) {
         self.side = side
@@ -88,7 +90,11 @@ final class StatementKeys: FetchedKeys {
     ) throws(ObjectError) -> [ObjectID] {
         do {
             var result: [ObjectID] = []
-            while result.count < limit, try box.statement.step() {
+            while result.count < limit, !isDone {
+                guard try box.statement.step() else {
+                    isDone = true
+                    break
+                }
                 result.append(
                     ObjectID(
                         side: side, entity: Int32(truncatingIfNeeded: box.statement.int64(at: 1)),

@@ -46,7 +46,8 @@ struct MappingModelCarsTests {
                 """)
                 == StoreRows.texts(
                     source,
-                    "SELECT \(values) || c.ZMAKER FROM ZCAR AS c JOIN Z_PRIMARYKEY AS p ON p.Z_ENT = c.Z_ENT ORDER BY 1"))
+                    "SELECT \(values) || c.ZMAKER FROM ZCAR AS c JOIN Z_PRIMARYKEY AS p ON p.Z_ENT = c.Z_ENT ORDER BY 1"
+                ))
         let people = "SELECT Z_PK || quote(ZUPDATEDAT) || ZFIRSTNAME || ZLASTNAME FROM ZPERSON ORDER BY 1"
         #expect(try StoreRows.texts(result, people) == StoreRows.texts(source, people))
     }
@@ -59,7 +60,10 @@ struct MappingModelCarsTests {
         let table = try #require(
             StoreRows.texts(
                 result,
-                "SELECT name FROM sqlite_master WHERE type = 'table' AND (name LIKE 'Z!_%PREVIOUSOWNERS' ESCAPE '!' OR name LIKE 'Z!_%PREVIOUSCARS' ESCAPE '!')"
+                """
+                SELECT name FROM sqlite_master WHERE type = 'table'
+                AND (name GLOB 'Z_*PREVIOUSOWNERS' OR name GLOB 'Z_*PREVIOUSCARS')
+                """
             ).first)
         let columns = try StoreRows.texts(result, "SELECT name FROM pragma_table_info('\(table)')")
         let cars = try #require(columns.first { $0.contains("PREVIOUSCARS") })

@@ -19,7 +19,9 @@ struct MappingModelMoodyTests {
                 target: "Moody \(to)", code: code)
         }
 
-        static func store(_ version: Int) -> String { version == 1 ? "moody/Moody.moody" : "moody/Moody \(version).moody" }
+        static func store(_ version: Int) -> String {
+            version == 1 ? "moody/Moody.moody" : "moody/Moody \(version).moody"
+        }
     }
 
     /// Each step alone, and each way that ends at a store of Apple's.
@@ -27,7 +29,8 @@ struct MappingModelMoodyTests {
 
     /// Every value that isn't random and every link, told without keys.
     private static func contents(_ version: Int) -> [String] {
-        let region = "ZNUMBEROFMOODS || ' ' || r.ZNUMERICISO3166CODE || ' ' || r.ZUNIQUENESSDUMMY || ' ' || quote(r.ZUPDATEDAT)"
+        let region =
+            "ZNUMBEROFMOODS || ' ' || r.ZNUMERICISO3166CODE || ' ' || r.ZUNIQUENESSDUMMY || ' ' || quote(r.ZUPDATEDAT)"
         let (countries, continents) =
             version < 4 ? ("ZGEOGRAPHICREGION", "ZGEOGRAPHICREGION") : ("ZCOUNTRY", "ZCONTINENT")
         var result: [String] = []
@@ -81,7 +84,8 @@ struct MappingModelMoodyTests {
                 JOIN ZCONTINENT AS c ON c.Z_PK = k.ZCONTINENT ORDER BY 1
                 """)
                 == StoreRows.texts(
-                    source, "SELECT Z_PK || ' ' || ZNUMERICISO3166CODE || ' ' || ZISOCONTINENT FROM ZCOUNTRY ORDER BY 1"))
+                    source, "SELECT Z_PK || ' ' || ZNUMERICISO3166CODE || ' ' || ZISOCONTINENT FROM ZCOUNTRY ORDER BY 1"
+                ))
         let moods = "SELECT Z_PK || ' ' || ZCOUNTRY || ' ' || ZREMOTEID FROM ZMOOD ORDER BY 1"
         #expect(try StoreRows.texts(result, moods) == StoreRows.texts(source, moods))
     }

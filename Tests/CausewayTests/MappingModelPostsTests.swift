@@ -9,7 +9,8 @@ struct MappingModelPostsTests {
     static let colourful = colourful("by the app's own policy", Post2ToPost3MigrationPolicy.self)
     static let independent = colourful("by an independent policy", IndependentPostPolicy.self)
     static let colors = posts(
-        "Posts and Colors 2 → 3", "posts-and-colors/CoreDataMigration_Example_2.sqlite", to: "CoreDataMigration_Example 3")
+        "Posts and Colors 2 → 3", "posts-and-colors/CoreDataMigration_Example_2.sqlite",
+        to: "CoreDataMigration_Example 3")
 
     private static func colourful(_ name: String, _ policy: EntityMigrationPolicy.Type) -> PoliciesExample {
         var code = MigrationCode()
@@ -53,7 +54,8 @@ struct MappingModelPostsTests {
     }
 
     @Test(
-        "neither batch size nor workers show in the rows", arguments: [colourful, independent], PoliciesExample.Work.every)
+        "neither batch size nor workers show in the rows", arguments: [colourful, independent],
+        PoliciesExample.Work.every)
     func colourfulWork(_ example: PoliciesExample, _ work: PoliciesExample.Work) throws {
         let folder = try TemporaryFolder()
         let usual = try Self.colourful.migrate(in: folder, as: "usual")
@@ -78,7 +80,8 @@ struct MappingModelPostsTests {
     }
 
     private static let colored = """
-        SELECT p.ZPOSTID || quote(p.ZDATE) || c.ZHEX FROM ZPOST AS p JOIN ZCOLOR AS c ON c.Z_PK = p.ZCOLOR AND c.ZPOST = p.Z_PK
+        SELECT p.ZPOSTID || quote(p.ZDATE) || c.ZHEX FROM ZPOST AS p
+        JOIN ZCOLOR AS c ON c.Z_PK = p.ZCOLOR AND c.ZPOST = p.Z_PK
         WHERE p.Z_PK <= 5979 ORDER BY 1
         """
 

@@ -48,7 +48,9 @@ struct PoliciesExample: CustomTestStringConvertible, Sendable {
     }
 
     /// Migrates a copy of the store.
-    func migrate(_ work: Work = .usual, in folder: borrowing TemporaryFolder, as name: String = "result") throws -> String {
+    func migrate(
+        _ work: Work = .usual, in folder: borrowing TemporaryFolder, as name: String = "result"
+    ) throws -> String {
         try migrate(from: SharedStores.path(store), work, in: folder, as: name)
     }
 
@@ -84,9 +86,8 @@ struct PoliciesExample: CustomTestStringConvertible, Sendable {
         }
     }
 
-    /// That layout, version hashes and every cell but keys are what Core Data made.
-    ///
-    /// - Parameter edits: SQL that takes out of the reference what the app did after the migration.
+    /// That layout, version hashes and every cell but keys are what Core Data made. `edits` take out of the reference
+    /// what the app did after the migration.
     func expectReference(
         _ result: String, _ reference: String, without edits: [String] = [], in folder: borrowing TemporaryFolder
     ) throws {
@@ -134,9 +135,8 @@ enum StoreRows {
     static func metadata(_ store: String) throws -> NSDictionary {
         let connection = try Connection(path: store, mode: .readOnly, hardening: .own)
         var statement = try connection.prepare("SELECT Z_PLIST FROM Z_METADATA")
-        _ = try #require(try statement.step())
-        let bytes = try #require(statement.bytes(at: 0))
-        let list = try PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
+        guard try statement.step(), let bytes = statement.bytes(at: 0) else { return [:] }
+        let list = try unsafe PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
         return try #require(list as? NSDictionary)
     }
 }

@@ -1,0 +1,85 @@
+import Causeway
+import Foundation
+
+/// A model history in Fixtures, with the code that its executable hands over.
+struct ExampleHistory: Sendable {
+    let name: String
+    let versions: [String]
+    /// SQL for what the generator can't make up, by version.
+    var fills: [String: String] = [:]
+    var code = MigrationCode()
+    /// A few hundred: many batches of 7, and every case of every step.
+    static let rows = 200
+
+    static let project = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    var folder: URL { Self.project.appending(path: "Fixtures/\(name)") }
+    var models: String { folder.appending(path: "\(name).xcdatamodeld").path() }
+
+    /// How a run works; the rows must not depend on it.
+    struct Work: Sendable, CustomTestStringConvertible {
+        var batchRows = 64
+        var jobs = 2
+        var fusesSteps = true
+
+        var testDescription: String { "batches of \(batchRows), \(jobs) jobs\(fusesSteps ? "" : ", step by step")" }
+
+        static let every = [1, 7, 1_024].flatMap { rows in (1...4).map { Work(batchRows: rows, jobs: $0) } }
+    }
+
+    /// A generated store at a version.
+    func store(at version: String, in workshop: borrowing Workshop, seed: UInt64 = 1) throws -> String {
+        let path = workshop.path("\(name) \(version) \(seed).sqlite")
+        guard !FileManager.default.fileExists(atPath: path) else { return path }
+        var generation = StoreGeneration(model: models, output: path, rows: Self.rows, seed: seed)
+        generation.version = version
+        try generation.run()
+        if let sql = fills[version] { try StoreContent.execute(sql, path) }
+        return path
+    }
+
+    /// Migrates into a new file.
+    @discardableResult
+    func migrate(
+        _ store: String, to target: String, _ work: Work = Work(), in workshop: borrowing Workshop,
+        as name: String? = nil, code: MigrationCode? = nil, set: (inout MigrationOptions) -> Void = { _ in },
+        events: @escaping @Sendable (MigrationEvent) -> Void = { _ in }
+    ) async throws -> String {
+        var options = MigrationOptions()
+        options.target = target
+        options.output = workshop.path(name ?? "\(UUID().uuidString).sqlite")
+        options.batchRows = work.batchRows
+        options.jobs = work.jobs
+        options.fusesSteps = work.fusesSteps
+        set(&options)
+        let migrator = Migrator(store: store, models: models, options: options, code: code ?? self.code)
+        return try await migrator.migrate(events: events).store
+    }
+
+    /// Migrates version by version, each step by itself; what a chain must equal.
+    func migrateStepByStep(
+        _ store: String, through versions: [String], in workshop: borrowing Workshop,
+        set: (inout MigrationOptions) -> Void = { _ in }
+    ) async throws -> String {
+        var path = store
+        for version in versions { path = try await migrate(path, to: version, in: workshop, set: set) }
+        return path
+    }
+}
+
+/// A folder of a test's own.
+struct Workshop: ~Copyable {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appending(path: "causeway-examples-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: url)
+    }
+
+    func path(_ name: String) -> String { url.appending(path: name).path() }
+}
