@@ -30,7 +30,9 @@ package struct PreparedMigration: Sendable {
     /// journals and for what grows.
     package var diskBytes: Int {
         let copies = min(steps.count, 2)
-        return copies * storeBytes + storeBytes / 20 + associationBytes + PreparedMigration.reserve
+        // A handler may change every row in one transaction: its journal then holds the old pages.
+        let journal = handlers.contains { !$0.isEmpty } ? storeBytes : 0
+        return copies * storeBytes + journal + storeBytes / 20 + associationBytes + PreparedMigration.reserve
     }
 
     /// Bytes of the associations of the first step: rows whose keys don't say what they became.
@@ -50,6 +52,12 @@ package struct PreparedMigration: Sendable {
     package init(_ request: MigrationRequest, history: ModelHistory, store: SourceStore) throws(EngineError) {
         let target = try history.resolve(request.target)
         let goal = try history.version(named: target)
+        // Before the version is looked for elsewhere: to a staged migration a version that no stage names is unknown.
+        let staged = try request.code.stages.flatMap { stages throws(EngineError) in
+            let path = try StagedPath(
+                stages, history: history, metadata: store.metadata, target: target, store: store.location.path)
+            return path.hops.isEmpty ? nil : path
+        }
         let origin = try VersionIdentification(of: store, in: history, target: target)
         location = store.location
         storeBytes = store.bytes
@@ -67,10 +75,6 @@ package struct PreparedMigration: Sendable {
             self.warnings = warnings
             return
         }
-        let staged = try request.code.stages.map { stages throws(EngineError) in
-            try StagedPath(
-                stages, history: history, metadata: store.metadata, target: target, store: store.location.path)
-        }
         let line = try Self.line(from: origin, to: target, staged, history)
         path = line.map(\.name)
         let chain = StepChain(
@@ -78,7 +82,8 @@ package struct PreparedMigration: Sendable {
             library: try MappingLibrary(
                 given: request.mappings, besideModels: request.models, code: request.code,
                 infersDespiteMismatch: request.infersDespiteMismatch),
-            history: history, fuses: request.fusesSteps)
+            // Stages are gone through one by one, as they were written.
+            history: history, fuses: request.fusesSteps && staged == nil)
         let (runs, notices) = try chain.runs()
         warnings += notices
         if origin.isFromCache, case .inferred(let mapping)? = runs.first?.content {

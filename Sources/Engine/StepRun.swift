@@ -62,13 +62,15 @@ struct StepRun {
             try cancellation.check()
             try execute(sql, in: staging)
         }
-        try finisher.finishRows(run)
+        try finisher.finishRows { sql throws(EngineError) in
+            // Stage 2 has made the indexes that it looks links up with.
+            if !written.indexes.contains(sql) { try run(sql) }
+        }
         if !handlers.isEmpty {
-            events(.phaseBegan("handlers"))
             written.stage = try StageHandlerRun(
                 handlers, layout: step.layout, writer: staging, storeUUID: source.metadata.uuid,
                 externalData: external.directory, cancellation: cancellation
-            ).run()
+            ).run { title in events(.phaseBegan(title)) }
         }
         try finisher.finishSchema(run)
         try staging.finish(inWALMode: inWALMode)
@@ -100,7 +102,8 @@ struct StepRun {
         for (number, rows) in outcome.made {
             let name = objects.destination.name(of: number)
             written.entities[name, default: 0] += rows - (validated.rejectedRows[name] ?? 0)
-            result.made += rows
+            written.indexes = outcome.indexes
+        result.made += rows
         }
         result.rows += result.made - validated.rejected
         written.hasObjects = true
@@ -185,6 +188,8 @@ struct WrittenRows {
     /// Rows made by entity mappings, by entity; counted where they were written.
     var entities: [String: Int] = [:]
     var hasObjects = false
+    /// Statements of indexes that exist already.
+    var indexes: Set<String> = []
     /// What handlers have done.
     var stage: StageOutcome?
 }

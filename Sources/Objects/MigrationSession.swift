@@ -45,6 +45,8 @@ package final class MigrationSession {
         scope = EvaluationScope(
             now: now, sourceGraph: source, destinationGraph: destination, functions: functions)
         functions.session = self
+        source.now = now
+        destination.now = now
     }
 
     /// Makes the policy's and the manager's functions callable from expressions.

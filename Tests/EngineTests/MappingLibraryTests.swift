@@ -25,7 +25,8 @@ struct MappingLibraryTests {
             _ models: String, _ names: [String], given: [String] = [], code: MigrationCode = MigrationCode(),
             infers: Bool = false
         ) throws {
-            history = try ModelHistory(reading: models, edges: [:])
+            let history = try ModelHistory(reading: models, edges: [:])
+            self.history = history
             let versions = try names.map { name in
                 let version = try #require(history.versions.first { $0.name == name })
                 return VersionedModel(name: name, model: version.model, hashes: version.hashes)

@@ -1,4 +1,6 @@
 import CausewayEngine
+import CausewayEvaluation
+import CausewayExpressions
 import CausewayMapping
 import CausewayModel
 import CausewayObjects

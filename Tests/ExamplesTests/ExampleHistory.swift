@@ -1,5 +1,6 @@
 import Causeway
 import Foundation
+import Testing
 
 /// A model history in Fixtures, with the code that its executable hands over.
 struct ExampleHistory: Sendable {

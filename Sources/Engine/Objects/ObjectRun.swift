@@ -27,6 +27,8 @@ struct ObjectRun {
         var bytes = 0
         /// Rows made, by destination Z_ENT.
         var made: [Int32: Int] = [:]
+        /// Statements of the indexes that were made for stage 2.
+        var indexes: Set<String> = []
         /// Source rows from which nothing was made.
         var dropped = 0
     }
@@ -168,9 +170,10 @@ struct ModelRun {
             try run.staging.execute(sql)
         }
         run.events(.phaseBegan("relationships"))
+        if mappings.contains(where: { needsRelating($0) }) { try makeLinkIndexes(&result) }
         for (plan, policy) in zip(mappings, policies) {
             let mapping = begin(plan, policy)
-            if plan.sourceEntity != nil, plan.description.policyClassName != nil || !plan.relationships.isEmpty {
+            if needsRelating(plan) {
                 try RelatePass(model: self, plan: plan, policy: policy).relate()
             }
             try hook(plan) { try policy.endRelationshipCreation(forMapping: mapping, manager: manager) }
@@ -185,6 +188,36 @@ struct ModelRun {
             tally.advance()
         }
         session.currentMapping = nil
+    }
+
+    private func needsRelating(_ plan: EntityMappingPlan) -> Bool {
+        plan.sourceEntity != nil && (plan.description.policyClassName != nil || !plan.relationships.isEmpty)
+    }
+
+    /// Members of to-manys are found by the keys at their other end: without an index each look-up would read the table.
+    private func makeLinkIndexes(_ result: inout ObjectRun.Result) throws(EngineError) {
+        let layout = run.step.layout
+        var columns: Set<String> = []
+        for table in layout.tables {
+            for column in table.columns {
+                switch column.role {
+                case .toOne, .virtualToOne: columns.insert("ON \(table.name) (\(column.name))")
+                case .primaryKey, .entityNumber, .optimisticLock, .attribute, .toOneEntity, .orderKey, .virtualOrderKey:
+                    continue
+                }
+            }
+        }
+        let joins = Set(layout.joinTables.map(\.name))
+        for statement in run.step.statements.modelStatements
+        where statement.kind == .index && !result.indexes.contains(statement.sql) {
+            guard joins.contains(statement.table) || columns.contains(where: { statement.sql.hasSuffix($0) }) else {
+                continue
+            }
+            try run.cancellation.check()
+            run.events(.statement(statement.sql))
+            try run.staging.execute(statement.sql)
+            result.indexes.insert(statement.sql)
+        }
     }
 
     func makePolicy(_ plan: EntityMappingPlan) -> EntityMigrationPolicy {
