@@ -56,7 +56,9 @@ extension ModelsReport {
             }
         }
         let hops = history.graph.versions.compactMap { name -> MappingHop? in
-            guard let from = version(name), let to = history.graph.next(after: name).flatMap(version) else { return nil }
+            guard let from = version(name), let to = history.graph.next(after: name).flatMap(version) else {
+                return nil
+            }
             return MappingHop(from: from, to: to)
         }
         let read = zip(library.entries, library.verdicts(hops, in: history)).map { entry, verdict in

@@ -7,12 +7,14 @@ public struct ModelsCommand: ParsableCommand {
     public static let configuration = CommandConfiguration(
         commandName: "models",
         abstract: "Lists a model's versions and says which steps can be inferred.",
+        usage: "causeway models [<options>] <models>",
         discussion: helpText(
             """
             For every version its checksum and entities, for every step what changes and, where the mapping can't be
             inferred as in a lightweight migration, every reason.
 
-            With --mappings also every mapping model that lies beside the models or in their bundle: what it says, and             which step it fits, or why it fits none. A mapping model in the models' place is shown by itself.
+            With --mappings also every mapping model that lies beside the models or in their bundle: what it says, and
+            which step it fits, or why it fits none. A mapping model in the models' place is shown by itself.
             """))
 
     @Argument(

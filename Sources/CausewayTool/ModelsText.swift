@@ -47,9 +47,17 @@ struct ModelsText {
             let head = "  \(step.from) → \(step.to): "
             if let error = step.error { return [head + error] }
             if step.isEqual { return [head + "no migration needed: the hashes are equal"] }
-            let verdict = step.isInferable ? "can be inferred" : "can't be inferred"
+            let verdict = (step.isInferable ? "can be inferred" : "can't be inferred") + fitting(step)
             return [head + verdict] + changes(step).map { "      \($0)" } + step.refusals.map { "    - \($0)" }
         }
+    }
+
+    /// The mapping models that are for a step; none where nobody asked for them.
+    private func fitting(_ step: ModelsReport.Step) -> String {
+        let names = (report.mappings ?? []).filter { mapping in
+            mapping.fits.contains { $0.from == step.from && $0.to == step.to }
+        }.map(\.name)
+        return names.isEmpty ? "" : "; by mapping model: \(names.joined(separator: ", "))"
     }
 
     private static func mappings(_ mappings: [ModelsReport.Mapping]) -> [String] {

@@ -130,7 +130,9 @@ private struct MappingJudge {
     private func isMeant(_ mapping: MappingModelDescription, for hop: MappingHop) -> Bool {
         let (reads, makes) = (canRead(mapping, hop.from), canMake(mapping, hop.to))
         if reads == makes { return false }
-        let other = reads ? mapping.entityMappings.compactMap(\.destinationEntity)
+        let other =
+            reads
+            ? mapping.entityMappings.compactMap(\.destinationEntity)
             : mapping.entityMappings.compactMap(\.sourceEntity)
         let model = reads ? hop.to.model : hop.from.model
         return other.allSatisfy { model.entities[$0] != nil }

@@ -36,7 +36,11 @@ extension MappingLibrary {
         var problems = choosing.conflicts
         for (entry, verdict) in zip(entries, verdicts) {
             guard let sentence = Self.complaint(entry, verdict, hops) else { continue }
-            if isError(entry, verdict, selection) { problems.append(sentence) } else { selection.warnings.append(sentence) }
+            if isError(entry, verdict, selection) {
+                problems.append(sentence)
+            } else {
+                selection.warnings.append(sentence)
+            }
         }
         guard problems.isEmpty else {
             throw EngineError(

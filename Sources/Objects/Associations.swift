@@ -40,7 +40,7 @@ package final class Associations {
     }
 
     /// Whether the mapping has entries at all.
-    func hasEntries(_ mapping: Int) -> Bool { recorded.contains(mapping) }
+    package func hasEntries(_ mapping: Int) -> Bool { recorded.contains(mapping) }
 
     /// Adds entries; `key` gives the keys of rows that were just written.
     package func record(

@@ -90,6 +90,9 @@ package struct EntityMappingPlan: Sendable {
     /// The statement that reads the source rows, and its result column by column of the source's table (−1: not read).
     package var select: RowSelect
     package var cells: [Int]
+    /// The same for stage 2: keys and links alone; whatever else a hook asks for is looked up.
+    package var linkSelect: RowSelect
+    package var linkCells: [Int]
     package var filter: CompiledPredicate?
     package var attributes: [AttributeFill]
     package var keys: [KeyFill]
@@ -97,7 +100,8 @@ package struct EntityMappingPlan: Sendable {
 
     package init(
         description: EntityMappingDescription, index: Int, modelIndex: Int, sourceEntity: Int32?,
-        destinationEntity: Int32?, keeping: KeyKeeping, select: RowSelect, cells: [Int], filter: CompiledPredicate?,
+        destinationEntity: Int32?, keeping: KeyKeeping, select: RowSelect, cells: [Int], linkSelect: RowSelect,
+        linkCells: [Int], filter: CompiledPredicate?,
         attributes: [AttributeFill], keys: [KeyFill], relationships: [RelationshipFill]
     ) {
         self.description = description
@@ -108,6 +112,8 @@ package struct EntityMappingPlan: Sendable {
         self.keeping = keeping
         self.select = select
         self.cells = cells
+        self.linkSelect = linkSelect
+        self.linkCells = linkCells
         self.filter = filter
         self.attributes = attributes
         self.keys = keys

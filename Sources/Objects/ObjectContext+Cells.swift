@@ -60,6 +60,24 @@ extension ObjectContext {
             .detached, "\(name): an independent policy sees the objects of its own row only; make it dependent")
     }
 
+    /// The stored keys of a range of rows of exactly this entity.
+    package func keys(of entity: Int32, from first: Int64, through last: Int64) throws(ObjectError) -> Set<Int64> {
+        guard let table = map.table(of: entity), let statements else { return [] }
+        do {
+            let box = try statements.statement(
+                "SELECT \"Z_PK\" FROM \(map.tables[table].name) WHERE \"Z_PK\" BETWEEN ? AND ? AND \"Z_ENT\" = ?")
+            try box.statement.bind(first, at: 1)
+            try box.statement.bind(last, at: 2)
+            try box.statement.bind(Int64(entity), at: 3)
+            var result: Set<Int64> = []
+            while try box.statement.step() { result.insert(box.statement.int64(at: 0)) }
+            box.statement.reset()
+            return result
+        } catch {
+            throw ObjectError(error, during: map.name(of: entity))
+        }
+    }
+
     /// Whether the row is there.
     package func exists(_ object: ObjectID) throws(ObjectError) -> Bool {
         guard let table = map.table(of: object.entity) else { return false }

@@ -53,6 +53,10 @@ struct MappingModelCareKitTests {
             #expect(rows.count == count)
             #expect(try rows == StoreRows.texts(folder.path("reference"), sql))
         }
+        #expect(
+            try StoreRows.texts(
+                result,
+                "SELECT count(*) FROM ZOCKCDKNOWLEDGEELEMENT WHERE ZUUID = (SELECT ZUUID FROM ZOCKCDCLOCK)") == ["8"])
         #expect(try StoreRows.texts(result, "SELECT count(*) FROM ZOCKCDCLOCK") == ["1"])
     }
 

@@ -30,7 +30,7 @@ struct MappingModelCarsTests {
                 SELECT p.Z_NAME || ' ' || count(*) FROM ZCAR AS c JOIN Z_PRIMARYKEY AS p ON p.Z_ENT = c.Z_ENT
                 GROUP BY p.Z_NAME ORDER BY 1
                 """) == ["Car 115", "LuxuryCar 5", "SportCar 5"])
-        let source = try folder.copyStore(SharedStores.path(example.store), as: "copy")
+        let source = try folder.copyStore(StoreRows.shared(example.store), as: "copy")
         let attributes =
             "c.Z_PK || ' ' || c.Z_ENT || quote(c.ZOWNER) || quote(c.ZISLIMITEDEDITION) || quote(c.ZMARKEDFORDELETIONASOF)"
             + " || quote(c.ZMODEL) || c.ZNUMBERPLATE"

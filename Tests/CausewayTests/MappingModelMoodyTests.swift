@@ -75,7 +75,7 @@ struct MappingModelMoodyTests {
         try example.expectSchema(result)
         #expect(
             try StoreRows.texts(result, "SELECT ZNUMERICISO3166CODE FROM ZCONTINENT ORDER BY 1") == ["10004", "10005"])
-        let source = try folder.copyStore(SharedStores.path(Step.store(5)), as: "copy")
+        let source = try folder.copyStore(StoreRows.shared(Step.store(5)), as: "copy")
         #expect(
             try StoreRows.texts(
                 result,
@@ -96,9 +96,9 @@ struct MappingModelMoodyTests {
         let whole = Step(from: 1, to: 6).example
         let result = try whole.migrate(in: folder, as: "whole")
         try whole.expectSchema(result)
-        var store = SharedStores.path(Step.store(1))
+        var store = StoreRows.shared(Step.store(1))
         for from in 1...5 {
-            store = try Step(from: from, to: from + 1).example.migrate(from: store, in: folder, as: "Moody \(from + 1)")
+            store = try Step(from: from, to: from + 1).example.migrate(from: store, in: folder, as: "moody\(from + 1)")
         }
         try whole.expectSameRows(result, store)
     }

@@ -81,20 +81,20 @@ struct MappingModelPlanTests {
     private func request(_ model: Model, in folder: borrowing TemporaryFolder) throws -> MigrationRequest {
         let store: String
         if let path = model.store {
-            store = try folder.copyStore(SharedStores.path(path), as: "source")
+            store = try folder.copyStore(StoreRows.shared(path), as: "source")
         } else {
             store = folder.path("source")
             var generation = StoreGeneration(
-                model: SharedStores.path(model.models), output: store, rows: 400, seed: 1)
+                model: StoreRows.shared(model.models), output: store, rows: 400, seed: 1)
             generation.version = model.from
             try generation.run()
         }
         var code = MigrationCode()
         for policy in model.policies { code.register(StubPolicy.self, as: policy) }
         return MigrationRequest(
-            store: store, models: SharedStores.path(model.models), output: folder.path("result"),
+            store: store, models: StoreRows.shared(model.models), output: folder.path("result"),
             target: model.to.isEmpty ? nil : model.to, edges: model.from.isEmpty ? [:] : [model.from: model.to],
-            options: EngineOptions(jobs: 2), mappings: [SharedStores.path(model.path)], code: code,
+            options: EngineOptions(jobs: 2), mappings: [StoreRows.shared(model.path)], code: code,
             violations: .reject)
     }
 

@@ -46,7 +46,7 @@ struct MappingModelPostsTests {
         let links = try StoreRows.texts(result, Self.sections)
         #expect(links.count == 10)
         #expect(try links == StoreRows.texts(folder.path("reference"), Self.sections))
-        let source = SharedStores.path(example.store)
+        let source = StoreRows.shared(example.store)
         let keys = "SELECT Z_PK || ZPOSTID FROM ZPOST ORDER BY 1"
         #expect(
             try StoreRows.texts(result, keys)
@@ -70,7 +70,7 @@ struct MappingModelPostsTests {
             "1 → 2", "posts-and-colors/CoreDataMigration_Example_1.sqlite", to: "CoreDataMigration_Example 2")
         let result = try example.migrate(in: folder)
         try example.expectSchema(result)
-        let source = try folder.copyStore(SharedStores.path(example.store), as: "copy")
+        let source = try folder.copyStore(StoreRows.shared(example.store), as: "copy")
         let values = { (column: String) in
             "SELECT Z_PK || quote(ZPOSTID) || quote(ZDATE) || quote(\(column)) FROM ZPOST ORDER BY Z_PK"
         }
@@ -115,7 +115,7 @@ struct MappingModelPostsTests {
             "1 → 3", "posts-and-colors/CoreDataMigration_Example_1.sqlite", to: "CoreDataMigration_Example 3")
         let result = try example.migrate(in: folder)
         try example.expectSchema(result)
-        let source = try folder.copyStore(SharedStores.path(example.store), as: "copy")
+        let source = try folder.copyStore(StoreRows.shared(example.store), as: "copy")
         #expect(
             try StoreRows.texts(result, Self.colored)
                 == StoreRows.texts(source, "SELECT ZPOSTID || quote(ZDATE) || ZCOLOR FROM ZPOST ORDER BY 1"))

@@ -27,7 +27,8 @@ final class CareKit20To21Policy: EntityMigrationPolicy {
             for name in ["startDate", "endDate", "effectiveDate"] { try object.setValue(date, forKey: name) }
         }
         let element = try object.context.insert("OCKCDKnowledgeElement")
-        try element.set("time", to: try clock.value(forKey: "uuid") == .null ? .integer(0) : .integer(1))
+        try element.setValue(try clock.value(forKey: "uuid"), forKey: "uuid")
+        try element.set("time", to: .integer(1))
         try element.set(PropertyKey(link), to: object)
     }
 

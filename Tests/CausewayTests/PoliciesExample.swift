@@ -41,24 +41,24 @@ struct PoliciesExample: CustomTestStringConvertible, Sendable {
 
     func request(store: String, output: String, _ work: Work = .usual) -> MigrationRequest {
         MigrationRequest(
-            store: store, models: SharedStores.path(models), output: output, target: target,
+            store: store, models: StoreRows.shared(models), output: output, target: target,
             frameworkVersion: frameworkVersion, fusesSteps: fusesSteps,
             options: EngineOptions(batchRows: work.batchRows, jobs: work.jobs, now: Self.now),
-            mappings: mappings.map { SharedStores.path($0) }, code: code)
+            mappings: mappings.map { StoreRows.shared($0) }, code: code)
     }
 
     /// Migrates a copy of the store.
     func migrate(
         _ work: Work = .usual, in folder: borrowing TemporaryFolder, as name: String = "result"
     ) throws -> String {
-        try migrate(from: SharedStores.path(store), work, in: folder, as: name)
+        try migrate(from: StoreRows.shared(store), work, in: folder, as: name)
     }
 
     /// Migrates a copy of another store of the same version.
     func migrate(
         from store: String, _ work: Work = .usual, in folder: borrowing TemporaryFolder, as name: String
     ) throws -> String {
-        let source = try folder.copyStore(store, as: "source of \(name)")
+        let source = try folder.copyStore(store, as: "source-of-\(name)")
         let output = folder.path(name)
         _ = try Migration(request(store: source, output: output, work)).run()
         return output
@@ -91,7 +91,7 @@ struct PoliciesExample: CustomTestStringConvertible, Sendable {
     func expectReference(
         _ result: String, _ reference: String, without edits: [String] = [], in folder: borrowing TemporaryFolder
     ) throws {
-        let reference = try folder.copyStore(SharedStores.path(reference), as: "reference")
+        let reference = try folder.copyStore(StoreRows.shared(reference), as: "reference")
         for sql in edits { try StoreRows.execute(reference, sql) }
         let found = try Checker.compare(result, reference, ignoring: random, flags: ["--modulo-pk"])
         #expect(found.isEmpty, "\(found)")
@@ -130,6 +130,11 @@ enum StoreRows {
     static func execute(_ store: String, _ sql: String) throws {
         let connection = try Connection(path: store, mode: .readWrite, hardening: .own)
         try connection.execute(sql)
+    }
+
+    /// A path in shared/stores, which may hold spaces.
+    static func shared(_ path: String) -> String {
+        SharedStores.folder.appending(path: path).path(percentEncoded: false)
     }
 
     static func metadata(_ store: String) throws -> NSDictionary {

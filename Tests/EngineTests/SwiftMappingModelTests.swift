@@ -53,7 +53,8 @@ struct SwiftMappingModelTests {
         let versions = try Self.versions("Staff", "v1", "v2")
         func names(_ model: SwiftMappingModel) throws -> [String] {
             let mapping = try model.description.resolved(from: versions[0], to: versions[1]).entityMappings[0].mapping
-            return (mapping.attributeMappings + mapping.relationshipMappings).filter { $0.expression != nil }.map(\.name)
+            return (mapping.attributeMappings + mapping.relationshipMappings).filter { $0.expression != nil }.map(
+                \.name)
         }
         let filled = SwiftMappingModel(from: "v1", to: "v2") { TransformEntity("Person", to: "Contact") }
         #expect(try names(filled) == ["name", "number", "percentage", "phone", "salary", "manager"])

@@ -15,6 +15,17 @@ enum StoreContent {
         return result
     }
 
+    /// Every row's cells as text; nil is NULL.
+    static func texts(_ sql: String, _ store: String) throws -> [[String?]] {
+        let connection = try Connection(path: store, mode: .readOnly, hardening: .own)
+        var statement = try connection.prepare(sql)
+        var result: [[String?]] = []
+        while try statement.step() {
+            result.append(try (0..<statement.columnCount).map { try statement.string(at: $0) })
+        }
+        return result
+    }
+
     private static func columnNames(_ sql: String, _ connection: borrowing Connection) throws -> [String] {
         let statement = try connection.prepare(sql)
         return (0..<statement.columnCount).map { statement.columnName(at: $0) }
@@ -41,7 +52,7 @@ enum StoreContent {
         return result
     }
 
-    private static func externalFiles(_ store: String) throws -> [String] {
+    static func externalFiles(_ store: String) throws -> [String] {
         let url = URL(filePath: store)
         let folder = url.deletingLastPathComponent().appending(
             path: ".\(url.deletingPathExtension().lastPathComponent)_SUPPORT/_EXTERNAL_DATA")

@@ -28,30 +28,50 @@ struct RelatePass {
         var source: StatementSource
         do throws(SQLiteError) {
             source = StatementSource(
-                try run.source.connection.prepare(plan.select.sql, persistent: true),
-                key: plan.cells[TableStorage.primaryKey], isUTF8: run.source.isUTF8, title: plan.description.name)
+                try run.source.connection.prepare(plan.linkSelect.sql, persistent: true),
+                key: plan.linkCells[TableStorage.primaryKey], isUTF8: run.source.isUTF8, title: plan.description.name)
         } catch {
             throw EngineError(reading: error, during: plan.description.name)
         }
         let batch = RowBatch()
-        let reader = RecordReader(capacity: plan.select.cells.count)
+        let reader = RecordReader(capacity: plan.linkSelect.cells.count)
         let limits = BatchLimits(rows: run.options.batchRows, bytes: run.options.batchBytes)
         var more = true
         while more {
             try run.cancellation.check()
             batch.removeAll(keepingCapacity: limits.bytes * 2)
             more = try source.fill(batch, limits: limits)
+            let present = try presentKeys(in: batch)
             for row in 0..<batch.count {
+                // Without an entry on disk, the row with the source's key is all that there can be.
+                if let present, !present.contains(batch.rowid(at: row)) { continue }
                 let object = ObjectID(side: .source, entity: plan.sourceEntity ?? 0, key: batch.rowid(at: row))
                 try hook(object) {
                     try unsafe reader.load(batch.record(at: row))
-                    session.source.stand(on: object, reader: reader, cells: plan.cells, row: row)
+                    session.source.stand(on: object, reader: reader, cells: plan.linkCells, row: row)
+                    if present != nil, let entity = plan.destinationEntity {
+                        try relate(ObjectID(side: .destination, entity: entity, key: object.key), from: object)
+                        return
+                    }
                     for destination in try session.keptDestinations(of: object, mapping: plan.index) {
                         try relate(destination, from: object)
                     }
                 }
             }
             try model.settle()
+        }
+    }
+
+    /// Keys of a batch that the destination has too, in one look; nil where associations on disk must be asked.
+    private func presentKeys(in batch: RowBatch) throws(EngineError) -> Set<Int64>? {
+        guard !model.associations.hasEntries(plan.index), let entity = plan.destinationEntity, batch.count > 0 else {
+            return nil
+        }
+        do {
+            return try session.destination.keys(
+                of: entity, from: batch.rowid(at: 0), through: batch.rowid(at: batch.count - 1))
+        } catch {
+            throw EngineError(error, during: plan.description.name)
         }
     }
 

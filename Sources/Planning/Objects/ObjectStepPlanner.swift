@@ -128,8 +128,8 @@ package struct ObjectStepPlanner {
         guard let from, to != nil || mapping.policyClassName != nil else {
             return EntityMappingPlan(
                 description: mapping, index: index, modelIndex: entities[index].model, sourceEntity: nil,
-                destinationEntity: to, keeping: .never, select: try emptySelect(), cells: [], filter: nil,
-                attributes: [], keys: [], relationships: [])
+                destinationEntity: to, keeping: .never, select: try emptySelect(), cells: [],
+                linkSelect: try emptySelect(), linkCells: [], filter: nil, attributes: [], keys: [], relationships: [])
         }
         var columns = SourceColumns(map: source, entity: from)
         try columns.begin(rows: resolved.rows)
@@ -171,10 +171,13 @@ package struct ObjectStepPlanner {
             && attributes.allSatisfy { if case .carry = $0.origin { true } else { false } }
         // A policy or an expression may ask for anything that the row has.
         if !isPlain || code.hasOwnManager { try columns.addAll() }
+        var linkColumns = SourceColumns(map: source, entity: from)
+        try linkColumns.begin(rows: resolved.rows)
+        try linkColumns.addLinks()
         return EntityMappingPlan(
             description: mapping, index: index, modelIndex: entities[index].model, sourceEntity: from,
             destinationEntity: to, keeping: keeping[index], select: columns.select, cells: columns.cells,
-            filter: filter, attributes: attributes, keys: keys, relationships: relationships)
+            linkSelect: linkColumns.select, linkCells: linkColumns.cells, filter: filter, attributes: attributes, keys: keys, relationships: relationships)
     }
 
     private func emptySelect() throws(PlanError) -> RowSelect {

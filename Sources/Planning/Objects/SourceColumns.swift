@@ -43,13 +43,22 @@ struct SourceColumns {
     /// Reads every stored property of the entity.
     mutating func addAll() throws(PlanError) {
         for name in map.schema.names.indices {
+            if case .attribute(let column, _)? = map.place(of: .init(index: name), entity: entity) {
+                _ = try index(of: column)
+            }
+        }
+        try addLinks()
+    }
+
+    /// Reads every key that the entity's rows hold.
+    mutating func addLinks() throws(PlanError) {
+        for name in map.schema.names.indices {
             switch map.place(of: .init(index: name), entity: entity) {
-            case .attribute(let column, _)?: _ = try index(of: column)
             case .toOne(let link)?:
                 _ = try index(of: link.column)
                 if let column = link.entityColumn { _ = try index(of: column) }
                 if let column = link.orderColumn { _ = try index(of: column) }
-            case .composite?, .toMany?, .join?, .some(.none), nil: continue
+            case .attribute?, .composite?, .toMany?, .join?, .some(.none), nil: continue
             }
         }
     }

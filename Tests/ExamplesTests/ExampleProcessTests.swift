@@ -1,0 +1,74 @@
+import Foundation
+import Testing
+
+/// The executables as a team runs them.
+@Suite("The examples' executables", .serialized)
+struct ExampleProcessTests {
+    struct Run: Sendable, CustomTestStringConvertible {
+        let history: ExampleHistory
+        /// What stands in the mapping models; nil where the code has stages.
+        let policy: String?
+        var testDescription: String { history.name }
+    }
+
+    static let runs: [Run] = [
+        Run(history: ColourfulPostsTests.history, policy: "PostToSectionsPolicy"),
+        Run(history: BookStoreTests.history, policy: "AuthorNamePolicy"),
+        Run(history: StaffTests.history, policy: "ContactPolicy"),
+    ]
+
+    @Test("each migrates a store of the first version in place", arguments: runs)
+    func migrates(_ run: Run) throws {
+        let workshop = try Workshop()
+        try expectMigration(run.history, in: workshop)
+    }
+
+    @Test("Tracks migrates by its stages")
+    func migratesByStages() throws {
+        let workshop = try Workshop()
+        try expectMigration(try TracksTests.history.get(), in: workshop)
+    }
+
+    @Test("Jumps and Detour need no code: the plain command migrates them", arguments: JumpsTests.histories)
+    func migratesWithoutCode(_ history: ExampleHistory) throws {
+        let workshop = try Workshop()
+        try expectMigration(history, executable: "causeway", in: workshop)
+    }
+
+    private func expectMigration(
+        _ history: ExampleHistory, executable: String? = nil, in workshop: borrowing Workshop
+    ) throws {
+        let first = try #require(history.versions.first)
+        let last = try #require(history.versions.last)
+        let store = try history.store(at: first, in: workshop)
+        let executable = try ChildProcess.executable(executable ?? "\(history.name)Migrator")
+        let process = try ChildProcess(executable, ["migrate", store, "--models", history.models])
+        #expect(process.status == 0, "\(process.errors)")
+        #expect(process.output.contains("\(first) → \(last)"), "\(process.output)")
+        #expect(FileManager.default.fileExists(atPath: store + ".premigration"))
+        let again = try ChildProcess(executable, ["plan", store, "--models", history.models])
+        #expect(again.status == 0, "\(again.errors)")
+    }
+
+    @Test("a policy that nobody registered stops the plan, by its name", arguments: runs)
+    func unknownPolicy(_ run: Run) throws {
+        let policy = try #require(run.policy)
+        let workshop = try Workshop()
+        let copy = workshop.url.appending(path: "models")
+        try FileManager.default.copyItem(at: run.history.folder, to: copy)
+        for file in try FileManager.default.contentsOfDirectory(at: copy, includingPropertiesForKeys: nil)
+        where file.pathExtension == "xcmappingmodel" {
+            let xml = file.appending(path: "xcmapping.xml")
+            let text = try String(contentsOf: xml, encoding: .utf8)
+            try text.replacing(policy, with: "Mistyped\(policy)").write(to: xml, atomically: true, encoding: .utf8)
+        }
+        let store = try run.history.store(at: try #require(run.history.versions.first), in: workshop)
+        let before = try Data(contentsOf: URL(filePath: store))
+        let process = try ChildProcess(
+            try ChildProcess.executable("\(run.history.name)Migrator"),
+            ["migrate", store, "--models", copy.appending(path: "\(run.history.name).xcdatamodeld").path()])
+        #expect(process.status == 78, "\(process.output)")
+        #expect(process.errors.contains("Mistyped\(policy)"), "\(process.errors)")
+        #expect(try Data(contentsOf: URL(filePath: store)) == before)
+    }
+}
