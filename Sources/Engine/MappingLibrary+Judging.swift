@@ -33,6 +33,7 @@ extension MappingLibrary {
     /// - Parameters:
     ///   - hops: the steps that count.
     ///   - history: all versions, to tell a mapping model of another step from one that matches nothing.
+    /// - Returns: a verdict for each of `entries`.
     package func verdicts(_ hops: [MappingHop], in history: ModelHistory) -> [MappingVerdict] {
         let judge = MappingJudge(hops, history)
         return entries.map { judge.verdict($0) }

@@ -21,6 +21,7 @@ extension MappingLibrary {
     /// - Parameters:
     ///   - hops: the path's steps.
     ///   - history: all versions.
+    /// - Returns: the mapping models by hop, and what is to be said about those that aren't used.
     /// - Throws: `.plan` with every reason at once.
     package func selection(for hops: [MappingHop], in history: ModelHistory) throws(EngineError) -> MappingSelection {
         let verdicts = verdicts(hops, in: history)

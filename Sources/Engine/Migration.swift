@@ -189,10 +189,24 @@ package struct Migration {
     ) throws(EngineError) -> String {
         try requireSpace(prepared, at: work.path)
         cancellation.attach(store.connection.interruptHandle)
+        let files = try SideFiles(rejects: request.rejects, keyMap: request.keyMap)
+        do throws(EngineError) {
+            try runSteps(prepared, from: store, in: work, external: external, files, &outcome)
+            try files.finish()
+        } catch {
+            // What they say is true of no store; and they would be in the next run's way.
+            files.discard()
+            throw error
+        }
+        return work.staging(prepared.steps.count - 1)
+    }
+
+    private func runSteps(
+        _ prepared: PreparedMigration, from store: SourceStore, in work: borrowing WorkDirectory,
+        external: StoreLocation, _ files: SideFiles, _ outcome: inout Outcome
+    ) throws(EngineError) {
         var source = store
         var progress = Progress(total: prepared.rowsToRead * prepared.steps.count)
-        let rejects = try request.rejects.map { path throws(EngineError) in try RejectsFile(creating: path) }
-        let keyMap = try request.keyMap.map { path throws(EngineError) in try KeyMapFile(creating: path) }
         for (index, step) in prepared.steps.enumerated() {
             events(
                 .stepBegan(
@@ -202,7 +216,8 @@ package struct Migration {
                 step: step, source: source, path: work.staging(index), frameworkVersion: prepared.frameworkVersion,
                 options: request.options, external: ExternalValues(directory: external.externalData),
                 handlers: prepared.handlers[index], code: request.code,
-                validation: ValidationSettings(policy: request.violations, rejects: rejects), keyMap: keyMap,
+                validation: ValidationSettings(policy: request.violations, rejects: files.rejects),
+                keyMap: files.keyMap,
                 scratchPath: work.scratch(index),
                 inWALMode: store.isWAL, cancellation: cancellation, events: events)
             let result = try run.run(&progress)
@@ -219,10 +234,6 @@ package struct Migration {
             }
             if index + 1 < prepared.steps.count { source = try SourceStore.staged(work.staging(index)) }
         }
-        // The new store counts on what was left out of it being written down.
-        try rejects?.sync()
-        try keyMap?.finish()
-        return work.staging(prepared.steps.count - 1)
     }
 
     private func requireSpace(_ prepared: PreparedMigration, at path: String) throws(EngineError) {

@@ -121,6 +121,9 @@ package struct PreparedMigration: Sendable {
             }
             steps.append(step)
             warnings += step.warnings.map { "\(run.versions.last ?? ""): \($0)" }
+            if step.objects != nil {
+                warnings += try ValidationRules(step.layout).unchecked.map { "\(run.versions.last ?? ""): \($0)" }
+            }
             source = step.layout
             schema = step.resultingSchema(after: schema)
             appObjects = step.appObjects

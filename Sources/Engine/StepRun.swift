@@ -82,6 +82,10 @@ struct StepRun {
         _ objects: ObjectStep, in staging: StagingStore, _ result: inout Result, _ written: inout WrittenRows,
         _ progress: inout Progress
     ) throws(EngineError) {
+        // Before the first row: a model that can't be checked is refused at once.
+        let stage = try ValidationStage(
+            layout: step.layout, storeUUID: source.metadata.uuid, policy: validation.policy,
+            rejects: validation.rejects)
         let run = ObjectRun(
             step: step, objects: objects, source: source, staging: staging, scratchPath: scratchPath, options: options,
             code: code, external: external, keyMap: keyMap, cancellation: cancellation, events: events)
@@ -91,10 +95,7 @@ struct StepRun {
             joins.append(try moveCounting(pass, into: staging, &joinResult, &progress))
         }
         events(.phaseBegan("validation"))
-        let validated = try ValidationStage(
-            layout: step.layout, storeUUID: source.metadata.uuid, policy: validation.policy,
-            rejects: validation.rejects
-        ).run(on: staging.connection, cancellation: cancellation)
+        let validated = try stage.run(on: staging.connection, cancellation: cancellation)
         result.rows += joinResult.rows
         result.bytes += outcome.bytes + joinResult.bytes
         result.dropped += outcome.dropped

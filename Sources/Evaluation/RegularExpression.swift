@@ -4,7 +4,7 @@
 /// ICU's own matchers, which go back and try again, need exponential time for patterns like `(a+)+$`. Since only
 /// “matches or not” is asked, lazy and greedy are the same. Back references, possessive and atomic groups can't be had
 /// that way and are refused.
-struct RegularExpression: Sendable {
+package struct RegularExpression: Sendable {
     struct Program: Sendable {
         var instructions: [Instruction] = []
     }
@@ -28,7 +28,7 @@ struct RegularExpression: Sendable {
     let programs: [Program]
 
     /// - Throws: `RegularExpressionError` for what is no pattern or isn't supported.
-    init(_ pattern: String, caseInsensitive: Bool = false) throws(RegularExpressionError) {
+    package init(_ pattern: String, caseInsensitive: Bool = false) throws(RegularExpressionError) {
         var parser = RegularExpressionParser(pattern, caseInsensitive: caseInsensitive)
         var builder = RegularExpressionBuilder()
         try builder.build(parser.whole())
@@ -38,17 +38,17 @@ struct RegularExpression: Sendable {
     /// Whether the pattern matches the whole text.
     ///
     /// - Throws: `type` past `EvaluationLimits.patternSteps`.
-    func matches(_ text: String) throws(EvaluationError) -> Bool {
+    package func matches(_ text: String) throws(EvaluationError) -> Bool {
         var run = RegularExpressionRun(programs: programs, text: Array(text.unicodeScalars))
         return try run.matches(0, in: .whole, at: 0)
     }
 }
 
 /// Why a text is no regular expression.
-struct RegularExpressionError: Error, Hashable, Sendable {
-    var message: String
+package struct RegularExpressionError: Error, Hashable, Sendable {
+    package var message: String
     /// Characters before the place.
-    var offset: Int
+    package var offset: Int
 }
 
 /// One text being matched.

@@ -17,7 +17,8 @@ struct PoliciesExample: CustomTestStringConvertible, Sendable {
     var frameworkVersion: Int?
     /// Columns whose values no two runs share, `ZCOLOR.ZCOLORID`.
     var random: [String] = []
-    var fusesSteps = true
+    /// A store in shared/stores that settles names of join tables which no model tells.
+    var template: String?
 
     var testDescription: String { name }
 
@@ -42,7 +43,7 @@ struct PoliciesExample: CustomTestStringConvertible, Sendable {
     func request(store: String, output: String, _ work: Work = .usual) -> MigrationRequest {
         MigrationRequest(
             store: store, models: StoreRows.shared(models), output: output, target: target,
-            frameworkVersion: frameworkVersion, fusesSteps: fusesSteps,
+            frameworkVersion: frameworkVersion, schemaTemplate: template.map { StoreRows.shared($0) },
             options: EngineOptions(batchRows: work.batchRows, jobs: work.jobs, now: Self.now),
             mappings: mappings.map { StoreRows.shared($0) }, code: code)
     }

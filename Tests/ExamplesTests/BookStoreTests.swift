@@ -10,6 +10,8 @@ struct BookStoreTests {
     static let history = ExampleHistory(
         name: "BookStore", versions: ["v1", "v2", "v3", "v4", "v5"], code: BookStoreMigrator.code)
 
+    /// Z_ENT of Publication from v3 on; Genre is 1, Magazine 3.
+    private static let publication = 2
     private static let carried = "Z_PK, ZTITLE, ZISBN, ZPUBLISHED, ZPRICE, ZCOVER"
 
     @Test("v1 → v2: authors and genres get room")
@@ -20,7 +22,9 @@ struct BookStoreTests {
         #expect(
             try StoreContent.rows("SELECT \(Self.carried), ZAUTHOR FROM ZBOOK", result)
                 == StoreContent.rows("SELECT \(Self.carried), NULL FROM ZBOOK", source))
-        #expect(try StoreContent.externalFiles(result) == StoreContent.externalFiles(source))
+        let files = try StoreContent.externalFiles(source)
+        #expect(!files.isEmpty)
+        #expect(try StoreContent.externalFiles(result) == files)
         #expect(try StoreContent.count("ZGENRE", result) == 0)
         #expect(try StoreContent.count("Z_1GENRES", result) == 0)
     }
@@ -32,7 +36,7 @@ struct BookStoreTests {
         let result = try await Self.history.migrate(source, to: "v3", in: workshop)
         #expect(
             try StoreContent.rows("SELECT \(Self.carried), ZAUTHOR, Z_ENT, ZISSUE FROM ZPUBLICATION", result)
-                == StoreContent.rows("SELECT \(Self.carried), ZAUTHOR, 3, NULL FROM ZBOOK", source))
+                == StoreContent.rows("SELECT \(Self.carried), ZAUTHOR, \(Self.publication), NULL FROM ZBOOK", source))
         try expectGenres(result, from: source, at: "v2")
     }
 
@@ -133,15 +137,11 @@ struct BookStoreTests {
     ) throws {
         let hadBooks = ["v1", "v2"].contains(version)
         let table = hadBooks ? "ZBOOK" : "ZPUBLICATION"
-        let (entity, magazine, issue) = ("Publication", "Magazine", "ZISSUE")
-        let names = try StoreContent.texts(
-            "SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME IN ('\(entity)', '\(magazine)') ORDER BY Z_NAME", result)
-        let publication = names[1][0] ?? ""
         #expect(
-            try StoreContent.rows("SELECT \(Self.carried), Z_ENT, \(issue) FROM ZPUBLICATION", result)
+            try StoreContent.rows("SELECT \(Self.carried), Z_ENT, ZISSUE FROM ZPUBLICATION", result)
                 == StoreContent.rows(
-                    "SELECT \(Self.carried), \(hadBooks ? "\(publication), NULL" : "Z_ENT, ZISSUE") FROM \(table)", source)
-        )
+                    "SELECT \(Self.carried), \(hadBooks ? "\(Self.publication), NULL" : "Z_ENT, ZISSUE") FROM \(table)",
+                    source))
         #expect(try StoreContent.externalFiles(result) == StoreContent.externalFiles(source))
         #expect(
             try StoreContent.texts(
@@ -155,8 +155,8 @@ struct BookStoreTests {
     }
 
     private func expectGenres(_ result: String, from source: String, at version: String) throws {
-        // Book and Genre are the entities 1 and 2 of v2, Genre and Publication 1 and 3 of the versions after.
-        let links = "SELECT Z_3PUBLICATIONS AS p, Z_1GENRES AS g FROM Z_1PUBLICATIONS ORDER BY 1, 2"
+        // Book and Genre are the entities 1 and 2 of v2, Genre and Publication 1 and 2 of the versions after.
+        let links = "SELECT Z_2PUBLICATIONS AS p, Z_1GENRES AS g FROM Z_1PUBLICATIONS ORDER BY 1, 2"
         let genres = "SELECT Z_PK, ZNAME FROM ZGENRE"
         switch version {
         case "v1":

@@ -31,7 +31,7 @@ struct ExampleHistory: Sendable {
 
     /// A generated store at a version.
     func store(at version: String, in workshop: borrowing Workshop, seed: UInt64 = 1) throws -> String {
-        let path = workshop.path("\(name) \(version) \(seed).sqlite")
+        let path = workshop.path("\(name)-\(version)-\(seed).sqlite")
         guard !FileManager.default.fileExists(atPath: path) else { return path }
         var generation = StoreGeneration(model: models, output: path, rows: Self.rows, seed: seed)
         generation.version = version

@@ -9,7 +9,8 @@ struct JumpsTests {
     static let detour = ExampleHistory(name: "Detour", versions: ["v1", "v2", "v4", "v5", "v6"])
     static let histories = [jumps, detour]
 
-    private static let carried = "Z_PK, ZNUMBER, ZSTART"
+    /// v3 keeps the start in a column of doubles, all others in one for which SQLite makes 9.0 an integer.
+    private static let carried = "Z_PK, ZNUMBER, CAST(ZSTART AS REAL)"
     private static let stops = "SELECT Z_PK, ZPLACE, ZTRIP, Z_FOK_TRIP FROM ZSTOP"
 
     @Test("v1, v2 and v3 → v4: a jump over the versions between", arguments: ["v1", "v2", "v3"])

@@ -78,6 +78,7 @@ struct CreatePass {
             model.session.destination.sourceBatch = nil
             count(rows: batch.count, bytes: batch.byteCount, dropped: dropped, &result, &progress)
         }
+        model.session.leaveRow()
     }
 
     private func count(

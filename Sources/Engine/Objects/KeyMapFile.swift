@@ -74,6 +74,15 @@ final class KeyMapFile {
         }
     }
 
+    /// Removes the file.
+    func discard() throws(EngineError) {
+        do {
+            try Files.unlink(path)
+        } catch {
+            throw EngineError(.inputOutput, "\(path): \(error.message)")
+        }
+    }
+
     private func uri(_ object: ObjectID, _ map: StorageMap, _ uuid: String) -> String {
         "x-coredata://\(uuid)/\(map.name(of: object.entity))/p\(object.key)"
     }

@@ -2,6 +2,7 @@ import CausewayEvaluation
 import CausewayObjects
 import CausewayPlanning
 import CausewaySQLite
+import CausewaySQLiteFile
 
 /// The two stores of a step as objects: makes contexts on their connections.
 struct ObjectStores: Sendable {
@@ -47,5 +48,14 @@ struct ObjectStores: Sendable {
             source: source, destination: destination,
             mappings: objects.mappings.map { CausewayObjects.EntityMapping($0.description, index: $0.index) },
             plans: objects.mappings, associations: associations, now: now)
+    }
+}
+
+extension MigrationSession {
+    /// Stands on no row any more: the batch that the last one lies in goes, and later hooks may ask for that very object.
+    func leaveRow() {
+        source.stand(
+            on: ObjectID(side: .source, entity: 0, key: 0), reader: RecordReader(capacity: 1), cells: [], row: -1)
+        destination.follow(source)
     }
 }

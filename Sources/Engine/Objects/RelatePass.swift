@@ -60,6 +60,7 @@ struct RelatePass {
             }
             try model.settle()
         }
+        session.leaveRow()
     }
 
     /// Keys of a batch that the destination has too, in one look; nil where associations on disk must be asked.

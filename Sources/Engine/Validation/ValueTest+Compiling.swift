@@ -1,3 +1,4 @@
+import CausewayEvaluation
 import CausewayExpressions
 import CausewayModel
 import CausewayStoreFormat
@@ -73,14 +74,13 @@ struct ValueTestCompiler {
             case .constant(.string(let pattern)) = comparison.right,
             comparison.options.isSubset(of: .caseInsensitive)
         else { return nil }
-        do {
-            // Core Data's engine goes by code points, not by grapheme clusters.
-            let regex = try Regex(pattern).matchingSemantics(.unicodeScalar)
-            return .matches(comparison.options.isEmpty ? regex : regex.ignoresCase())
+        do throws(RegularExpressionError) {
+            return .matches(
+                try RegularExpression(pattern, caseInsensitive: comparison.options.contains(.caseInsensitive)))
         } catch {
             throw EngineError(
-                .plan, "\(place): the regular expression of its validation can't be compiled: \(error)",
-                remedy: "write it without what only ICU knows, or remove it from the model")
+                .plan, "\(place): the regular expression of its validation can't be used: \(error.message)",
+                remedy: "write it otherwise, or remove it from the model")
         }
     }
 

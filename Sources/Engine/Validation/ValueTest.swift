@@ -1,3 +1,4 @@
+import CausewayEvaluation
 import CausewayStoreFormat
 
 /// A validation predicate on one value that isn't NULL, compiled: asked in SQL where SQL gives Core Data's answer, else
@@ -44,7 +45,7 @@ indirect enum ValueTest {
     case always(Bool)
     /// The literal is a number, or a text for equality; for lengths an integer from 0 to `longestLength`.
     case compare(Subject, Relation, StoredLiteral)
-    case matches(Regex<AnyRegexOutput>)
+    case matches(RegularExpression)
     case not(ValueTest)
     case all([ValueTest])
     case any([ValueTest])
@@ -137,9 +138,9 @@ extension ValueTest {
         case .matches(let regex):
             guard case .text(let text) = value else { return false }
             do {
-                return try regex.wholeMatch(in: text) != nil
+                return try regex.matches(text)
             } catch {
-                throw EngineError(.verification, "a regular expression of the model can't be evaluated: \(error)")
+                throw EngineError(.verification, "a regular expression of the model can't be evaluated: \(error.message)")
             }
         case .not(let test): return try !test.holds(for: value)
         case .all(let tests):

@@ -262,15 +262,9 @@ package struct ObjectStepPlanner {
 
     // MARK: - Dropped rows
 
-    /// Whether a mapping may leave source rows out.
-    func mayDrop(_ index: Int) -> Bool {
-        entities[index].mapping.filter != nil || entities[index].mapping.mapping.policyClassName != nil
-    }
-
-    /// Where rows may be left out, links to them end: Core Data's look-up simply doesn't find them
-    /// (core-data-migration.md §3).
+    /// Links to rows that aren't there end, be it that they were left out or that the source's key led nowhere: Core
+    /// Data's look-up simply doesn't find them (core-data-migration.md §3).
     private func cleanups() -> [String] {
-        guard entities.indices.contains(where: { mayDrop($0) }) else { return [] }
         var result: [String] = []
         for table in destination.layout.tables {
             for column in table.columns {
