@@ -67,6 +67,7 @@ struct MappingModelHookTests {
     final class HookPolicy: EntityMigrationPolicy {
         private var rows = 0
         private var relations = 0
+        private var last: ManagedObject?
 
         private func note(_ hook: String, _ mapping: EntityMapping, _ manager: MigrationManager) {
             let log = manager.userInfo["log"] as? [String] ?? []
@@ -81,10 +82,13 @@ struct MappingModelHookTests {
             forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
         ) throws {
             rows += 1
+            last = sInstance
             try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
         }
 
         override func endInstanceCreation(forMapping mapping: EntityMapping, manager: MigrationManager) throws {
+            // Its batch is gone: it is read again.
+            guard try last?.string("postID")?.count == 36 else { throw PolicyError.nothingMade(mapping.name) }
             note("endInstanceCreation after \(rows)", mapping, manager)
         }
 

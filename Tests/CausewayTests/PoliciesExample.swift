@@ -106,6 +106,12 @@ struct PoliciesExample: CustomTestStringConvertible, Sendable {
         let hashes = try Checker.run("version-hashes", ["store", result])
         #expect(hashes.status == 0, "\(hashes.text)")
         #expect(try StoreRows.texts(result, "PRAGMA integrity_check") == ["ok"])
+        for name in try StoreRows.texts(result, "SELECT Z_NAME FROM Z_PRIMARYKEY WHERE Z_SUPER = 0") {
+            let isEnough = "SELECT Z_MAX >= ifnull((SELECT max(Z_PK) FROM \"Z\(name.uppercased())\"), 0)"
+            #expect(
+                try StoreRows.texts(result, "\(isEnough) FROM Z_PRIMARYKEY WHERE Z_NAME = '\(name)'") == ["1"],
+                "the next \(name) of the app would get a key that is taken")
+        }
     }
 
     private func expectMetadata(_ result: String, _ reference: String) throws {

@@ -30,10 +30,11 @@ struct ExampleHistory: Sendable {
     }
 
     /// A generated store at a version.
-    func store(at version: String, in workshop: borrowing Workshop, seed: UInt64 = 1) throws -> String {
-        let path = workshop.path("\(name)-\(version)-\(seed).sqlite")
-        guard !FileManager.default.fileExists(atPath: path) else { return path }
-        var generation = StoreGeneration(model: models, output: path, rows: Self.rows, seed: seed)
+    func store(
+        at version: String, rows: Int = Self.rows, in workshop: borrowing Workshop, as file: String? = nil
+    ) throws -> String {
+        let path = workshop.path(file ?? "\(name)-\(version).sqlite")
+        var generation = StoreGeneration(model: models, output: path, rows: rows, seed: 1)
         generation.version = version
         try generation.run()
         if let sql = fills[version] { try StoreContent.execute(sql, path) }

@@ -18,34 +18,40 @@ struct ExampleProcessTests {
     ]
 
     @Test("each migrates a store of the first version in place", arguments: runs)
-    func migrates(_ run: Run) throws {
+    func migrates(_ run: Run) async throws {
         let workshop = try Workshop()
-        try expectMigration(run.history, in: workshop)
+        try await expectMigration(run.history, in: workshop)
     }
 
     @Test("Tracks migrates by its stages")
-    func migratesByStages() throws {
+    func migratesByStages() async throws {
         let workshop = try Workshop()
-        try expectMigration(try TracksTests.history.get(), in: workshop)
+        try await expectMigration(try TracksTests.history.get(), in: workshop)
     }
 
     @Test("Jumps and Detour need no code: the plain command migrates them", arguments: JumpsTests.histories)
-    func migratesWithoutCode(_ history: ExampleHistory) throws {
+    func migratesWithoutCode(_ history: ExampleHistory) async throws {
         let workshop = try Workshop()
-        try expectMigration(history, executable: "causeway", in: workshop)
+        try await expectMigration(history, executable: "causeway", in: workshop)
     }
 
     private func expectMigration(
         _ history: ExampleHistory, executable: String? = nil, in workshop: borrowing Workshop
-    ) throws {
+    ) async throws {
         let first = try #require(history.versions.first)
         let last = try #require(history.versions.last)
         let store = try history.store(at: first, in: workshop)
         let executable = try ChildProcess.executable(executable ?? "\(history.name)Migrator")
+        let files = try StoreContent.externalFiles(store)
         let process = try ChildProcess(executable, ["migrate", store, "--models", history.models])
         #expect(process.status == 0, "\(process.errors)")
         #expect(process.output.contains("\(first) → \(last)"), "\(process.output)")
         #expect(FileManager.default.fileExists(atPath: store + ".premigration"))
+        #expect(try StoreContent.externalFiles(store) == files)
+        // What the process wrote is what the library writes.
+        let source = try history.store(at: first, in: workshop, as: "again.sqlite")
+        let result = try await history.migrate(source, to: last, in: workshop)
+        StoreContent.expectSame(try StoreContent.dump(store), try StoreContent.dump(result), "process and library")
         let again = try ChildProcess(executable, ["plan", store, "--models", history.models])
         #expect(again.status == 0, "\(again.errors)")
     }
