@@ -25,7 +25,7 @@ open class MigrationManager {
     /// The entity mapping that is being processed.
     public var currentEntityMapping: EntityMapping? { session.currentMapping }
 
-    /// From 0 to 1 over the step's three stages, by rows.
+    /// From 0 to 1 over the step's three stages, each by entity mappings.
     public var migrationProgress: Double { session.progress() }
 
     /// Remembers that a destination object was made from a source object: lookups in stage 2 find it.

@@ -91,9 +91,16 @@ package final class MigrationSession {
     }
 
     /// After the hook: what its associations come to.
-    package func endRow() {
-        guard let row else { return }
+    ///
+    /// - Returns: whether anything was made of the row.
+    package func endRow() -> Bool {
+        guard let row else { return false }
         self.row = nil
+        remember(row)
+        return !row.associated.isEmpty
+    }
+
+    private func remember(_ row: RowInHand) {
         let plan = plans[row.mapping]
         let wasTaken = destination.keptKey == nil && plan.keeping != .never
         destination.keptKey = nil
@@ -157,6 +164,7 @@ package final class MigrationSession {
         switch fill.origin {
         case .carry(let cell): try destination.carry(cell, to: made, column: fill.column)
         case .compute(let expression):
+            functions.property = fill.name
             let value = try expression.evaluate(scope)
             let cell = try destination.cell(for: value, as: fill.attribute, named: fill.name, of: made)
             try destination.setCell(made, column: fill.column, to: cell)
@@ -166,6 +174,7 @@ package final class MigrationSession {
     private func fillByExpressions(_ made: ObjectID, _ mapping: EntityMapping, _ plan: EntityMappingPlan) throws {
         for property in mapping.attributeMappings {
             guard let expression = try compiled(property, mapping) else { continue }
+            functions.property = property.name
             try destination.set(PropertyKey(property.name), of: made, to: try expression.evaluate(scope))
         }
         // A policy that rewrites expressions, or another source row than the one in hand: links as stage 2 makes them.
@@ -242,6 +251,7 @@ package final class MigrationSession {
 
     private func relate(_ object: ObjectID, _ name: String, _ expression: CompiledExpression) throws {
         let entity = destination.map.name(of: object.entity)
+        functions.property = name
         functions.fitting = destination.map.schema.model.relationship(name, of: entity)?.relationship.destination
         defer { functions.fitting = nil }
         try destination.set(PropertyKey(name), of: object, to: try expression.evaluate(scope))

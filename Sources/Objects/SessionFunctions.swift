@@ -8,6 +8,8 @@ final class SessionFunctions: FunctionTarget {
     var own: [String: MigrationFunction] = [:]
     /// The entity that the destination relationship in hand leads to.
     var fitting: String?
+    /// The destination property whose expression is evaluated.
+    var property = ""
 
     var catalog: SelectorCatalog {
         SelectorCatalog(policy: Set(policy.keys), manager: Set(own.keys))
@@ -18,6 +20,12 @@ final class SessionFunctions: FunctionTarget {
             throw ObjectError(.missing, "the migration is over")
         }
         switch (receiver, selector) {
+        case (.entityMapping, _):
+            return session.currentMapping.flatMap { Self.value(selector, arguments, of: $0) } ?? .null
+        case (.propertyMapping, _):
+            let mapping = session.currentMapping
+            let all = (mapping?.attributeMappings ?? []) + (mapping?.relationshipMappings ?? [])
+            return all.first { $0.name == property }.flatMap { Self.value(selector, arguments, of: $0) } ?? .null
         case (.manager, SelectorCatalog.byMapping):
             guard arguments.count == 2, case .string(let name) = arguments[0] else { throw wrong(selector) }
             return .collection(
@@ -39,6 +47,31 @@ final class SessionFunctions: FunctionTarget {
         default:
             throw unknown(selector, "this object")
         }
+    }
+
+    /// What expressions may ask of `$entityMapping`.
+    private static func value(_ selector: String, _ arguments: [Value], of mapping: EntityMapping) -> Value? {
+        switch selector {
+        case "name": .string(mapping.name)
+        case "sourceEntityName": mapping.sourceEntityName.map { .string($0) }
+        case "destinationEntityName": mapping.destinationEntityName.map { .string($0) }
+        case SelectorCatalog.keyPath: userInfo(arguments, mapping.userInfo)
+        default: nil
+        }
+    }
+
+    /// What expressions may ask of `$propertyMapping`.
+    private static func value(_ selector: String, _ arguments: [Value], of mapping: PropertyMapping) -> Value? {
+        switch selector {
+        case "name": .string(mapping.name)
+        case SelectorCatalog.keyPath: userInfo(arguments, mapping.userInfo)
+        default: nil
+        }
+    }
+
+    private static func userInfo(_ arguments: [Value], _ info: [String: Value]) -> Value? {
+        guard case .string(let path)? = arguments.first, path.hasPrefix("userInfo.") else { return nil }
+        return info[String(path.dropFirst("userInfo.".count))]
     }
 
     /// A single object or nil stands where a collection is meant (core-data-migration.md §3).
@@ -74,6 +107,9 @@ package struct SelectorCatalog: FunctionCatalog, Sendable {
     static let byRelationship = "destinationInstancesForSourceRelationshipNamed:sourceInstances:"
     static let sources = "sourceInstancesForEntityMappingNamed:destinationInstances:"
 
+    /// `$entityMapping.userInfo.key`
+    static let keyPath = "valueForKeyPath:"
+
     private let policy: Set<String>
     private let manager: Set<String>
 
@@ -88,7 +124,10 @@ package struct SelectorCatalog: FunctionCatalog, Sendable {
         case .manager:
             return [Self.byMapping, Self.byRelationship, Self.sources].contains(selector) || manager.contains(selector)
         case .entityPolicy: return policy.contains(selector)
-        default: return false
+        case .entityMapping:
+            return ["name", "sourceEntityName", "destinationEntityName", Self.keyPath].contains(selector)
+        case .propertyMapping: return ["name", Self.keyPath].contains(selector)
+        case .object: return false
         }
     }
 }

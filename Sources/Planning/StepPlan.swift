@@ -144,7 +144,8 @@ package struct StepPlanner {
             versions: versions, firstStep: firstStep, mapping: planner.mapping, source: source, layout: layout,
             statements: statements, hasHistory: hasHistory, passes: passes, appObjects: carried.objects,
             derivedValues: planner.derivedValues(in: layout), mustBeEmpty: [],
-            losses: MappingNotice.losses(of: resolved, from: source.model).map(\.message) + carried.losses
+            losses: MappingNotice.losses(of: resolved, from: source.model).map(\.message)
+                + UnreadProperties(resolved: resolved, source: source.model).sentences + carried.losses
                 + objectPlanner.historyLosses(hasHistory),
             warnings: layout.undecidable + statements.unsupported + resolved.flatMap(\.warnings).map(\.message),
             objects: objects)

@@ -114,11 +114,16 @@ struct JumpsTests {
             try StoreContent.dump(jump).filter { tables.contains($0.key) }, "Detour and Jumps from \(version)")
     }
 
-    @Test("the detour is a path of its own", arguments: [("v1", ["v1", "v2", "v4", "v5", "v6"]), ("v2", ["v2", "v4", "v5", "v6"])])
-    func path(from version: String, path: [String]) throws {
+    @Test(
+        "each version has its own path",
+        arguments: [
+            (jumps, ["v1", "v4", "v5", "v6"]), (jumps, ["v2", "v4", "v5", "v6"]), (jumps, ["v3", "v4", "v5", "v6"]),
+            (detour, ["v1", "v2", "v4", "v5", "v6"]), (detour, ["v2", "v4", "v5", "v6"]),
+        ])
+    func path(_ history: ExampleHistory, path: [String]) throws {
         let workshop = try Workshop()
-        let source = try Self.detour.store(at: version, in: workshop)
-        #expect(try Migrator(store: source, models: Self.detour.models).plan().path == path)
+        let source = try history.store(at: path[0], in: workshop)
+        #expect(try Migrator(store: source, models: history.models).plan().path == path)
     }
 
     @Test("the broken version is no target", arguments: [[:], ["v2": "v3"]])

@@ -82,8 +82,8 @@ struct SameRowsTests {
     }
 
     @Test(
-        "layout, metadata and version hashes are as Core Data writes them", .enabled(if: Checker.isThere, Checker.missing),
-        arguments: ways)
+        "layout, metadata and version hashes are as Core Data writes them",
+        .enabled(if: Checker.isThere, Checker.missing), arguments: ways)
     func layout(_ way: Way) async throws {
         let workshop = try Workshop()
         let source = try way.history.store(at: way.from, in: workshop)

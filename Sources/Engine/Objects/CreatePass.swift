@@ -244,7 +244,7 @@ final class RowHook {
         reader = RecordReader(capacity: plan.select.cells.count)
     }
 
-    /// Calls the policy for every row; returns how many rows the filter left out.
+    /// Calls the policy for every row; returns from how many nothing was made.
     func process(_ batch: RowBatch) throws(EngineError) -> Int {
         var dropped = 0
         for row in 0..<batch.count {
@@ -266,7 +266,7 @@ final class RowHook {
                 session.begin(row: object, mapping: plan.index, key: try keptKey(key))
                 try policy.createDestinationInstances(
                     forSource: session.source.object(with: object), in: mapping, manager: manager)
-                session.endRow()
+                if !session.endRow() { dropped += 1 }
                 try session.checkCancelled()
             } catch {
                 throw EngineError(

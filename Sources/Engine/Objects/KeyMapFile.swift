@@ -8,8 +8,8 @@ import CausewayPlanning
 ///
 ///     {"step":"v2 → v3","mapping":"PostToPost","old":"x-coredata://…/Post/p1","new":"x-coredata://…/Post/p7"}
 ///
-/// Rows that keep their key aren't listed; a row that was split has a line for each result, one that was dropped a line
-/// with `null`.
+/// Rows that keep their URI aren't listed, nor rows from which nothing was made. A row that was split has a line for each
+/// result; one whose own key was given to something that isn't its result has a line with `null`.
 final class KeyMapFile {
     private static let pageSize = 4_096
 
