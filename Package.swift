@@ -86,7 +86,8 @@ let package = Package(
         .layer(
             "Planning",
             [
-                "CausewayObjects", "CausewayEvaluation", "CausewayExpressions", "CausewayStoreFormat", "CausewayMapping",
+                "CausewayObjects", "CausewayEvaluation", "CausewayExpressions", "CausewayStoreFormat",
+                "CausewayMapping",
                 "CausewayModel", "CausewaySQLite", crypto,
             ]),
         .layer(
@@ -98,7 +99,8 @@ let package = Package(
         .layer(
             "Engine",
             [
-                "CausewayObjects", "CausewayEvaluation", "CausewayExpressions", "CausewayPlanning", "CausewayStoreFormat", "CausewayMapping", "CausewayModel", "CausewaySQLite",
+                "CausewayObjects", "CausewayEvaluation", "CausewayExpressions", "CausewayPlanning",
+                "CausewayStoreFormat", "CausewayMapping", "CausewayModel", "CausewaySQLite",
                 "CausewaySQLiteFile", "CausewayPlatform", "CausewayPlist",
             ]),
         .layer(
@@ -112,7 +114,8 @@ let package = Package(
         .target(
             name: "Causeway",
             dependencies: [
-                "CausewayObjects", "CausewayEvaluation", "CausewayExpressions", "CausewayEngine", "CausewayGeneration", "CausewayPlanning", "CausewayStoreFormat", "CausewayMapping",
+                "CausewayObjects", "CausewayEvaluation", "CausewayExpressions", "CausewayEngine", "CausewayGeneration",
+                "CausewayPlanning", "CausewayStoreFormat", "CausewayMapping",
                 "CausewayModel", "CausewaySQLite", "CausewayPlatform",
             ],
             swiftSettings: settings),
@@ -157,7 +160,8 @@ let package = Package(
         .tests(
             "Engine",
             [
-                "CausewayObjects", "CausewayEvaluation", "CausewayEngine", "CausewayPlanning", "CausewayMapping", "CausewayModel", "CausewayStoreFormat",
+                "CausewayObjects", "CausewayEvaluation", "CausewayEngine", "CausewayPlanning", "CausewayMapping",
+                "CausewayModel", "CausewayStoreFormat",
                 "CausewayExpressions", "CausewaySQLite", "CausewaySQLiteFile", "CausewayPlatform", "CausewayPlist",
             ]),
         .tests(
@@ -187,6 +191,6 @@ let package = Package(
 
 // DEVELOPMENT AID, removed before landing: CAUSEWAY_ONLY=A,B keeps only the test targets CausewayATests, CausewayBTests.
 if let only = Context.environment["CAUSEWAY_ONLY"] {
-    let kept = Set(only.split(separator: ",").map { "Causeway\($0)Tests" })
+    let kept = Set(only.split(separator: ",", omittingEmptySubsequences: false).map { "Causeway\($0)Tests" })
     package.targets.removeAll { $0.type == .test && !kept.contains($0.name) }
 }

@@ -12,7 +12,8 @@ package struct EngineOptions: Hashable, Sendable {
     package var now: Double
 
     package init(
-        batchRows: Int = 4_096, batchBytes: Int = 1 << 20, jobs: Int, now: Double = WallClock.secondsSinceReferenceDate()
+        batchRows: Int = 4_096, batchBytes: Int = 1 << 20, jobs: Int,
+        now: Double = WallClock.secondsSinceReferenceDate()
     ) {
         self.batchRows = batchRows
         self.batchBytes = batchBytes

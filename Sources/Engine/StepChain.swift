@@ -55,7 +55,8 @@ struct StepChain {
                 do throws(InferenceError) {
                     content = .inferred(
                         try MappingInference.infer(
-                            from: hop.from.model, to: hop.to.model, step: index, hashes: (hop.from.hashes, hop.to.hashes)))
+                            from: hop.from.model, to: hop.to.model, step: index,
+                            hashes: (hop.from.hashes, hop.to.hashes)))
                 } catch {
                     refusals += error.refusals.map { "\(step): \($0)" }
                     continue
@@ -89,7 +90,8 @@ struct StepChain {
     private func hops() -> [Hop] {
         guard let staged else { return zip(line, line.dropFirst()).map { Hop(from: $0, to: $1, handlers: []) } }
         return staged.compactMap { run in
-            guard let from = line.first(where: { $0.name == run.from }), let to = line.first(where: { $0.name == run.to })
+            guard let from = line.first(where: { $0.name == run.from }),
+                let to = line.first(where: { $0.name == run.to })
             else { return nil }
             return Hop(from: from, to: to, handlers: run.handlers)
         }

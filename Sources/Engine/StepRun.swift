@@ -104,7 +104,7 @@ struct StepRun {
             let name = objects.destination.name(of: number)
             written.entities[name, default: 0] += rows - (validated.rejectedRows[name] ?? 0)
             written.indexes = outcome.indexes
-        result.made += rows
+            result.made += rows
         }
         result.rows += result.made - validated.rejected
         written.hasObjects = true

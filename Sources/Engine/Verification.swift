@@ -23,7 +23,8 @@ struct Verification {
             if let stage = written.stage {
                 findings += expectedBeforeHandlers(stage.before)
                 findings += stage.findings(
-                    step.layout, found: try StoreCounts(step.layout) { sql throws(SQLiteError) in try result.prepare(sql) })
+                    step.layout,
+                    found: try StoreCounts(step.layout) { sql throws(SQLiteError) in try result.prepare(sql) })
             } else {
                 findings += try tableCounts(result)
                 findings += try entityCounts(result)

@@ -80,6 +80,12 @@ package final class MigrationSession {
         return index
     }
 
+    /// Stands on no row any more: the batch that the last one lies in goes, and later hooks may ask for that very object.
+    package func leaveRow() {
+        source.current = nil
+        destination.current = nil
+    }
+
     // MARK: - Stage 1
 
     /// Before the hook of a source row: `key` is its key where the new row may have it.
@@ -190,7 +196,8 @@ package final class MigrationSession {
 
     private func carry(_ fill: EntityMappingPlan.KeyFill, to made: ObjectID) throws {
         guard let reader = source.current?.reader, reader.integer(at: fill.key) != nil else { return }
-        let entity = fill.entity.flatMap { reader.integer(at: $0) }.map { Int32(truncatingIfNeeded: $0) } ?? fill.declared
+        let entity =
+            fill.entity.flatMap { reader.integer(at: $0) }.map { Int32(truncatingIfNeeded: $0) } ?? fill.declared
         guard let number = fill.numbers[entity] else { return }
         try destination.carry(fill.key, to: made, column: fill.column)
         if let column = fill.entityColumn { try destination.setCell(made, column: column, to: .integer(Int64(number))) }
@@ -331,7 +338,8 @@ package final class MigrationSession {
                 if !recorded.isEmpty { continue }
             }
             let plan = plans[mapping]
-            guard plan.keeping == .always, plan.destinationEntity == object.entity, let entity = plan.sourceEntity else {
+            guard plan.keeping == .always, plan.destinationEntity == object.entity, let entity = plan.sourceEntity
+            else {
                 continue
             }
             let from = ObjectID(side: .source, entity: entity, key: object.key)
@@ -352,7 +360,8 @@ package final class MigrationSession {
         }
         let number = try destination.number(of: entity)
         let handle = try destination.key(attribute.name)
-        guard let resolved = handle.handle, case .attribute(_, let description)? = destination.map.place(of: resolved, entity: number)
+        guard let resolved = handle.handle,
+            case .attribute(_, let description)? = destination.map.place(of: resolved, entity: number)
         else { throw ObjectError(.unknownProperty, "\(entity) has no attribute “\(attribute.name)”") }
         let any = ObjectID(side: .destination, entity: number, key: 0)
         let cell = try destination.cell(for: value, as: description, named: attribute.name, of: any)

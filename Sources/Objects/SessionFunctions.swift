@@ -29,7 +29,9 @@ final class SessionFunctions: FunctionTarget {
         case (.manager, SelectorCatalog.byMapping):
             guard arguments.count == 2, case .string(let name) = arguments[0] else { throw wrong(selector) }
             return .collection(
-                try session.destinations(mappingNamed: name, of: try objects(arguments[1], selector)).map { .object($0) })
+                try session.destinations(mappingNamed: name, of: try objects(arguments[1], selector)).map {
+                    .object($0)
+                })
         case (.manager, SelectorCatalog.byRelationship):
             guard arguments.count == 2 else { throw wrong(selector) }
             return .collection(

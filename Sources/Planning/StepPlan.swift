@@ -127,7 +127,8 @@ package struct StepPlanner {
         let preliminary = try StorageMap(
             StoreLayout(model: destination, frameworkVersion: frameworkVersion, hints: template ?? LayoutHints()))
         planner.mapping = ObjectStepPlanner(
-            resolved, source: sourceMap, destination: preliminary, code: code).skeleton(onlyKept: false)
+            resolved, source: sourceMap, destination: preliminary, code: code
+        ).skeleton(onlyKept: false)
         let layout = try StoreLayout(
             model: destination, frameworkVersion: frameworkVersion, hints: try template ?? planner.carriedHints())
         let statements = try layout.statements()

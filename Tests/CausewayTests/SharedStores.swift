@@ -6,10 +6,10 @@ enum SharedStores {
         .deletingLastPathComponent()
     static let shared = project.deletingLastPathComponent().appending(path: "shared")
     static let folder = shared.appending(path: "stores")
-    static let isThere = FileManager.default.fileExists(atPath: folder.path())
+    static let isThere = FileManager.default.fileExists(atPath: folder.path(percentEncoded: false))
     static let missing = "shared/stores is missing"
 
-    static func path(_ relative: String) -> String { folder.appending(path: relative).path() }
+    static func path(_ relative: String) -> String { folder.appending(path: relative).path(percentEncoded: false) }
 }
 
 /// A folder of a test's own.
@@ -25,7 +25,7 @@ struct TemporaryFolder: ~Copyable {
         try? FileManager.default.removeItem(at: url)
     }
 
-    func path(_ name: String) -> String { url.appending(path: name).path() }
+    func path(_ name: String) -> String { url.appending(path: name).path(percentEncoded: false) }
 
     /// Copies a store with its -wal under a new name, writable.
     func copyStore(_ source: String, as name: String) throws -> String {
@@ -40,7 +40,7 @@ struct TemporaryFolder: ~Copyable {
     /// Every file's bytes by name, folders included: what must not change.
     func snapshot() throws -> [String: Data] {
         var result: [String: Data] = [:]
-        for name in try FileManager.default.subpathsOfDirectory(atPath: url.path()) {
+        for name in try FileManager.default.subpathsOfDirectory(atPath: url.path(percentEncoded: false)) {
             result[name] = FileManager.default.contents(atPath: path(name)) ?? Data()
         }
         return result
@@ -57,7 +57,8 @@ enum Checker {
     static func run(_ tool: String, _ arguments: [String]) throws -> Output {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["python3", SharedStores.shared.appending(path: "tools/\(tool)").path()] + arguments
+        process.arguments =
+            ["python3", SharedStores.shared.appending(path: "tools/\(tool)").path(percentEncoded: false)] + arguments
         let pipe = Pipe()
         process.standardOutput = pipe
         process.standardError = pipe

@@ -139,7 +139,11 @@ struct CreatePass {
                             sourceRows: input.count, dropped: dropped)
                         guard done.push(made) else { return }
                     }
-                    if remaining.withLock({ $0 -= 1; return $0 }) == 0 { done.finish() }
+                    if remaining.withLock({
+                        $0 -= 1; return $0
+                    }) == 0 {
+                        done.finish()
+                    }
                 }
             }
         }

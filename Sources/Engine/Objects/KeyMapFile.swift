@@ -23,7 +23,8 @@ final class KeyMapFile {
         do {
             file = try OpenFile(path, mode: .createNew, permissions: 0o600, followsLinks: false)
         } catch {
-            throw EngineError(.cannotCreate, "\(path): \(error.message)", remedy: "give another --key-map, or move it away")
+            throw EngineError(
+                .cannotCreate, "\(path): \(error.message)", remedy: "give another --key-map, or move it away")
         }
     }
 
@@ -47,7 +48,8 @@ final class KeyMapFile {
                     let old = uri(entry.source, objects.source, stores.storeUUID)
                     let new = entry.destination.map { uri($0, objects.destination, stores.storeUUID) }
                     if old == new { continue }
-                    text += prefix + Self.quoted(plan.description.name) + ",\"old\":" + Self.quoted(old) + ",\"new\":"
+                    text +=
+                        prefix + Self.quoted(plan.description.name) + ",\"old\":" + Self.quoted(old) + ",\"new\":"
                         + (new.map { Self.quoted($0) } ?? "null") + "}\n"
                 }
                 try append(text)

@@ -33,9 +33,7 @@ struct ObjectRun {
         var dropped = 0
     }
 
-    /// - Parameters:
-    ///   - progress: of the whole migration.
-    ///   - joins: runs a pass that copies a join table.
+    /// Runs every mapping model; `joins` runs a pass that copies a join table.
     func run(
         _ progress: inout Progress, joins: (RowPass, inout Progress) throws(EngineError) -> Void
     ) throws(EngineError) -> Result {
@@ -156,7 +154,8 @@ struct ModelRun {
                 try CreatePass(model: self, plan: plan, policy: policy).run(&result, &progress)
                 run.events(
                     .passEnded(
-                        title: plan.description.name, rows: result.read - before.read - (result.dropped - before.dropped),
+                        title: plan.description.name,
+                        rows: result.read - before.read - (result.dropped - before.dropped),
                         dropped: result.dropped - before.dropped, seconds: (ContinuousClock.now - start).seconds))
             }
             try hook(plan) { try policy.endInstanceCreation(forMapping: mapping, manager: manager) }

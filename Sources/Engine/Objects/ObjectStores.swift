@@ -50,12 +50,3 @@ struct ObjectStores: Sendable {
             plans: objects.mappings, associations: associations, now: now)
     }
 }
-
-extension MigrationSession {
-    /// Stands on no row any more: the batch that the last one lies in goes, and later hooks may ask for that very object.
-    func leaveRow() {
-        source.stand(
-            on: ObjectID(side: .source, entity: 0, key: 0), reader: RecordReader(capacity: 1), cells: [], row: -1)
-        destination.follow(source)
-    }
-}

@@ -140,7 +140,8 @@ extension ValueTest {
             do {
                 return try regex.matches(text)
             } catch {
-                throw EngineError(.verification, "a regular expression of the model can't be evaluated: \(error.message)")
+                throw EngineError(
+                    .verification, "a regular expression of the model can't be evaluated: \(error.message)")
             }
         case .not(let test): return try !test.holds(for: value)
         case .all(let tests):

@@ -87,7 +87,8 @@ extension ObjectStepPlanner {
         }
         for entity in source.schema.entities where !mapped.contains(entity) {
             result.append(
-                CausewayMapping.EntityMapping(name: "Remove_\(entity)", kind: .remove, source: entity, destination: nil))
+                CausewayMapping.EntityMapping(name: "Remove_\(entity)", kind: .remove, source: entity, destination: nil)
+            )
         }
         return MappingModel(entityMappings: result)
     }
@@ -100,7 +101,8 @@ extension ObjectStepPlanner {
                 let handle = source.schema.handle(of: path),
                 case .attribute? = source.place(of: handle, entity: Int32(number))
             else { continue }
-            result.append(AttributeMapping(destination: property.name, value: .carried(from: path, nilReplacement: nil)))
+            result.append(
+                AttributeMapping(destination: property.name, value: .carried(from: path, nilReplacement: nil)))
         }
         for ancestor in destination.schema.model.lineage(of: entity) {
             for attribute in ancestor.attributes where attribute.derivation != nil {
@@ -118,7 +120,9 @@ extension ObjectStepPlanner {
         guard hasHistory else { return [] }
         return entities.indices.compactMap { index in
             let mapping = entities[index].mapping.mapping
-            guard keeping[index] != .always, mapping.kind != .remove, let entity = mapping.sourceEntity else { return nil }
+            guard keeping[index] != .always, mapping.kind != .remove, let entity = mapping.sourceEntity else {
+                return nil
+            }
             return "the persistent history of \(entity): its rows get new keys"
         }
     }

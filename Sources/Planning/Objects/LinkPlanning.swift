@@ -67,9 +67,11 @@ struct LinkPlanning {
         guard let link = carriedLink(property, of: index) else { return nil }
         var numbers: [Int32: Int32] = [:]
         for (from, target) in link.targets {
-            guard let to = planner.entities[target].mapping.mapping.destinationEntity.flatMap({
-                destination.schema.number(of: $0)
-            }) else { continue }
+            guard
+                let to = planner.entities[target].mapping.mapping.destinationEntity.flatMap({
+                    destination.schema.number(of: $0)
+                })
+            else { continue }
             numbers[from] = Int32(to)
         }
         return EntityMappingPlan.KeyFill(

@@ -44,7 +44,8 @@ package struct ObjectStepPlanner {
         }
         return ObjectStep(
             models: resolved.map(\.name), mappings: plans, source: source, destination: destination,
-            homes: Self.homes(entities.map(\.mapping), source: source, destination: destination), joins: try joinPasses(),
+            homes: Self.homes(entities.map(\.mapping), source: source, destination: destination),
+            joins: try joinPasses(),
             cleanups: cleanups(), policies: entities.compactMap { $0.mapping.mapping.policyClassName })
     }
 
@@ -106,9 +107,11 @@ package struct ObjectStepPlanner {
     private mutating func plan(entity index: Int) throws(PlanError) -> EntityMappingPlan? {
         let resolved = entities[index].mapping
         let mapping = resolved.mapping
-        let to = mapping.kind == .remove
+        let to =
+            mapping.kind == .remove
             ? nil : mapping.destinationEntity.flatMap { destination.schema.number(of: $0) }.map { Int32($0) }
-        let from = mapping.kind == .add
+        let from =
+            mapping.kind == .add
             ? nil : mapping.sourceEntity.flatMap { source.schema.number(of: $0) }.map { Int32($0) }
         var selectors: Set<String> = []
         if let policy = mapping.policyClassName {
@@ -167,7 +170,8 @@ package struct ObjectStepPlanner {
                 """)
         case .entity, .none: break
         }
-        let isPlain = mapping.policyClassName == nil && filter == nil && relationships.isEmpty
+        let isPlain =
+            mapping.policyClassName == nil && filter == nil && relationships.isEmpty
             && attributes.allSatisfy { if case .carry = $0.origin { true } else { false } }
         // A policy or an expression may ask for anything that the row has.
         if !isPlain || code.hasOwnManager { try columns.addAll() }
@@ -177,7 +181,8 @@ package struct ObjectStepPlanner {
         return EntityMappingPlan(
             description: mapping, index: index, modelIndex: entities[index].model, sourceEntity: from,
             destinationEntity: to, keeping: keeping[index], select: columns.select, cells: columns.cells,
-            linkSelect: linkColumns.select, linkCells: linkColumns.cells, filter: filter, attributes: attributes, keys: keys, relationships: relationships)
+            linkSelect: linkColumns.select, linkCells: linkColumns.cells, filter: filter, attributes: attributes,
+            keys: keys, relationships: relationships)
     }
 
     private func emptySelect() throws(PlanError) -> RowSelect {
@@ -273,7 +278,10 @@ package struct ObjectStepPlanner {
                     let other = destination.layout.table(of: target)
                 else { continue }
                 var sets = [column.name]
-                for role in [ColumnRole.toOneEntity(entity: entity, relationship: name), .orderKey(entity: entity, relationship: name)] {
+                for role in [
+                    ColumnRole.toOneEntity(entity: entity, relationship: name),
+                    .orderKey(entity: entity, relationship: name),
+                ] {
                     if let column = destination.layout.column(role) { sets.append(column.name) }
                 }
                 result.append(
