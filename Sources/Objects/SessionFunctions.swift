@@ -112,10 +112,11 @@ package struct SelectorCatalog: FunctionCatalog, Sendable {
     /// `$entityMapping.userInfo.key`
     static let keyPath = "valueForKeyPath:"
 
-    private let policy: Set<String>
+    /// nil where the policy isn't known, which is reported by itself: then any selector passes.
+    private let policy: Set<String>?
     private let manager: Set<String>
 
-    package init(policy: Set<String>, manager: Set<String>) {
+    package init(policy: Set<String>?, manager: Set<String>) {
         self.policy = policy
         self.manager = manager
     }
@@ -125,7 +126,7 @@ package struct SelectorCatalog: FunctionCatalog, Sendable {
         switch receiver {
         case .manager:
             return [Self.byMapping, Self.byRelationship, Self.sources].contains(selector) || manager.contains(selector)
-        case .entityPolicy: return policy.contains(selector)
+        case .entityPolicy: return policy?.contains(selector) ?? true
         case .entityMapping:
             return ["name", "sourceEntityName", "destinationEntityName", Self.keyPath].contains(selector)
         case .propertyMapping: return ["name", Self.keyPath].contains(selector)

@@ -35,6 +35,21 @@ struct ExampleProcessTests {
         try await expectMigration(history, executable: "causeway", in: workshop)
     }
 
+    @Test("Detour: the version that can't be read is listed with the reason, and refused as a target")
+    func brokenVersion() throws {
+        let workshop = try Workshop()
+        let (detour, causeway) = (JumpsTests.detour, try ChildProcess.executable("causeway"))
+        let listed = try ChildProcess(causeway, ["models", detour.models])
+        #expect(listed.status == 0, "\(listed.errors)")
+        #expect(listed.output.contains("line 8, Trip.stops:"), "\(listed.output)")
+        #expect(listed.output.contains("v3 → v4: can't be judged"), "\(listed.output)")
+        let store = try detour.store(at: "v1", in: workshop)
+        for arguments in [["--to", "v3"], ["--next", "v2=v3"]] {
+            let refused = try ChildProcess(causeway, ["migrate", store, "--models", detour.models] + arguments)
+            #expect(refused.status == 78, "\(arguments): \(refused.output)")
+        }
+    }
+
     private func expectMigration(
         _ history: ExampleHistory, executable: String? = nil, in workshop: borrowing Workshop
     ) async throws {

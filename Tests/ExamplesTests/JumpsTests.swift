@@ -91,6 +91,20 @@ struct JumpsTests {
         try await expectRefusal(Self.jumps, source, to: version, in: workshop)
     }
 
+    @Test("without its mapping model v3 → v4 is refused: a number can't become a date by inference")
+    func withoutMapping() throws {
+        let workshop = try Workshop()
+        let copy = workshop.url.appending(path: "models")
+        try FileManager.default.copyItem(at: Self.jumps.folder, to: copy)
+        try FileManager.default.removeItem(at: copy.appending(path: "v3-v4.xcmappingmodel"))
+        let source = try Self.jumps.store(at: "v3", in: workshop)
+        let error = try #require(throws: MigrationError.self) {
+            try Migrator(store: source, models: copy.appending(path: "Jumps.xcdatamodeld").path()).plan()
+        }
+        #expect(error.code == .plan)
+        #expect(error.description.contains("Trip.start"))
+    }
+
     @Test("v2 → v3 is refused: a date can't become a number by inference")
     func uninferable() async throws {
         let workshop = try Workshop()

@@ -113,11 +113,12 @@ package struct ObjectStepPlanner {
         let from =
             mapping.kind == .add
             ? nil : mapping.sourceEntity.flatMap { source.schema.number(of: $0) }.map { Int32($0) }
-        var selectors: Set<String> = []
+        var selectors: Set<String>? = []
         if let policy = mapping.policyClassName {
             if let known = code.policySelectors(policy) {
                 selectors = known
             } else {
+                selectors = nil
                 report(
                     mapping,
                     "its policy “\(policy)” isn't registered"

@@ -1,0 +1,140 @@
+import Causeway
+import CausewayEngine
+import Foundation
+import Testing
+
+/// A policy that fails or cancels: the error has step, mapping and row, never a value, and nothing is left behind.
+struct PolicyKindFailureTests {
+    typealias Work = PoliciesExample.Work
+
+    struct Stopped: Error, CustomStringConvertible {
+        let description = "somebody stopped it"
+    }
+
+    /// Cancels in the hook that the user info names.
+    class CancellingPolicy: EntityMigrationPolicy {
+        private func cancel(_ hook: String, _ mapping: EntityMapping, _ manager: MigrationManager) {
+            guard mapping.userInfo["hook"] == .string(hook) else { return }
+            manager.cancelMigration(with: Stopped())
+            // The first one counts.
+            manager.cancelMigration(with: PolicyError.nothingMade("second"))
+        }
+
+        override func begin(_ mapping: EntityMapping, with manager: MigrationManager) throws {
+            cancel("begin", mapping, manager)
+        }
+
+        override func createDestinationInstances(
+            forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
+        ) throws {
+            try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
+            if sInstance.objectID.key == 17 { cancel("create", mapping, manager) }
+        }
+
+        override func endInstanceCreation(forMapping mapping: EntityMapping, manager: MigrationManager) throws {
+            cancel("endInstanceCreation", mapping, manager)
+        }
+
+        override func createRelationships(
+            forDestination dInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
+        ) throws {
+            try super.createRelationships(forDestination: dInstance, in: mapping, manager: manager)
+            if dInstance.objectID.key == 18 { cancel("relate", mapping, manager) }
+        }
+
+        override func endRelationshipCreation(forMapping mapping: EntityMapping, manager: MigrationManager) throws {
+            cancel("endRelationshipCreation", mapping, manager)
+        }
+
+        override func performCustomValidation(forMapping mapping: EntityMapping, manager: MigrationManager) throws {
+            cancel("validate", mapping, manager)
+        }
+
+        override func end(_ mapping: EntityMapping, manager: MigrationManager) throws {
+            cancel("end", mapping, manager)
+        }
+    }
+
+    final class IndependentCancellingPolicy: CancellingPolicy {
+        override class var isIndependent: Bool { true }
+    }
+
+    private static let hooks = [
+        "begin", "create", "endInstanceCreation", "relate", "endRelationshipCreation", "validate", "end",
+    ]
+
+    @Test(
+        "cancelMigration stops after the hook in hand with its error", arguments: hooks,
+        [CancellingPolicy.self, IndependentCancellingPolicy.self])
+    func cancel(_ hook: String, _ policy: CancellingPolicy.Type) throws {
+        let error = try Office().failure(
+            Office.code(policy) { UserInfo("hook", .string(hook)) }, Work(batchRows: 7, jobs: 3))
+        #expect(error.kind == .sourceData)
+        let row =
+            switch hook {
+            case "create": ", /Person/p17"
+            case "relate": ", /Person/p18"
+            default: ""
+            }
+        let text = "\(error)"
+        #expect(
+            text.replacing(#/x-coredata://[-0-9A-F]+/#, with: "")
+                == "v1 → v2, PersonToPerson\(row): somebody stopped it")
+        #expect(!error.remedy.isEmpty)
+    }
+
+    /// Does to person 23 what its type or the store doesn't allow.
+    class ClumsyPolicy: EntityMigrationPolicy {
+        override func createDestinationInstances(
+            forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
+        ) throws {
+            try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
+            guard sInstance.objectID.key == 23, case .string(let what)? = mapping.userInfo["what"] else { return }
+            let made = try manager.destinationInstances(forEntityMappingName: mapping.name, sourceInstances: [sInstance])
+            guard let person = made.first else { throw PolicyError.nothingMade(sInstance.uri) }
+            switch what {
+            case "type": try person.setValue(sInstance.value(forKey: "name"), forKey: "score")
+            case "property": try person.setValue(sInstance.value(forKey: "name"), forKey: "secretary")
+            case "store": try person.set("boss", to: sInstance)
+            case "entity": try person.set("boss", to: manager.destinationContext.insert("Note"))
+            case "source": try sInstance.set("nick", to: sInstance.string("name"))
+            case "insert": _ = try manager.destinationContext.insert("Nobody")
+            case "read": _ = try sInstance.integer("name")
+            case "associate":
+                try manager.associate(sourceInstance: person, withDestinationInstance: sInstance, for: mapping)
+            default: throw PolicyError.unknownEntity(what)
+            }
+        }
+    }
+
+    final class IndependentClumsyPolicy: ClumsyPolicy {
+        override class var isIndependent: Bool { true }
+    }
+
+    @Test(
+        "what an object refuses stops at its row and never shows a value",
+        arguments: ["type", "property", "store", "entity", "source", "insert", "read", "associate"],
+        [ClumsyPolicy.self, IndependentClumsyPolicy.self])
+    func clumsy(_ what: String, _ policy: ClumsyPolicy.Type) throws {
+        let error = try Office().failure(
+            Office.code(policy) { UserInfo("what", .string(what)) }, Work(batchRows: 7, jobs: 3))
+        let text = "\(error)"
+        #expect(text.hasPrefix("v1 → v2, PersonToPerson, x-coredata://"), "\(text)")
+        #expect(text.contains("/Person/p23: "), "\(text)")
+        #expect(!text.contains("secret23"), "\(text)")
+    }
+
+    @Test(
+        "an expression that fails at a row says where and never what it read",
+        arguments: ["$source.name * 2", "CAST($source.name, 'NSDate')", "FUNCTION($source.name, 'multiply:by:', 2)"],
+        [true, false])
+    func expression(_ expression: String, hasPolicy: Bool) throws {
+        let error = try Office().failure(
+            Office.code(hasPolicy ? CancellingPolicy.self : nil) { Compute("score", expression) })
+        let text = "\(error)"
+        #expect(!text.contains("secret"), "\(text)")
+        #expect(text.contains("PersonToPerson"), "\(text)")
+        // Known before the first row, or met at one.
+        #expect(error.kind == .plan || text.contains("/Person/p1: "), "\(text)")
+    }
+}
