@@ -90,7 +90,8 @@ struct PolicyKindFailureTests {
         ) throws {
             try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
             guard sInstance.objectID.key == 23, case .string(let what)? = mapping.userInfo["what"] else { return }
-            let made = try manager.destinationInstances(forEntityMappingName: mapping.name, sourceInstances: [sInstance])
+            let made = try manager.destinationInstances(
+                forEntityMappingName: mapping.name, sourceInstances: [sInstance])
             guard let person = made.first else { throw PolicyError.nothingMade(sInstance.uri) }
             switch what {
             case "type": try person.setValue(sInstance.value(forKey: "name"), forKey: "score")

@@ -68,7 +68,8 @@ struct PolicyKindFunctionTests {
         return "\(nick)|\(staff)|2.5|\(key == 1 ? "NULL" : "secret\(key / 2)") PersonToPerson label"
     }
 
-    @Test("NULL, an object, a collection, several arguments, $entityMapping and $propertyMapping", arguments: Work.every)
+    @Test(
+        "NULL, an object, a collection, several arguments, $entityMapping and $propertyMapping", arguments: Work.every)
     func helpers(_ work: Work) throws {
         let office = try Office()
         for (policy, name) in [(HelperPolicy.self, "a"), (IndependentHelperPolicy.self, "b")] {

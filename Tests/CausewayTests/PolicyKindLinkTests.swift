@@ -32,7 +32,8 @@ struct PolicyKindLinkTests {
         let linked = try office.migrate(Office.code(UnlinkedPolicy.self), as: "linked")
         #expect(try Office.people(linked, "Z_PK, ZBOSS, ZTEAM") == (1...40).map { "\($0)|NULL|\($0 % 5 + 1)" })
         #expect(
-            try Office.tags(linked) == Office.rows(office.store, "Z_1PERSONS, Z_2TAGS", "FROM Z_1TAGS ORDER BY 1, 2"))
+            try Office.tags(linked)
+                == Office.rows(office.store, "Z_1PERSONS, Z_2TAGS", "FROM Z_1TAGS ORDER BY Z_1PERSONS, Z_2TAGS"))
     }
 
     /// The boss's boss, the boss's team, and the team's own tags by every way to look up.
@@ -83,7 +84,7 @@ struct PolicyKindLinkTests {
             try Office.tags(result)
                 == Office.rows(
                     office.store, "Z_1PERSONS, Z_2TAGS",
-                    "FROM Z_1TAGS WHERE Z_2TAGS <> 1 AND Z_1PERSONS <> 8 ORDER BY 1, 2"))
+                    "FROM Z_1TAGS WHERE Z_2TAGS <> 1 AND Z_1PERSONS <> 8 ORDER BY Z_1PERSONS, Z_2TAGS"))
         try Office.expectSound(result)
     }
 
@@ -116,7 +117,8 @@ struct PolicyKindLinkTests {
                 }
             }
             for property in mapping.relationshipMappings where property.name == "team" {
-                property.valueExpression = property.valueExpression?.replacing("$source.team", with: "$source.boss.team")
+                property.valueExpression = property.valueExpression?.replacing(
+                    "$source.team", with: "$source.boss.team")
             }
         }
     }

@@ -19,7 +19,8 @@ struct PolicyKindReadTests {
                 next = try person.object("boss")
             }
             let staff = try sInstance.objects("staff").flatMap { try $0.objects("staff") }.map(\.objectID.key)
-            let tags = try sInstance.object("team")?.objects("members").flatMap { try $0.objects("tags") }
+            let tags =
+                try sInstance.object("team")?.objects("members").flatMap { try $0.objects("tags") }
                 .compactMap { try $0.string("name") } ?? []
             let count = try manager.sourceContext.count(
                 FetchRequest("Person", where: "city == $city", ["city": sInstance.value(forKey: "city")]))

@@ -15,6 +15,8 @@ struct PolicyKindStageTests {
 
         private func write(_ line: String) throws {
             guard let file else { throw PolicyError.nothingMade("no file") }
+            // Several mappings write to it.
+            try file.seekToEnd()
             try file.write(contentsOf: Data((line + "\n").utf8))
         }
 
@@ -24,7 +26,6 @@ struct PolicyKindStageTests {
             }
             if !FileManager.default.fileExists(atPath: path) { try Data().write(to: URL(filePath: path)) }
             file = FileHandle(forWritingAtPath: path)
-            try file?.seekToEnd()
             let instances = manager.userInfo["instances"] as? Int ?? 0
             manager.userInfo["instances"] = instances + 1
             try write("\(mapping.name) begin, instance \(instances + 1)")
@@ -94,7 +95,8 @@ struct PolicyKindStageTests {
         "High ends after 25 and 25 of 2 instances",
     ]
 
-    @Test("one instance a mapping keeps its state and its file; the manager's user info is shared", arguments: Work.every)
+    @Test(
+        "one instance a mapping keeps its state and its file; the manager's user info is shared", arguments: Work.every)
     func state(_ work: Work) throws {
         let office = try Office()
         let file = office.folder.path("log.txt")
@@ -109,7 +111,7 @@ struct PolicyKindStageTests {
         #expect(try Office.tags(result) == Office.tags(plain))
     }
 
-    /// Sets and reads rows in every late hook.
+    /// Sets, makes and links rows after stage 2.
     final class LatePolicy: EntityMigrationPolicy {
         override func endRelationshipCreation(forMapping mapping: EntityMapping, manager: MigrationManager) throws {
             try manager.destinationContext.forEach(FetchRequest("Person", where: "staff.@count = 2")) { person in
@@ -119,6 +121,30 @@ struct PolicyKindStageTests {
                 try note.set("person", to: person)
             }
         }
+    }
+
+    @Test("late hooks change, make and link rows", arguments: Work.every)
+    func late(_ work: Work) throws {
+        let office = try Office()
+        let result = try office.migrate(Office.code(LatePolicy.self), as: "result", work)
+        #expect(
+            try Office.people(result, "Z_PK, ZLABEL, ZBOSS")
+                == (1...40).map { "\($0)|\($0 < 20 ? "has two" : "NULL")|\($0 == 1 ? "NULL" : "\($0 / 2)")" })
+        #expect(
+            try Office.rows(result, "Z_PK, ZPERSON, ZTEXT", "FROM ZNOTE ORDER BY Z_PK")
+                == (1...19).map { "\($0)|\($0)|made late" })
+        try Office.expectSound(result)
+    }
+
+    /// Deletes who has no boss: person 1; and in stage 1 a row that it has just made.
+    final class DeletingPolicy: EntityMigrationPolicy {
+        override func createDestinationInstances(
+            forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
+        ) throws {
+            let extra = try manager.destinationContext.insert("Note")
+            try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
+            try extra.delete()
+        }
 
         override func end(_ mapping: EntityMapping, manager: MigrationManager) throws {
             let alone = try manager.destinationContext.fetch(FetchRequest("Person", where: "boss = nil"))
@@ -126,18 +152,17 @@ struct PolicyKindStageTests {
         }
     }
 
-    @Test("late hooks change, link, make and delete rows", arguments: Work.every)
-    func late(_ work: Work) throws {
+    @Test("late hooks delete rows, and the rest of the links end", arguments: Work.every)
+    func deleting(_ work: Work) throws {
         let office = try Office()
-        let result = try office.migrate(Office.code(LatePolicy.self), work)
-        // 1 has no boss and goes: 2 and 3 are left without.
+        let outcome = try Migration(office.request(Office.code(DeletingPolicy.self), work)).run()
+        let result = office.folder.path("result")
+        // 2 and 3 are left without a boss.
         #expect(
-            try Office.people(result, "Z_PK, ZLABEL, ZBOSS")
-                == (2...40).map { "\($0)|\($0 < 20 ? "has two" : "NULL")|\($0 < 4 ? "NULL" : "\($0 / 2)")" })
-        #expect(
-            try Office.rows(result, "Z_PK, ZPERSON, ZTEXT", "FROM ZNOTE ORDER BY Z_PK")
-                == (1...19).map { "\($0)|\($0 == 1 ? "NULL" : "\($0)")|made late" })
+            try Office.people(result, "Z_PK, ZBOSS") == (2...40).map { "\($0)|\($0 < 4 ? "NULL" : "\($0 / 2)")" })
         #expect(try !Office.tags(result).contains { $0.hasPrefix("1|") })
+        #expect(try StoreRows.texts(result, "SELECT count(*) FROM ZNOTE") == ["0"])
+        #expect(outcome.rows == 50)
         try Office.expectSound(result)
     }
 }

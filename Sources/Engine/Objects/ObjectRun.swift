@@ -59,11 +59,9 @@ struct ObjectRun {
         var result = Result()
         for model in objects.models.indices {
             let run = ModelRun(
-                run: self, mappings: objects.mappings(ofModel: model), stores: stores, session: session,
+                run: self, model: model, mappings: objects.mappings(ofModel: model), stores: stores, session: session,
                 manager: manager, associations: associations, readers: Array(readers.dropFirst()), tally: tally)
-            try run.stages(&result, &progress) { pass, progress throws(EngineError) in
-                if model == 0 { try joins(pass, &progress) }
-            }
+            try run.stages(&result, &progress, joins: joins)
         }
         try flush(session)
         try keyMap?.write(associations, step: step.versions, objects: objects, stores: stores)
@@ -129,6 +127,8 @@ final class ObjectProgress {
 /// One mapping model: three stages.
 struct ModelRun {
     let run: ObjectRun
+    /// Place among the step's mapping models.
+    let model: Int
     let mappings: [EntityMappingPlan]
     let stores: ObjectStores
     let session: MigrationSession
@@ -162,11 +162,14 @@ struct ModelRun {
             try settle()
             tally.advance()
         }
-        for pass in run.objects.joins { try joins(pass, &progress) }
-        for sql in run.objects.cleanups {
+        for pass in run.objects.joins where run.objects.lastModel(linkedBy: pass.destinationTable) == model {
+            try joins(pass, &progress)
+        }
+        // A link to a row that a later mapping model makes isn't loose.
+        for cleanup in run.objects.cleanups where run.objects.lastModel(making: cleanup.targets) <= model {
             try run.cancellation.check()
-            run.events(.statement(sql))
-            try run.staging.execute(sql)
+            run.events(.statement(cleanup.sql))
+            try run.staging.execute(cleanup.sql)
         }
         run.events(.phaseBegan("relationships"))
         if mappings.contains(where: { needsRelating($0) }) { try makeLinkIndexes(&result) }

@@ -270,8 +270,8 @@ package struct ObjectStepPlanner {
 
     /// Links to rows that aren't there end, be it that they were left out or that the source's key led nowhere: Core
     /// Data's look-up simply doesn't find them (core-data-migration.md §3).
-    private func cleanups() -> [String] {
-        var result: [String] = []
+    private func cleanups() -> [ObjectStep.LinkCleanup] {
+        var result: [ObjectStep.LinkCleanup] = []
         for table in destination.layout.tables {
             for column in table.columns {
                 guard case .toOne(let entity, let name) = column.role,
@@ -286,23 +286,26 @@ package struct ObjectStepPlanner {
                     if let column = destination.layout.column(role) { sets.append(column.name) }
                 }
                 result.append(
-                    """
-                    UPDATE "\(table.name)" SET \(sets.map { "\"\($0)\" = NULL" }.joined(separator: ", ")) \
-                    WHERE "\(column.name)" IS NOT NULL AND NOT EXISTS \
-                    (SELECT 1 FROM "\(other.name)" AS o WHERE o."Z_PK" = "\(table.name)"."\(column.name)")
-                    """)
+                    .init(
+                        sql: """
+                            UPDATE "\(table.name)" SET \(sets.map { "\"\($0)\" = NULL" }.joined(separator: ", ")) \
+                            WHERE "\(column.name)" IS NOT NULL AND NOT EXISTS \
+                            (SELECT 1 FROM "\(other.name)" AS o WHERE o."Z_PK" = "\(table.name)"."\(column.name)")
+                            """, targets: [other.name]))
             }
         }
         for table in destination.layout.joinTables {
             guard let owner = destination.layout.table(of: table.owner),
                 let other = destination.layout.table(of: table.inverseOwner)
             else { continue }
+            let (mine, theirs) = (table.ownerColumn, table.destinationColumn)
             result.append(
-                """
-                DELETE FROM "\(table.name)" WHERE NOT EXISTS \
-                (SELECT 1 FROM "\(owner.name)" AS o WHERE o."Z_PK" = "\(table.name)"."\(table.ownerColumn)") OR NOT EXISTS \
-                (SELECT 1 FROM "\(other.name)" AS o WHERE o."Z_PK" = "\(table.name)"."\(table.destinationColumn)")
-                """)
+                .init(
+                    sql: """
+                        DELETE FROM "\(table.name)" WHERE NOT EXISTS \
+                        (SELECT 1 FROM "\(owner.name)" AS o WHERE o."Z_PK" = "\(table.name)"."\(mine)") OR NOT EXISTS \
+                        (SELECT 1 FROM "\(other.name)" AS o WHERE o."Z_PK" = "\(table.name)"."\(theirs)")
+                        """, targets: [owner.name, other.name]))
         }
         return result
     }

@@ -1,0 +1,110 @@
+import Causeway
+import CausewayEngine
+import Foundation
+import Testing
+
+/// A store that keeps persistent history, through a step with a policy.
+@Suite(.enabled(if: SharedStores.isThere, "shared/stores is missing"))
+struct PolicyKindHistoryTests {
+    /// A model cache is a deflated `.mom`.
+    private static let inflating = """
+        import sqlite3, sys, zlib
+        connection = sqlite3.connect(sys.argv[1])
+        bytes = connection.execute("SELECT Z_CONTENT FROM Z_MODELCACHE").fetchone()[0]
+        open(sys.argv[2], "wb").write(zlib.decompress(bytes, -15))
+        """
+
+    private func makeModels(in folder: borrowing TemporaryFolder) throws -> String {
+        let models = folder.path("SampleModel2.momd")
+        try FileManager.default.createDirectory(atPath: models, withIntermediateDirectories: true)
+        for version in ["V1", "V2"] {
+            let store = try folder.copyStore(
+                StoreRows.shared("coredataplus/SampleModel2_\(version).sqlite"), as: "model of \(version)")
+            let process = Process()
+            process.executableURL = URL(filePath: "/usr/bin/env")
+            process.arguments = ["python3", "-c", Self.inflating, store, "\(models)/\(version).mom"]
+            try process.run()
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0)
+        }
+        return models
+    }
+
+    class TitlePolicy: EntityMigrationPolicy {
+        override func createDestinationInstances(
+            forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
+        ) throws {
+            try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
+            let made = try manager.destinationInstances(
+                forEntityMappingName: mapping.name, sourceInstances: [sInstance])
+            try made.first?.set("title", to: "\(sInstance.string("title") ?? "") again")
+        }
+    }
+
+    /// Leaves out every second book.
+    final class HalfPolicy: TitlePolicy {
+        override func createDestinationInstances(
+            forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
+        ) throws {
+            guard sInstance.objectID.key % 2 == 1 else { return }
+            try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
+        }
+    }
+
+    private func request(
+        _ models: String, _ policy: TitlePolicy.Type?, in folder: borrowing TemporaryFolder, as name: String
+    ) throws -> MigrationRequest {
+        var code = MigrationCode()
+        if let policy {
+            code.add(
+                SwiftMappingModel(from: "V1", to: "V2") {
+                    TransformEntity("Book", policy: policy)
+                    TransformEntity("GraphicNovel")
+                    TransformEntity("Feedback")
+                    TransformEntity("Page")
+                    TransformEntity("Author")
+                })
+        }
+        let source = try folder.copyStore(
+            StoreRows.shared("coredataplus/SampleModel2_V1.sqlite"), as: "source of \(name)")
+        return MigrationRequest(
+            store: source, models: models, output: folder.path(name), target: "V2",
+            options: EngineOptions(batchRows: 100, jobs: 3, now: 0), code: code)
+    }
+
+    private static let house = ["ATRANSACTION", "ATRANSACTIONSTRING", "ACHANGE"]
+
+    @Test("transactions and changes are what an inferred step keeps, as long as keys are")
+    func history() throws {
+        let folder = try TemporaryFolder()
+        let models = try makeModels(in: folder)
+        _ = try Migration(request(models, nil, in: folder, as: "inferred")).run()
+        _ = try Migration(request(models, TitlePolicy.self, in: folder, as: "result")).run()
+        let (inferred, result) = (try Office.dump(folder.path("inferred")), try Office.dump(folder.path("result")))
+        #expect(inferred["ACHANGE"]?.count == 5_468)
+        for table in Self.house { #expect(result[table] == inferred[table], "\(table)") }
+        for table in ["ZPAGE", "ZFEEDBACK", "ZWRITER", "Z_PRIMARYKEY"] {
+            #expect(result[table] == inferred[table], "\(table)")
+        }
+        let titles = "SELECT Z_PK || ZTITLE || ifnull(ZAUTHOR, '') || hex(ZUNIQUEID) FROM ZBOOK ORDER BY Z_PK"
+        #expect(
+            try StoreRows.texts(folder.path("result"), titles)
+                == StoreRows.texts(folder.path("inferred"), titles.replacing("ZTITLE", with: "ZTITLE || ' again'")))
+        let schema = try Checker.run("expected-schema", ["check", folder.path("result")])
+        #expect(schema.status == 0, "\(schema.text)")
+    }
+
+    @Test("transactions outlive rows that a policy leaves out")
+    func dropped() throws {
+        let folder = try TemporaryFolder()
+        let models = try makeModels(in: folder)
+        _ = try Migration(request(models, nil, in: folder, as: "inferred")).run()
+        let outcome = try Migration(request(models, HalfPolicy.self, in: folder, as: "result")).run()
+        #expect(outcome.dropped == 26)
+        let (inferred, result) = (try Office.dump(folder.path("inferred")), try Office.dump(folder.path("result")))
+        for table in Self.house { #expect(result[table] == inferred[table], "\(table)") }
+        // Pages of books that are gone are left without.
+        #expect(
+            try StoreRows.texts(folder.path("result"), "SELECT count(*) FROM ZPAGE WHERE ZBOOK % 2 = 0") == ["0"])
+    }
+}
