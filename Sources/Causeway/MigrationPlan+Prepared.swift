@@ -38,7 +38,7 @@ extension MigrationPlan.Step {
                 objects.mappings.enumerated().map { index, mapping in
                     MigrationPlan.Pass(mapping, of: objects, rows: objectRows?[index])
                 }
-                + objects.joins.map { MigrationPlan.Pass($0, rows: nil) } + passes
+                + objects.joins.flatMap(\.passes).map { MigrationPlan.Pass($0, rows: nil) } + passes
         }
         let schema = step.statements
         for statement in schema.modelStatements where statement.kind == .index || statement.kind == .uniqueIndex {

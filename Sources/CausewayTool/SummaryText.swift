@@ -15,7 +15,8 @@ struct SummaryText {
         var lines = [
             "\(summary.store): \(summary.sourceVersion) → \(summary.targetVersion), "
                 + "\(Figures.count(summary.rows, "row", "rows"))"
-                + (summary.createdRows > 0 ? ", \(Figures.grouped(summary.createdRows)) made by mapping models in all steps" : "")
+                + (summary.createdRows > 0
+                    ? ", \(Figures.grouped(summary.createdRows)) made by mapping models in all steps" : "")
                 + (summary.droppedRows > 0 ? ", \(Figures.grouped(summary.droppedRows)) dropped" : "")
                 + ", \(Figures.bytes(rate))/s, \(Figures.seconds(summary.seconds))"
         ]

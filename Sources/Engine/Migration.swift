@@ -66,6 +66,9 @@ package struct Migration {
     package func run() throws(EngineError) -> Outcome {
         let start = ContinuousClock.now
         let location = try StoreLocation(existing: request.store)
+        try SideFiles.requireOwnPlaces(
+            [("--rejects", request.rejects), ("--key-map", request.keyMap)],
+            besides: [location.path] + (request.output.map { [$0] } ?? []))
         var outcome: Outcome
         if let output = request.output {
             outcome = try runToOutput(output, from: location)
@@ -88,12 +91,13 @@ package struct Migration {
             return outcome
         }
         try refuseForeignOwner(location)
-        return try working(at: location.workDirectory) { (work: borrowing WorkDirectory) throws(EngineError) in
+        return try working(at: location.workDirectory) {
+            (work: borrowing WorkDirectory, files: SideFiles) throws(EngineError) in
             let store = try SourceStore.owning(location)
             defer { store.release() }
             let prepared = try PreparedMigration(request, history: history, store: store)
             var outcome = Outcome(store: location.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
-            let staging = try build(prepared, from: store, in: work, external: location, &outcome)
+            let staging = try build(prepared, from: store, in: work, external: location, files, &outcome)
             events(.phaseBegan("swap"))
             try cancellation.check()
             outcome.backup = try StoreSwap(staging: staging).replace(store)
@@ -132,12 +136,20 @@ package struct Migration {
     /// Lends a work directory and removes it afterwards, also after a failure: what is left in it is of no use to the
     /// next run, which starts over.
     private func working(
-        at path: String, _ body: (borrowing WorkDirectory) throws(EngineError) -> Outcome
+        at path: String, _ body: (borrowing WorkDirectory, SideFiles) throws(EngineError) -> Outcome
     ) throws(EngineError) -> Outcome {
         let work = try WorkDirectory.taken(at: path)
         let result: Result<Outcome, EngineError>
         do throws(EngineError) {
-            result = .success(try body(work))
+            let files = try SideFiles(rejects: request.rejects, keyMap: request.keyMap)
+            do throws(EngineError) {
+                result = .success(try body(work, files))
+            } catch {
+                // What they say is true of no store, unless the new one is in place; and they would be in the next run's
+                // way.
+                if error.state == .untouched { files.discard() }
+                throw error
+            }
         } catch {
             result = .failure(error)
         }
@@ -160,7 +172,8 @@ package struct Migration {
     private func runToOutput(_ output: String, from source: StoreLocation) throws(EngineError) -> Outcome {
         let destination = try StoreLocation(new: output)
         try refuseExisting(destination)
-        let store = try SourceStore.reading(source)
+        // Mapping models look rows up while others are streamed.
+        let store = try SourceStore.reading(source, companions: 1 + max(1, request.options.jobs))
         defer { store.release() }
         let prepared = try PreparedMigration(request, history: try versions(), store: store)
         guard !prepared.steps.isEmpty else {
@@ -171,9 +184,10 @@ package struct Migration {
         cancellation.attach(store.connection.interruptHandle)
         try store.checkIntegrity()
         try cancellation.check()
-        return try working(at: destination.workDirectory) { (work: borrowing WorkDirectory) throws(EngineError) in
+        return try working(at: destination.workDirectory) {
+            (work: borrowing WorkDirectory, files: SideFiles) throws(EngineError) in
             var outcome = Outcome(store: destination.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
-            let staging = try build(prepared, from: store, in: work, external: source, &outcome)
+            let staging = try build(prepared, from: store, in: work, external: source, files, &outcome)
             events(.phaseBegan("swap"))
             try cancellation.check()
             try ExternalFiles(from: source, to: destination).copy()
@@ -185,19 +199,12 @@ package struct Migration {
     /// Runs every step; returns the last staging store, verified and closed.
     private func build(
         _ prepared: PreparedMigration, from store: SourceStore, in work: borrowing WorkDirectory,
-        external: StoreLocation, _ outcome: inout Outcome
+        external: StoreLocation, _ files: SideFiles, _ outcome: inout Outcome
     ) throws(EngineError) -> String {
         try requireSpace(prepared, at: work.path)
         cancellation.attach(store.connection.interruptHandle)
-        let files = try SideFiles(rejects: request.rejects, keyMap: request.keyMap)
-        do throws(EngineError) {
-            try runSteps(prepared, from: store, in: work, external: external, files, &outcome)
-            try files.finish()
-        } catch {
-            // What they say is true of no store; and they would be in the next run's way.
-            files.discard()
-            throw error
-        }
+        try runSteps(prepared, from: store, in: work, external: external, files, &outcome)
+        try files.finish()
         return work.staging(prepared.steps.count - 1)
     }
 
@@ -225,6 +232,11 @@ package struct Migration {
             outcome.bytes += result.bytes
             outcome.rows = result.rows
             outcome.createdRows += result.made
+            if result.endedLinks > 0 {
+                outcome.warnings.append(
+                    "\(step.versions.joined(separator: " → ")): \(result.endedLinks) links led to rows that were not made"
+                )
+            }
             outcome.violations += result.validation.violations
             outcome.defaultedValues += result.validation.defaulted
             outcome.rejectedRows += result.validation.rejected

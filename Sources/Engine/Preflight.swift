@@ -23,6 +23,7 @@ struct Preflight {
             }
             for table in step.source.tables {
                 if let text = try strangers(in: table) { violations.append(text) }
+                if step.objects != nil, let text = try impossibleKeys(in: table) { violations.append(text) }
             }
             for mapping in step.mapping.entityMappings {
                 guard let entity = mapping.source else { continue }
@@ -52,6 +53,16 @@ struct Preflight {
         var keys: [Int64] = []
         while try statement.step() { keys.append(statement.int64(at: 0)) }
         return keys.isEmpty ? nil : "table \(table.name): Z_ENT names no entity of the table in rows (\(list(keys)))"
+    }
+
+    /// Core Data counts keys from 1; object identities rest on it.
+    private func impossibleKeys(in table: EntityTable) throws(SQLiteError) -> String? {
+        var statement = try source.connection.prepare(
+            "SELECT Z_PK FROM \(try SQLIdentifier(table.name)) WHERE Z_PK < 1 ORDER BY Z_PK LIMIT \(Self.namedRows + 1)"
+        )
+        var keys: [Int64] = []
+        while try statement.step() { keys.append(statement.int64(at: 0)) }
+        return keys.isEmpty ? nil : "table \(table.name): keys below 1, which no object can have (\(list(keys)))"
     }
 
     private func violation(of obligation: Obligation, entity: String) throws(SQLiteError) -> String? {

@@ -19,6 +19,7 @@ extension SourceStore {
     /// In rollback mode its SHARED lock keeps every writer out. In WAL mode another program may write when the store isn't
     /// owned: then the -wal has changed since our transaction began, and that is refused.
     func companions(_ count: Int) throws(EngineError) -> [SourceReader] {
+        if waiting.count >= count { return Array(waiting.prefix(count)) }
         var result: [SourceReader] = []
         for _ in 0..<count {
             do {

@@ -34,6 +34,8 @@ package final class SourceStore: @unchecked Sendable {
     package let schema: StoreSchema
     package let connection: Connection
     private var guardian: Guardian?
+    /// Connections that were opened with the store, for whoever needs them.
+    var waiting: [SourceReader] = []
     /// The -wal as it was before the transaction began; nil without one.
     let walBefore: FileStatus?
 
@@ -42,6 +44,27 @@ package final class SourceStore: @unchecked Sendable {
         let file = try StoreFile(checking: location)
         return try SourceStore(location, file: file, connection: try file.readingConnection(location), guardian: nil)
     }
+
+    /// Opens a store to read it with several connections, all of which see the same rows although others write.
+    ///
+    /// The connections begin one after the other: where somebody has written in between, all begin again.
+    static func reading(_ location: StoreLocation, companions count: Int) throws(EngineError) -> SourceStore {
+        var attempt = 1
+        while true {
+            let store = try reading(location)
+            do throws(EngineError) {
+                store.waiting = try store.companions(count)
+                return store
+            } catch {
+                store.release()
+                guard error.kind == .busy, attempt < openingAttempts else { throw error }
+                attempt += 1
+            }
+        }
+    }
+
+    /// Opening takes milliseconds: a program that writes in each of so many intervals writes all the time.
+    private static let openingAttempts = 50
 
     /// Opens a store to replace it.
     static func owning(_ location: StoreLocation) throws(EngineError) -> SourceStore {
@@ -95,6 +118,7 @@ package final class SourceStore: @unchecked Sendable {
 
     /// Ends the read transaction and lets a guarded store take back its journal mode.
     package func release() {
+        waiting.removeAll()
         // Nothing was written through this connection; a failing ROLLBACK of a read can't lose anything.
         try? connection.rollback()
         guardian?.release()

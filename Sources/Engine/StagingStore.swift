@@ -62,6 +62,16 @@ final class StagingStore: @unchecked Sendable {
         }
     }
 
+    /// Rows that the last statement changed.
+    func changes() throws(EngineError) -> Int {
+        do {
+            var statement = try connection.prepare("SELECT changes()")
+            return try statement.step() ? Int(statement.int64(at: 0)) : 0
+        } catch {
+            throw EngineError(writing: error, during: "counting changes")
+        }
+    }
+
     /// Commits if the last commit is long enough ago.
     func commitIfDue() throws(SQLiteError) {
         guard ContinuousClock.now - lastCommit >= Self.commitInterval else { return }

@@ -32,6 +32,8 @@ struct StepRun {
         /// Rows made by entity mappings, and what the validation did to them.
         var made = 0
         var validation = ValidationOutcome()
+        /// Links that led to rows that were not made.
+        var endedLinks = 0
     }
 
     /// Builds, verifies and closes the staging store.
@@ -93,9 +95,12 @@ struct StepRun {
         var joinResult = Result()
         let outcome = try run.run(&progress) { pass, progress throws(EngineError) in
             joins.append(try moveCounting(pass, into: staging, &joinResult, &progress))
+        } validate: { () throws(EngineError) in
+            events(.phaseBegan("validation"))
+            return try stage.run(on: staging.connection, cancellation: cancellation)
         }
-        events(.phaseBegan("validation"))
-        let validated = try stage.run(on: staging.connection, cancellation: cancellation)
+        let validated = outcome.validation
+        result.endedLinks = outcome.endedLinks
         result.rows += joinResult.rows
         result.bytes += outcome.bytes + joinResult.bytes
         result.dropped += outcome.dropped

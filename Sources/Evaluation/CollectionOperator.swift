@@ -56,7 +56,10 @@ enum CollectionOperator: String, CaseIterable, Sendable {
             case .collection(let inner): members += inner.filter { !$0.isNull }
             default: throw EvaluationError(.type, "`\(rawValue)` joins collections, not \(value.kindName).")
             }
-            guard members.count <= EvaluationLimits.collectionCount else { break }
+            guard members.count <= EvaluationLimits.collectionCount else {
+                throw EvaluationError(
+                    .type, "`\(rawValue)` joins more than \(EvaluationLimits.collectionCount) members.")
+            }
         }
         return members
     }

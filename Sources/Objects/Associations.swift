@@ -185,7 +185,7 @@ package final class Associations {
 
     func rememberShared(_ entity: Int32, _ attribute: String, _ value: Cell, key: Int64) throws(ObjectError) {
         do {
-            let box = try statements.statement("INSERT INTO shared VALUES (?, ?, ?, ?)")
+            let box = try statements.statement("INSERT OR REPLACE INTO shared VALUES (?, ?, ?, ?)")
             try Self.bind(entity, attribute, value, to: box)
             try box.statement.bind(key, at: 4)
             try box.statement.run()

@@ -48,10 +48,15 @@ package struct EntityMappingPlan: Sendable {
         package var column: Int
         package var entityColumn: Int?
         package var placeColumn: Int?
+        /// The same link as an expression for stage 2, for where stage 1 shows that keys don't say it: rows of `targets`
+        /// became others than those with their keys.
+        package var relationship: RelationshipFill
+        /// The mappings that make the targets, by place in the step.
+        package var targets: [Int]
 
         package init(
             key: Int, entity: Int?, place: Int?, numbers: [Int32: Int32], declared: Int32, column: Int,
-            entityColumn: Int?, placeColumn: Int?
+            entityColumn: Int?, placeColumn: Int?, relationship: RelationshipFill, targets: [Int]
         ) {
             self.key = key
             self.entity = entity
@@ -61,6 +66,8 @@ package struct EntityMappingPlan: Sendable {
             self.column = column
             self.entityColumn = entityColumn
             self.placeColumn = placeColumn
+            self.relationship = relationship
+            self.targets = targets
         }
     }
 

@@ -22,7 +22,8 @@ open class EntityMigrationPolicy {
     /// each.
     ///
     /// It keeps no state from row to row, reads source objects, and makes and links objects for its own row only. It
-    /// can't fetch from the destination. The default is false: rows come in the source's order, one after another.
+    /// can't fetch from the destination. Each worker's instance gets `begin` and `end` of its own; all other hooks come
+    /// to one instance, as ever. The default is false: rows come in the source's order, one after another.
     open class var isIndependent: Bool { false }
 
     /// What expressions may call through `$entityPolicy`, by selector (`bookState:`). Asked once, before the first row.

@@ -10,9 +10,15 @@ package struct KeySpace: Sendable {
     }
 
     /// A key that no row of the table has had.
-    mutating func next(in table: Int) -> Int64 {
-        last[table] += 1
-        return last[table]
+    ///
+    /// - Throws: `.store` where the store has given the largest key that there is.
+    mutating func next(in table: Int) throws(ObjectError) -> Int64 {
+        let (next, overflow) = last[table].addingReportingOverflow(1)
+        guard !overflow else {
+            throw ObjectError(.store, "the store has used up its keys: Z_MAX or a Z_PK is the largest integer there is")
+        }
+        last[table] = next
+        return next
     }
 
     /// A key that was given from outside is taken.

@@ -24,6 +24,9 @@ package final class MigrationSession {
     /// In stage 2: from which row the destination row in hand was made.
     private var pair: (source: ObjectID, destination: ObjectID)?
     private var cancellation: (any Error)?
+    /// Deletions in the destination when shared rows were last looked up.
+    private var deletionsSeen = 0
+    private var additional: [Int: [EntityMappingPlan.RelationshipFill]] = [:]
 
     private struct RowInHand {
         var source: ObjectID
@@ -74,7 +77,10 @@ package final class MigrationSession {
     }
 
     func mapping(named name: String) throws(ObjectError) -> Int {
-        guard let index = mappings.firstIndex(where: { $0.name == name }) else {
+        // Several mapping models of a step may use the same names: those of the mapping's own count first.
+        let model = currentMapping.map { plans[$0.index].modelIndex }
+        let own = mappings.firstIndex { $0.name == name && plans[$0.index].modelIndex == model }
+        guard let index = own ?? mappings.firstIndex(where: { $0.name == name }) else {
             throw ObjectError(.unknownEntity, "no entity mapping of this step is called “\(name)”")
         }
         return index
@@ -195,17 +201,23 @@ package final class MigrationSession {
     }
 
     private func carry(_ fill: EntityMappingPlan.KeyFill, to made: ObjectID) throws {
-        guard let reader = source.current?.reader, reader.integer(at: fill.key) != nil else { return }
-        let entity =
-            fill.entity.flatMap { reader.integer(at: $0) }.map { Int32(truncatingIfNeeded: $0) } ?? fill.declared
-        guard let number = fill.numbers[entity] else { return }
+        guard let reader = source.current?.reader, !reader.isNull(at: fill.key) else { return }
+        guard reader.integer(at: fill.key) != nil else {
+            throw ObjectError(
+                .type, "\(destination.name(made)).\(fill.relationship.name): the stored key isn't an integer")
+        }
+        let stored = fill.entity.flatMap { reader.integer(at: $0) }.map { Int32(truncatingIfNeeded: $0) }
+        guard let number = fill.numbers[stored ?? fill.declared] else { return }
         try destination.carry(fill.key, to: made, column: fill.column)
-        if let column = fill.entityColumn { try destination.setCell(made, column: column, to: .integer(Int64(number))) }
+        // Where the source doesn't say which entity it is, neither does the destination.
+        if let column = fill.entityColumn, fill.entity == nil || stored != nil {
+            try destination.setCell(made, column: column, to: .integer(Int64(number)))
+        }
         guard let column = fill.placeColumn else { return }
-        if let place = fill.place, !reader.isNull(at: place) {
+        if let place = fill.place {
             try destination.carry(place, to: made, column: column)
         } else {
-            try destination.setCell(made, column: column, to: .appended)
+            try destination.append(made, column: column)
         }
     }
 
@@ -222,6 +234,13 @@ package final class MigrationSession {
     }
 
     // MARK: - Stage 2
+
+    /// A relationship that was to come with its keys is looked up after all.
+    package func relate(_ fill: EntityMappingPlan.RelationshipFill, inStage2Of mapping: Int) {
+        additional[mapping, default: []].append(fill)
+    }
+
+    package func hasAdditionalRelationships(_ mapping: Int) -> Bool { additional[mapping] != nil }
 
     /// Before the hook of a destination row.
     package func begin(destination object: ObjectID, from source: ObjectID) {
@@ -253,7 +272,9 @@ package final class MigrationSession {
             }
             return
         }
-        for fill in plan.relationships { try relate(object, fill.name, fill.expression) }
+        for fill in plan.relationships + (additional[plan.index] ?? []) {
+            try relate(object, fill.name, fill.expression)
+        }
     }
 
     private func relate(_ object: ObjectID, _ name: String, _ expression: CompiledExpression) throws {
@@ -365,11 +386,23 @@ package final class MigrationSession {
         else { throw ObjectError(.unknownProperty, "\(entity) has no attribute “\(attribute.name)”") }
         let any = ObjectID(side: .destination, entity: number, key: 0)
         let cell = try destination.cell(for: value, as: description, named: attribute.name, of: any)
-        let key = SharedRowCache.Key(entity: number, attribute: attribute.name, value: value)
+        guard let stored = SharedRowCache.Stored(cell) else {
+            throw ObjectError(.type, "\(entity).\(attribute.name): NULL identifies no row; make one with insert(_:)")
+        }
+        let key = SharedRowCache.Key(entity: number, attribute: attribute.name, value: stored)
+        if destination.deletions != deletionsSeen {
+            deletionsSeen = destination.deletions
+            shared.removeAll()
+        }
         if let found = shared[key] { return (ObjectID(side: .destination, entity: number, key: found), false) }
         if let found = try associations.sharedKey(number, attribute.name, cell) {
-            shared[key] = found
-            return (ObjectID(side: .destination, entity: number, key: found), false)
+            let object = ObjectID(side: .destination, entity: number, key: found)
+            // A policy may have deleted it.
+            let isThere = deletionsSeen == 0 ? true : try destination.exists(object)
+            if isThere {
+                shared[key] = found
+                return (object, false)
+            }
         }
         let kept = destination.keptKey
         destination.keptKey = nil

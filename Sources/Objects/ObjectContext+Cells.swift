@@ -190,6 +190,22 @@ extension ObjectContext {
 
     /// Fills a cell of the new row with the source's, bytes unchanged.
     package func carry(_ cell: Int, to object: ObjectID, column: Int) throws(ObjectError) {
-        try setCell(object, column: column, to: .carried(Int32(cell)))
+        let (table, row) = try locate(object)
+        // An expression's look-up may have had the row written meanwhile: then it isn't one of the batch any more.
+        guard !tables[table].isNew(row), let current else {
+            return try setCell(object, column: column, to: .carried(Int32(cell)))
+        }
+        try setCell(object, column: column, to: try Self.cell(of: current.reader, at: cell))
+    }
+
+    /// Remembers in which order rows were given places.
+    func notePlace(_ object: ObjectID, column: Int) throws(ObjectError) {
+        let (table, row) = try locate(object)
+        tables[table].notePlace(row, column)
+    }
+
+    /// Puts the row at the end of an ordered relationship.
+    func append(_ object: ObjectID, column: Int) throws(ObjectError) {
+        try setCell(object, column: column, to: .appended)
     }
 }

@@ -150,7 +150,10 @@ extension ObjectContext {
         if let column = link.entityColumn {
             try setCell(member, column: column, to: owner.map { .integer(Int64($0.entity)) } ?? .null)
         }
-        if let column = link.orderColumn { try setCell(member, column: column, to: owner == nil ? .null : place) }
+        if let column = link.orderColumn {
+            try setCell(member, column: column, to: owner == nil ? .null : place)
+            if owner != nil { try notePlace(member, column: column) }
+        }
         if let owner, try isNew(owner) {
             linkedOwners.insert(LinkedOwner(owner: owner, table: link.table, column: link.column))
         }

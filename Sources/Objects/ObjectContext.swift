@@ -181,7 +181,7 @@ public final class ObjectContext {
                 throw ObjectError(
                     .store, "\(map.name(of: entity)): the source store is only read; insert into the destination")
             case .detached: key = 0
-            case .writable(let source): key = source.keys.next(in: table)
+            case .writable(let source): key = try source.keys.next(in: table)
             }
         }
         let index = tables[table].append(

@@ -76,15 +76,19 @@ struct RowTable {
         changedColumns.insert(column)
     }
 
-    /// The cells that wait for a place, in the order in which they were appended last.
-    func waitingCells() -> [AppendedCell] {
+    /// The cells that have or want a place, in the order in which they got it last.
+    func placedCells() -> [AppendedCell] {
         var seen: Set<AppendedCell> = []
         var result: [AppendedCell] = []
-        for place in appended.reversed() {
-            guard !isRemoved(place.row), case .appended = cell(place.row, place.column) else { continue }
+        for place in appended.reversed() where !isRemoved(place.row) {
             if seen.insert(place).inserted { result.append(place) }
         }
         return result.reversed()
+    }
+
+    /// Remembers that a cell was given an explicit place, in the order in which places are given.
+    mutating func notePlace(_ row: Int, _ column: Int) {
+        appended.append(AppendedCell(row: row, column: column))
     }
 
     /// A new row is taken back, a stored one will be deleted.

@@ -82,43 +82,34 @@ extension RowWriter {
 
     // MARK: - Places
 
-    /// Numbers the cells that were appended, after every place that the column has had.
+    /// Numbers the cells that were appended. They are taken in the order in which hooks gave places, so that the result
+    /// doesn't depend on how many rows are written at once: a place that was given later raises no earlier one.
     func givePlaces(in table: Int, _ rows: inout PendingRows) throws {
         guard !placeColumns[table].isEmpty else { return }
         let storage = map.tables[table]
-        let waiting = rows.tables[table].waitingCells()
-        let open = Set(waiting.map(\.column))
-        for column in placeColumns[table] {
-            let name = KeySource.PlaceColumn(table: storage.name.name, column: storage.columns[column].name)
-            if open.contains(column) { _ = try lastPlace(name, storage.name, storage.columns[column]) }
-            guard let last = keys.places[name] else { continue }
-            keys.places[name] = max(last, try largestPlace(table, column, rows))
-        }
-        for cell in waiting {
-            let place = try nextPlace(storage.name, storage.columns[cell.column])
-            rows.tables[table].number(cell, place)
-        }
-    }
-
-    /// The largest place that new or changed rows bring along.
-    private func largestPlace(_ table: Int, _ column: Int, _ rows: PendingRows) throws -> Int64 {
-        var result: Int64 = 0
-        for row in 0..<rows.tables[table].count {
-            switch rows.tables[table].cell(row, column) {
-            case .integer(let place): result = max(result, place)
-            case .carried(let cell):
-                let reader = try loadedReader(for: row, of: table, rows)
-                result = max(result, reader.integer(at: Int(cell)) ?? 0)
+        for cell in rows.tables[table].placedCells() where placeColumns[table].contains(cell.column) {
+            let column = storage.columns[cell.column]
+            let name = KeySource.PlaceColumn(table: storage.name.name, column: column.name)
+            switch rows.tables[table].cell(cell.row, cell.column) {
+            case .appended: rows.tables[table].number(cell, try nextPlace(storage.name, column))
+            case .integer(let place): keys.places[name] = max(try lastPlace(name, storage.name, column), place)
             default: continue
             }
         }
-        return result
     }
 
     /// The place after every place of the column: an ordered relationship's members sort as they were added.
     private func nextPlace(_ table: SQLIdentifier, _ column: SQLIdentifier) throws(SQLiteError) -> Int64 {
         let name = KeySource.PlaceColumn(table: table.name, column: column.name)
-        let next = max(try lastPlace(name, table, column), OrderPlace.step) + OrderPlace.step
+        let (next, overflow) = max(try lastPlace(name, table, column), OrderPlace.step)
+            .addingReportingOverflow(OrderPlace.step)
+        guard !overflow else {
+            throw SQLiteError(
+                code: .mismatch,
+                message:
+                    "\(table.name).\(column.name) holds a place that is so large that none comes after it; mend the row"
+            )
+        }
         keys.places[name] = next
         return next
     }

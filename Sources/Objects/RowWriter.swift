@@ -37,7 +37,7 @@ final class RowWriter {
 
     /// Gives keys to new rows in the order in which they were made, then writes everything.
     func write(_ rows: inout PendingRows) throws(ObjectError) {
-        for table in rows.tables.indices { giveKeys(in: table, &rows) }
+        for table in rows.tables.indices { try giveKeys(in: table, &rows) }
         for table in rows.tables.indices where rows.tables[table].hasChanges {
             do {
                 try givePlaces(in: table, &rows)
@@ -62,13 +62,13 @@ final class RowWriter {
         }
     }
 
-    private func giveKeys(in table: Int, _ rows: inout PendingRows) {
+    private func giveKeys(in table: Int, _ rows: inout PendingRows) throws(ObjectError) {
         for row in 0..<rows.tables[table].count where rows.tables[table].states[row].contains(.inserted) {
             let key = rows.tables[table].keys[row]
             if key != 0 {
                 keys.keys.take(key, in: table)
             } else if !rows.tables[table].isRemoved(row) {
-                rows.tables[table].give(key: keys.keys.next(in: table), to: row)
+                rows.tables[table].give(key: try keys.keys.next(in: table), to: row)
             }
         }
     }

@@ -1,12 +1,30 @@
-import CausewayEvaluation
-
 /// The keys of rows that were found lately: two generations, so that a bounded number of entries is kept with one
 /// dictionary look-up, and what is used often stays.
 final class SharedRowCache {
     struct Key: Hashable {
         var entity: Int32
         var attribute: String
-        var value: Value
+        var value: Stored
+    }
+
+    /// A value as the store tells it from others: texts by their bytes, where Swift's strings are equal in all normal
+    /// forms.
+    enum Stored: Hashable {
+        case integer(Int64)
+        case real(UInt64)
+        case text([UInt8])
+        case blob([UInt8])
+
+        /// nil for what can't identify a row.
+        init?(_ cell: Cell) {
+            switch cell {
+            case .integer(let value): self = .integer(value)
+            case .real(let value): self = .real(value.bitPattern)
+            case .text(let value): self = .text(Array(value.utf8))
+            case .blob(let value): self = .blob(value)
+            case .null, .carried, .temporary, .appended: return nil
+            }
+        }
     }
 
     /// Entries of one generation: some 10 MB with ordinary values.
@@ -14,6 +32,12 @@ final class SharedRowCache {
 
     private var young: [Key: Int64] = [:]
     private var old: [Key: Int64] = [:]
+
+    /// Forgets everything: a row that was found may have been deleted.
+    func removeAll() {
+        young.removeAll()
+        old.removeAll()
+    }
 
     subscript(key: Key) -> Int64? {
         get {

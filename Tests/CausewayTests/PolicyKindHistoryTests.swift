@@ -6,15 +6,23 @@ import Testing
 /// A store that keeps persistent history, through a step with a policy.
 @Suite(.enabled(if: SharedStores.isThere, "shared/stores is missing"))
 struct PolicyKindHistoryTests {
-    /// A model cache is a deflated `.mom`.
+    /// A model cache is a deflated `.mom`. A default that is an app's own object (`frontCover`'s) can be taken out: it is
+    /// no part of the version hash.
     private static let inflating = """
-        import sqlite3, sys, zlib
+        import plistlib, sqlite3, sys, zlib
         connection = sqlite3.connect(sys.argv[1])
         bytes = connection.execute("SELECT Z_CONTENT FROM Z_MODELCACHE").fetchone()[0]
-        open(sys.argv[2], "wb").write(zlib.decompress(bytes, -15))
+        archive = plistlib.loads(zlib.decompress(bytes, -15))
+        objects = archive["$objects"]
+        for entry in objects if sys.argv[3] == "plain" else []:
+            if isinstance(entry, dict) and "NSDefaultValue" in entry:
+                if isinstance(objects[entry["NSDefaultValue"].data], dict):
+                    entry["NSDefaultValue"] = plistlib.UID(0)
+        with open(sys.argv[2], "wb") as file:
+            plistlib.dump(archive, file, fmt=plistlib.FMT_BINARY)
         """
 
-    private func makeModels(in folder: borrowing TemporaryFolder) throws -> String {
+    private func makeModels(in folder: borrowing TemporaryFolder, plain: Bool = true) throws -> String {
         let models = folder.path("SampleModel2.momd")
         try FileManager.default.createDirectory(atPath: models, withIntermediateDirectories: true)
         for version in ["V1", "V2"] {
@@ -22,7 +30,9 @@ struct PolicyKindHistoryTests {
                 StoreRows.shared("coredataplus/SampleModel2_\(version).sqlite"), as: "model of \(version)")
             let process = Process()
             process.executableURL = URL(filePath: "/usr/bin/env")
-            process.arguments = ["python3", "-c", Self.inflating, store, "\(models)/\(version).mom"]
+            process.arguments = [
+                "python3", "-c", Self.inflating, store, "\(models)/\(version).mom", plain ? "plain" : "whole",
+            ]
             try process.run()
             process.waitUntilExit()
             #expect(process.terminationStatus == 0)
@@ -86,10 +96,13 @@ struct PolicyKindHistoryTests {
         for table in ["ZPAGE", "ZFEEDBACK", "ZWRITER", "Z_PRIMARYKEY"] {
             #expect(result[table] == inferred[table], "\(table)")
         }
-        let titles = "SELECT Z_PK || ZTITLE || ifnull(ZAUTHOR, '') || hex(ZUNIQUEID) FROM ZBOOK ORDER BY Z_PK"
+        let titles = "SELECT Z_PK || ' ' || ZTITLE FROM ZBOOK ORDER BY Z_PK"
+        let found = try StoreRows.texts(folder.path("result"), titles)
+        let expected = try StoreRows.texts(folder.path("inferred"), titles).map { $0 + " again" }
+        #expect(found == expected)
+        let others = "SELECT Z_PK || ' ' || ifnull(ZAUTHOR, '') || hex(ZUNIQUEID) FROM ZBOOK ORDER BY Z_PK"
         #expect(
-            try StoreRows.texts(folder.path("result"), titles)
-                == StoreRows.texts(folder.path("inferred"), titles.replacing("ZTITLE", with: "ZTITLE || ' again'")))
+            try StoreRows.texts(folder.path("result"), others) == StoreRows.texts(folder.path("inferred"), others))
         let schema = try Checker.run("expected-schema", ["check", folder.path("result")])
         #expect(schema.status == 0, "\(schema.text)")
     }
@@ -99,12 +112,27 @@ struct PolicyKindHistoryTests {
         let folder = try TemporaryFolder()
         let models = try makeModels(in: folder)
         _ = try Migration(request(models, nil, in: folder, as: "inferred")).run()
-        let outcome = try Migration(request(models, HalfPolicy.self, in: folder, as: "result")).run()
+        var request = try request(models, HalfPolicy.self, in: folder, as: "result")
+        request.violations = .reject
+        request.rejects = folder.path("rejects.jsonl")
+        let outcome = try Migration(request).run()
         #expect(outcome.dropped == 26)
+        // A page must have a book.
+        #expect(outcome.rejectedRows == 2_574)
         let (inferred, result) = (try Office.dump(folder.path("inferred")), try Office.dump(folder.path("result")))
         for table in Self.house { #expect(result[table] == inferred[table], "\(table)") }
-        // Pages of books that are gone are left without.
         #expect(
-            try StoreRows.texts(folder.path("result"), "SELECT count(*) FROM ZPAGE WHERE ZBOOK % 2 = 0") == ["0"])
+            try StoreRows.texts(folder.path("result"), "SELECT count(*) || ' ' || sum(ZBOOK % 2) FROM ZPAGE")
+                == ["2396 2396"])
+    }
+
+    /// `frontCover`'s default is an object of the app's class: nobody can write it, and no row needs it.
+    @Test("a default without stored form stops no row that has a value of its own")
+    func opaqueDefault() throws {
+        let folder = try TemporaryFolder()
+        let models = try makeModels(in: folder, plain: false)
+        withKnownIssue("ObjectContext.template(of:) refuses every row of such an entity") {
+            _ = try Migration(request(models, TitlePolicy.self, in: folder, as: "result")).run()
+        }
     }
 }

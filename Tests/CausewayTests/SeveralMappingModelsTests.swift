@@ -3,7 +3,7 @@ import CausewayEngine
 import Foundation
 import Testing
 
-/// One step by several mapping models, run as several passes into the same store.
+/// One step by several mapping models: they make one store, as if they were one.
 struct SeveralMappingModelsTests {
     typealias Work = PoliciesExample.Work
 
@@ -148,10 +148,10 @@ struct SeveralMappingModelsTests {
         }
     }
 
-    @Test("each mapping model goes through all its stages before the next begins")
+    @Test("the stages go over the entity mappings of all mapping models: links between the parts are found")
     func order() throws {
         let error = try Office().failure(Self.code(Self.filteredParts(NotingPolicy.self)))
         #expect(
-            "\(error)".contains("begin Low, end Low, begin Middle, end Middle, begin High, end High"), "\(error)")
+            "\(error)".contains("begin Low, begin Middle, begin High, end Low, end Middle, end High"), "\(error)")
     }
 }

@@ -15,7 +15,7 @@ import Synchronization
 /// hand, and the one writer gives keys in the batches' order. Every other mapping runs row after row. Both give the same
 /// rows and keys.
 struct CreatePass {
-    let model: ModelRun
+    let model: StageRun
     let plan: EntityMappingPlan
     let policy: EntityMigrationPolicy
 
@@ -139,6 +139,7 @@ struct CreatePass {
                             sourceRows: input.count, dropped: dropped)
                         guard done.push(made) else { return }
                     }
+                    try hook.end()
                     if remaining.withLock({
                         $0 -= 1; return $0
                     }) == 0 {
@@ -294,6 +295,15 @@ final class RowHook {
         case .ifFree:
             guard let entity = plan.destinationEntity else { return nil }
             return try session.destination.exists(ObjectID(side: .destination, entity: entity, key: key)) ? nil : key
+        }
+    }
+
+    /// What `begin` has set up on a worker's own policy ends with it.
+    func end() throws(EngineError) {
+        do {
+            try policy.end(mapping, manager: manager)
+        } catch {
+            throw EngineError(hook: error, step: step, mapping: plan.description.name, row: nil)
         }
     }
 

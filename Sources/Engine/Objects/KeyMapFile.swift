@@ -29,7 +29,8 @@ final class KeyMapFile {
     }
 
     func write(
-        _ associations: Associations, step: [String], objects: ObjectStep, stores: ObjectStores
+        _ associations: Associations, step: [String], objects: ObjectStep, stores: ObjectStores,
+        destination: ObjectContext
     ) throws(EngineError) {
         let prefix = "{\"step\":\(Self.quoted(step.joined(separator: " → "))),\"mapping\":"
         for plan in objects.mappings {
@@ -46,7 +47,9 @@ final class KeyMapFile {
                 var text = ""
                 for entry in page {
                     let old = uri(entry.source, objects.source, stores.storeUUID)
-                    let new = entry.destination.map { uri($0, objects.destination, stores.storeUUID) }
+                    // The validation may have rejected the row.
+                    let made = try present(entry.destination, in: destination)
+                    let new = made.map { uri($0, objects.destination, stores.storeUUID) }
                     if old == new { continue }
                     text +=
                         prefix + Self.quoted(plan.description.name) + ",\"old\":" + Self.quoted(old) + ",\"new\":"
@@ -54,6 +57,15 @@ final class KeyMapFile {
                 }
                 try append(text)
             }
+        }
+    }
+
+    private func present(_ object: ObjectID?, in context: ObjectContext) throws(EngineError) -> ObjectID? {
+        guard let object else { return nil }
+        do {
+            return try context.exists(object) ? object : nil
+        } catch {
+            throw EngineError(error, during: path)
         }
     }
 

@@ -27,15 +27,20 @@ struct ObjectRun {
         var bytes = 0
         /// Rows made, by destination Z_ENT.
         var made: [Int32: Int] = [:]
+        /// Links that led to rows that were not made.
+        var endedLinks = 0
+        var validation = ValidationOutcome()
         /// Statements of the indexes that were made for stage 2.
         var indexes: Set<String> = []
         /// Source rows from which nothing was made.
         var dropped = 0
     }
 
-    /// Runs every mapping model; `joins` runs a pass that copies a join table.
+    /// Runs every mapping model. `joins` runs a pass that copies a join table; `validate` checks the rows before the key
+    /// map is written.
     func run(
-        _ progress: inout Progress, joins: (RowPass, inout Progress) throws(EngineError) -> Void
+        _ progress: inout Progress, joins: (RowPass, inout Progress) throws(EngineError) -> Void,
+        validate: () throws(EngineError) -> ValidationOutcome
     ) throws(EngineError) -> Result {
         let scratch = try ScratchDatabase(at: scratchPath)
         let keys = KeySource(KeySpace(last: try lastKeys()))
@@ -57,14 +62,14 @@ struct ObjectRun {
         let tally = ObjectProgress(total: max(1, objects.mappings.count * 3))
         session.progress = { tally.fraction }
         var result = Result()
-        for model in objects.models.indices {
-            let run = ModelRun(
-                run: self, model: model, mappings: objects.mappings(ofModel: model), stores: stores, session: session,
-                manager: manager, associations: associations, readers: Array(readers.dropFirst()), tally: tally)
-            try run.stages(&result, &progress, joins: joins)
-        }
+        try StageRun(
+            run: self, mappings: objects.mappings, stores: stores, session: session, manager: manager,
+            associations: associations, readers: Array(readers.dropFirst()), tally: tally
+        ).stages(&result, &progress, joins: joins)
         try flush(session)
-        try keyMap?.write(associations, step: step.versions, objects: objects, stores: stores)
+        result.validation = try validate()
+        try keyMap?.write(
+            associations, step: step.versions, objects: objects, stores: stores, destination: session.destination)
         result.made = keys.rowCounts
         associations.close()
         session.close()
@@ -124,11 +129,10 @@ final class ObjectProgress {
     func advance() { done += 1 }
 }
 
-/// One mapping model: three stages.
-struct ModelRun {
+/// The three stages over the entity mappings of all the step's mapping models: what one makes another's relationships
+/// find, in whichever order they stand.
+struct StageRun {
     let run: ObjectRun
-    /// Place among the step's mapping models.
-    let model: Int
     let mappings: [EntityMappingPlan]
     let stores: ObjectStores
     let session: MigrationSession
@@ -162,15 +166,7 @@ struct ModelRun {
             try settle()
             tally.advance()
         }
-        for pass in run.objects.joins where run.objects.lastModel(linkedBy: pass.destinationTable) == model {
-            try joins(pass, &progress)
-        }
-        // A link to a row that a later mapping model makes isn't loose.
-        for cleanup in run.objects.cleanups where run.objects.lastModel(making: cleanup.targets) <= model {
-            try run.cancellation.check()
-            run.events(.statement(cleanup.sql))
-            try run.staging.execute(cleanup.sql)
-        }
+        try linkByKeys(&result, &progress, joins: joins)
         run.events(.phaseBegan("relationships"))
         if mappings.contains(where: { needsRelating($0) }) { try makeLinkIndexes(&result) }
         for (plan, policy) in zip(mappings, policies) {
@@ -193,7 +189,35 @@ struct ModelRun {
     }
 
     private func needsRelating(_ plan: EntityMappingPlan) -> Bool {
-        plan.sourceEntity != nil && (plan.description.policyClassName != nil || !plan.relationships.isEmpty)
+        plan.sourceEntity != nil
+            && (plan.description.policyClassName != nil || !plan.relationships.isEmpty
+                || session.hasAdditionalRelationships(plan.index))
+    }
+
+    /// Links that come with their keys: join tables are copied, and links to rows that were not made end. Where stage 1
+    /// gave rows other keys than their source rows', stage 2 looks the links up instead.
+    private func linkByKeys(
+        _ result: inout ObjectRun.Result, _ progress: inout Progress,
+        joins: (RowPass, inout Progress) throws(EngineError) -> Void
+    ) throws(EngineError) {
+        for plan in mappings {
+            for key in plan.keys where key.targets.contains(where: { associations.hasEntries($0) }) {
+                session.relate(key.relationship, inStage2Of: plan.index)
+            }
+        }
+        for join in run.objects.joins {
+            if join.ends.contains(where: { associations.hasEntries($0) }) {
+                for (mapping, fill) in join.relationships { session.relate(fill, inStage2Of: mapping) }
+            } else {
+                for pass in join.passes { try joins(pass, &progress) }
+            }
+        }
+        for sql in run.objects.cleanups {
+            try run.cancellation.check()
+            run.events(.statement(sql))
+            try run.staging.execute(sql)
+            result.endedLinks += try run.staging.changes()
+        }
     }
 
     /// Members of to-manys are found by the keys at their other end: without an index each look-up would read the table.

@@ -8,7 +8,7 @@ import CausewayStoreFormat
 
 /// Stage 2 of one entity mapping: every destination row that was associated in stage 1, in the source's order.
 struct RelatePass {
-    let model: ModelRun
+    let model: StageRun
     let plan: EntityMappingPlan
     let policy: EntityMigrationPolicy
 

@@ -14,6 +14,26 @@ struct SideFiles {
         }
     }
 
+    /// Refuses paths that belong to a store, or to each other.
+    static func requireOwnPlaces(
+        _ files: [(option: String, path: String?)], besides stores: [String]
+    ) throws(EngineError) {
+        let suffixes = ["", "-wal", "-shm", "-journal", ".premigration"]
+        var taken: Set<String> = []
+        for store in stores {
+            let path = try StoreLocation(new: store).path
+            taken.formUnion(suffixes.map { path + $0 })
+        }
+        for (option, path) in files {
+            guard let path else { continue }
+            guard taken.insert(try StoreLocation(new: path).path).inserted else {
+                throw EngineError(
+                    .usage, "\(option) \(path): this place is a store's, or another file's", remedy: "give another path"
+                )
+            }
+        }
+    }
+
     /// Makes them durable: the new store counts on what was left out of it being written down.
     func finish() throws(EngineError) {
         try rejects?.sync()

@@ -7,19 +7,37 @@ import CausewayStoreFormat
 
 /// Join tables that are copied whole: both ends keep their keys.
 extension LinkPlanning {
-    /// Whether stage 2 has nothing to do for a many-to-many, because its table is copied.
+    /// Whether a many-to-many's links come with its table, which is copied.
     func isCopied(_ property: PropertyMappingDescription, of index: Int) -> Bool {
         let mapping = planner.entities[index].mapping.mapping
-        guard mapping.policyClassName == nil, let reading = Self.reading(property.expression),
-            let entity = mapping.destinationEntity,
+        guard let entity = mapping.destinationEntity,
             let owner = planner.destination.schema.model.relationship(property.name, of: entity)?.owner,
             let found = planner.destination.layout.joinTable(of: property.name, declaredBy: owner),
-            let origin = copied(found.table)
-        else { return false }
-        guard let from = mapping.sourceEntity,
-            let relationship = planner.source.schema.model.relationship(reading.relationship, of: from)?.relationship
+            let origin = copied(found.table), let read = plainReading(property, of: index),
+            let from = mapping.sourceEntity,
+            let relationship = planner.source.schema.model.relationship(read, of: from)?.relationship
         else { return false }
         return found.isNaming ? relationship.name == origin : relationship.inverse == origin
+    }
+
+    /// The source many-to-many that a property takes over whole: its mapping keeps keys, and every row at the other end
+    /// has the one row with its key. nil otherwise.
+    private func plainReading(_ property: PropertyMappingDescription, of index: Int) -> String? {
+        let mapping = planner.entities[index].mapping.mapping
+        guard mapping.policyClassName == nil, planner.keeping[index] == .always,
+            let reading = Self.reading(property.expression), let entity = mapping.destinationEntity,
+            case .join(let from)? = place(reading.relationship, of: mapping.sourceEntity, in: planner.source),
+            case .join(let to)? = place(property.name, of: entity, in: planner.destination),
+            from.isReflexive == to.isReflexive,
+            let all = targets(
+                Reading(relationship: reading.relationship, mapping: nil), of: from.relationship.destination,
+                leadingTo: to.relationship.destination, from: index),
+            // A look-up through one mapping that leaves out what others make isn't the whole table.
+            all
+                == targets(
+                    reading, of: from.relationship.destination, leadingTo: to.relationship.destination, from: index)
+        else { return nil }
+        return reading.relationship
     }
 
     /// The source relationship whose links a join table takes over as they are; nil where stage 2 links row by row.
@@ -34,28 +52,37 @@ extension LinkPlanning {
                 let property = mapping.relationshipMappings.first(where: { $0.name == table.relationship }),
                 property.expression != nil
             else { continue }
-            guard mapping.policyClassName == nil, planner.keeping[index] == .always,
-                let reading = Self.reading(property.expression),
-                case .join(let from)? = place(reading.relationship, of: mapping.sourceEntity, in: planner.source),
-                case .join(let to)? = place(property.name, of: entity, in: planner.destination),
-                targets(reading, of: from.relationship.destination, leadingTo: to.relationship.destination) != nil,
-                from.isReflexive == to.isReflexive, origin == nil || origin == reading.relationship
-            else { return nil }
-            origin = reading.relationship
+            guard let read = plainReading(property, of: index), origin == nil || origin == read else { return nil }
+            origin = read
         }
         return origin
     }
 }
 
 extension ObjectStepPlanner {
-    /// The passes that copy join tables.
-    func joinPasses() throws(PlanError) -> [RowPass] {
+    /// The join tables that are copied.
+    func joinCopies() throws(PlanError) -> [ObjectStep.JoinCopy] {
         let links = LinkPlanning(planner: self)
         let planner = TransferPlanner(
             mapping: skeleton(onlyKept: true), source: source.layout, destination: destination.layout)
-        var result: [RowPass] = []
+        var result: [ObjectStep.JoinCopy] = []
         for table in destination.layout.joinTables where links.copied(table) != nil {
-            result += try planner.linkPasses(for: table)
+            let sides = [(table.owner, table.relationship), (table.inverseOwner, table.inverse)]
+            result.append(
+                ObjectStep.JoinCopy(
+                    passes: try planner.linkPasses(for: table),
+                    ends: entities.indices.filter { index in
+                        guard let entity = entities[index].mapping.mapping.destinationEntity else { return false }
+                        return sides.contains { destination.schema.model.isKind(entity, of: $0.0) }
+                    },
+                    relationships: copied.filter { relationship in
+                        guard let entity = entities[relationship.mapping].mapping.mapping.destinationEntity else {
+                            return false
+                        }
+                        return sides.contains {
+                            $0.1 == relationship.fill.name && destination.schema.model.isKind(entity, of: $0.0)
+                        }
+                    }))
         }
         return result
     }

@@ -42,7 +42,13 @@ struct LinkPlanning {
     }
 
     /// The mappings whose rows can be the result, by source Z_ENT; nil where the keys don't say which row it is.
-    func targets(_ reading: Reading, of declared: String, leadingTo kind: String) -> [Int32: Int]? {
+    ///
+    /// A name means the mapping of that name in the same mapping model, if there is one.
+    func targets(
+        _ reading: Reading, of declared: String, leadingTo kind: String, from index: Int
+    ) -> [Int32: Int]? {
+        let model = planner.entities[index].model
+        let isNamedHere = planner.entities.contains { $0.model == model && $0.mapping.mapping.name == reading.mapping }
         var result: [Int32: Int] = [:]
         for (offset, name) in source.schema.entities.enumerated()
         where source.schema.model.isKind(name, of: declared) {
@@ -51,7 +57,8 @@ struct LinkPlanning {
                 guard mapping.kind != .remove, mapping.sourceEntity == name, let to = mapping.destinationEntity,
                     destination.schema.model.isKind(to, of: kind)
                 else { return false }
-                return reading.mapping.map { $0 == mapping.name } ?? true
+                guard let wanted = reading.mapping else { return true }
+                return wanted == mapping.name && (!isNamedHere || planner.entities[index].model == model)
             }
             guard let first = found.first else { continue }
             guard found.count == 1, planner.keeping[first] == .always else { return nil }
@@ -62,7 +69,8 @@ struct LinkPlanning {
 
     /// The key of a to-one that is carried with the row; nil where stage 2 must link.
     func keyFill(
-        _ property: PropertyMappingDescription, of index: Int, _ columns: inout SourceColumns
+        _ property: PropertyMappingDescription, of index: Int, _ fill: EntityMappingPlan.RelationshipFill,
+        _ columns: inout SourceColumns
     ) throws(PlanError) -> EntityMappingPlan.KeyFill? {
         guard let link = carriedLink(property, of: index) else { return nil }
         var numbers: [Int32: Int32] = [:]
@@ -79,7 +87,8 @@ struct LinkPlanning {
             entity: try link.from.entityColumn.map { column throws(PlanError) in try columns.index(of: column) },
             place: try link.from.orderColumn.map { column throws(PlanError) in try columns.index(of: column) },
             numbers: numbers, declared: link.from.destination, column: link.to.column,
-            entityColumn: link.to.entityColumn, placeColumn: link.to.orderColumn)
+            entityColumn: link.to.entityColumn, placeColumn: link.to.orderColumn, relationship: fill,
+            targets: link.targets.values.sorted())
     }
 
     private struct CarriedLink {
@@ -102,7 +111,7 @@ struct LinkPlanning {
             case .toOne(let to)? = place(property.name, of: mapping.destinationEntity, in: destination),
             case .toOne(let from)? = place(reading.relationship, of: mapping.sourceEntity, in: source),
             let targets = targets(
-                reading, of: from.relationship.destination, leadingTo: to.relationship.destination)
+                reading, of: from.relationship.destination, leadingTo: to.relationship.destination, from: index)
         else { return nil }
         if let inverse = to.oneToOneInverse {
             // Both ends have a column: the other end's mapping must carry the same links.
@@ -125,7 +134,6 @@ struct LinkPlanning {
 
     /// Whether the other end's keys hold the links already.
     func isCovered(_ property: PropertyMappingDescription, of index: Int) -> Bool {
-        if isCopied(property, of: index) { return true }
         let mapping = planner.entities[index].mapping.mapping
         guard mapping.policyClassName == nil, let reading = Self.reading(property.expression),
             case .toMany(let to)? = place(property.name, of: mapping.destinationEntity, in: destination),
@@ -133,14 +141,16 @@ struct LinkPlanning {
             let inverse = to.relationship.inverse, let origin = from.relationship.inverse,
             planner.keeping[index] == .always,
             let targets = targets(
-                reading, of: from.relationship.destination, leadingTo: to.relationship.destination)
+                reading, of: from.relationship.destination, leadingTo: to.relationship.destination, from: index),
+            let mine = mapping.sourceEntity.flatMap({ source.schema.number(of: $0) })
         else { return false }
         return targets.values.allSatisfy { target in
             let other = planner.entities[target].mapping.mapping
             guard let back = other.relationshipMappings.first(where: { $0.name == inverse }),
                 Self.reading(back.expression)?.relationship == origin
             else { return false }
-            return carriedLink(back, of: target) != nil
+            // It must lead back to the rows of this very mapping, not only to those of others.
+            return carriedLink(back, of: target)?.targets[Int32(mine)] == index
         }
     }
 }

@@ -17,6 +17,8 @@ package struct ObjectStepPlanner {
     let entities: [(mapping: ResolvedEntityMapping, model: Int)]
     let keeping: [EntityMappingPlan.KeyKeeping]
     private var problems: [String] = []
+    /// Relationships whose join tables are copied, by mapping.
+    var copied: [(mapping: Int, fill: EntityMappingPlan.RelationshipFill)] = []
 
     /// - Parameters:
     ///   - resolved: the step's mapping models, in the order in which they run.
@@ -45,7 +47,7 @@ package struct ObjectStepPlanner {
         return ObjectStep(
             models: resolved.map(\.name), mappings: plans, source: source, destination: destination,
             homes: Self.homes(entities.map(\.mapping), source: source, destination: destination),
-            joins: try joinPasses(),
+            joins: try planner.joinCopies(),
             cleanups: cleanups(), policies: entities.compactMap { $0.mapping.mapping.policyClassName })
     }
 
@@ -147,11 +149,15 @@ package struct ObjectStepPlanner {
         for property in mapping.relationshipMappings {
             guard let expression = property.expression else { continue }
             guard let compiled = compile(expression, property.name, mapping, compiler) else { continue }
-            if let key = try links.keyFill(property, of: index, &columns) {
+            guard let destination = relationshipTarget(property.name, mapping) else { continue }
+            let fill = EntityMappingPlan.RelationshipFill(
+                name: property.name, expression: compiled, destination: destination)
+            if links.isCopied(property, of: index) {
+                copied.append((index, fill))
+            } else if let key = try links.keyFill(property, of: index, fill, &columns) {
                 keys.append(key)
             } else if !links.isCovered(property, of: index) {
-                guard let destination = relationshipTarget(property.name, mapping) else { continue }
-                relationships.append(.init(name: property.name, expression: compiled, destination: destination))
+                relationships.append(fill)
             }
         }
         var filter: CompiledPredicate?
@@ -270,8 +276,8 @@ package struct ObjectStepPlanner {
 
     /// Links to rows that aren't there end, be it that they were left out or that the source's key led nowhere: Core
     /// Data's look-up simply doesn't find them (core-data-migration.md §3).
-    private func cleanups() -> [ObjectStep.LinkCleanup] {
-        var result: [ObjectStep.LinkCleanup] = []
+    private func cleanups() -> [String] {
+        var result: [String] = []
         for table in destination.layout.tables {
             for column in table.columns {
                 guard case .toOne(let entity, let name) = column.role,
@@ -286,12 +292,11 @@ package struct ObjectStepPlanner {
                     if let column = destination.layout.column(role) { sets.append(column.name) }
                 }
                 result.append(
-                    .init(
-                        sql: """
-                            UPDATE "\(table.name)" SET \(sets.map { "\"\($0)\" = NULL" }.joined(separator: ", ")) \
-                            WHERE "\(column.name)" IS NOT NULL AND NOT EXISTS \
-                            (SELECT 1 FROM "\(other.name)" AS o WHERE o."Z_PK" = "\(table.name)"."\(column.name)")
-                            """, targets: [other.name]))
+                    """
+                    UPDATE "\(table.name)" SET \(sets.map { "\"\($0)\" = NULL" }.joined(separator: ", ")) \
+                    WHERE "\(column.name)" IS NOT NULL AND NOT EXISTS \
+                    (SELECT 1 FROM "\(other.name)" AS o WHERE o."Z_PK" = "\(table.name)"."\(column.name)")
+                    """)
             }
         }
         for table in destination.layout.joinTables {
@@ -300,12 +305,11 @@ package struct ObjectStepPlanner {
             else { continue }
             let (mine, theirs) = (table.ownerColumn, table.destinationColumn)
             result.append(
-                .init(
-                    sql: """
-                        DELETE FROM "\(table.name)" WHERE NOT EXISTS \
-                        (SELECT 1 FROM "\(owner.name)" AS o WHERE o."Z_PK" = "\(table.name)"."\(mine)") OR NOT EXISTS \
-                        (SELECT 1 FROM "\(other.name)" AS o WHERE o."Z_PK" = "\(table.name)"."\(theirs)")
-                        """, targets: [owner.name, other.name]))
+                """
+                DELETE FROM "\(table.name)" WHERE NOT EXISTS \
+                (SELECT 1 FROM "\(owner.name)" AS o WHERE o."Z_PK" = "\(table.name)"."\(mine)") OR NOT EXISTS \
+                (SELECT 1 FROM "\(other.name)" AS o WHERE o."Z_PK" = "\(table.name)"."\(theirs)")
+                """)
         }
         return result
     }
