@@ -65,7 +65,7 @@ struct StepChain {
                 do throws(MappingResolutionError) {
                     content = .explicit(
                         try explicit.map { model throws(MappingResolutionError) in
-                            try model.resolved(from: hop.from.versioned, to: hop.to.versioned)
+                            try model.resolved(from: hop.from.versioned, to: hop.to.versioned, beside: explicit)
                         })
                 } catch {
                     refusals += error.problems.map { "\(step): \(error.name): \($0)" }

@@ -80,6 +80,7 @@ extension ObjectContext {
 
     private func erase(_ object: ObjectID) throws(ObjectError) {
         let (table, row) = try locate(object)
+        if !tables[table].states[row].contains(.inserted) { writer?.countDeleted(object.entity) }
         tables[table].remove(row)
         deletions += 1
     }

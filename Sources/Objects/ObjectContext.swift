@@ -201,11 +201,8 @@ public final class ObjectContext {
             guard case .attribute(let column, let attribute)? = map.place(of: .init(index: index), entity: entity),
                 attribute.derivation == nil
             else { continue }
-            guard let literal = StoredLiteral(attribute.defaultValue, as: attribute) else {
-                throw ObjectError(
-                    .type, "\(map.name(of: entity)).\(attribute.name): the model's default has no stored form")
-            }
-            cells[column] = Cell(literal)
+            // An app's own object as the default has no stored form: the plan refuses or reports what would miss it.
+            cells[column] = StoredLiteral(attribute.defaultValue, as: attribute).map { Cell($0) } ?? .null
         }
         templates[Int(entity) - 1] = cells
         return cells

@@ -148,7 +148,8 @@ package struct StepPlanner {
             losses: MappingNotice.losses(of: resolved, from: source.model).map(\.message)
                 + UnreadProperties(resolved: resolved, source: source.model).sentences + carried.losses
                 + objectPlanner.historyLosses(hasHistory),
-            warnings: layout.undecidable + statements.unsupported + resolved.flatMap(\.warnings).map(\.message),
+            warnings: layout.undecidable + statements.unsupported + resolved.flatMap(\.warnings).map(\.message)
+                + objects.warnings,
             objects: objects)
     }
 

@@ -98,7 +98,10 @@ struct PolicyKindHistoryTests {
         }
         let titles = "SELECT Z_PK || ' ' || ZTITLE FROM ZBOOK ORDER BY Z_PK"
         let found = try StoreRows.texts(folder.path("result"), titles)
-        let expected = try StoreRows.texts(folder.path("inferred"), titles).map { $0 + " again" }
+        let expected = try StoreRows.texts(folder.path("inferred"), titles).map { title in
+            // The one graphic novel has an entity mapping of its own, without policy.
+            title.contains("graphic novel") ? title : title + " again"
+        }
         #expect(found == expected)
         let others = "SELECT Z_PK || ' ' || ifnull(ZAUTHOR, '') || hex(ZUNIQUEID) FROM ZBOOK ORDER BY Z_PK"
         #expect(
@@ -131,8 +134,6 @@ struct PolicyKindHistoryTests {
     func opaqueDefault() throws {
         let folder = try TemporaryFolder()
         let models = try makeModels(in: folder, plain: false)
-        withKnownIssue("ObjectContext.template(of:) refuses every row of such an entity") {
-            _ = try Migration(request(models, TitlePolicy.self, in: folder, as: "result")).run()
-        }
+        _ = try Migration(request(models, TitlePolicy.self, in: folder, as: "result")).run()
     }
 }

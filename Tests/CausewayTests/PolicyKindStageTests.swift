@@ -155,17 +155,15 @@ struct PolicyKindStageTests {
     @Test("late hooks delete rows, and the rest of the links end", arguments: Work.every)
     func deleting(_ work: Work) throws {
         let office = try Office()
-        withKnownIssue("Nobody calls RowWriter.countDeleted: the verification misses the deleted row") {
-            let outcome = try Migration(office.request(Office.code(DeletingPolicy.self), work)).run()
-            let result = office.folder.path("result")
-            // 2 and 3 are left without a boss.
-            #expect(
-                try Office.people(result, "Z_PK, ZBOSS")
-                    == (2...40).map { "\($0)|\($0 < 4 ? "NULL" : "\($0 / 2)")" })
-            #expect(try !Office.tags(result).contains { $0.hasPrefix("1|") })
-            #expect(try StoreRows.texts(result, "SELECT count(*) FROM ZNOTE") == ["0"])
-            #expect(outcome.rows == 50)
-            try Office.expectSound(result)
-        }
+        let outcome = try Migration(office.request(Office.code(DeletingPolicy.self), work)).run()
+        let result = office.folder.path("result")
+        // 2 and 3 are left without a boss.
+        #expect(
+            try Office.people(result, "Z_PK, ZBOSS")
+                == (2...40).map { "\($0)|\($0 < 4 ? "NULL" : "\($0 / 2)")" })
+        #expect(try !Office.tags(result).contains { $0.hasPrefix("1|") })
+        #expect(try StoreRows.texts(result, "SELECT count(*) FROM ZNOTE") == ["0"])
+        #expect(outcome.rows == 50)
+        try Office.expectSound(result)
     }
 }

@@ -217,7 +217,7 @@ extension MappingResolver {
 
     private mutating func check(_ selector: String, _ name: String, _ property: String?) {
         switch selector {
-        case ManagerSelector.instancesForMapping where !mappingNames.contains(name):
+        case ManagerSelector.instancesForMapping where !mappingNames.contains(name) && !otherNames.contains(name):
             report(.unknownMapping, "It names the entity mapping “\(name)”, which isn't there.", property: property)
         case ManagerSelector.fetchRequest, ManagerSelector.fetchRequestWithSubentities:
             if source.model.entities[name] == nil {

@@ -14,9 +14,10 @@ extension MappingModelDescription {
 
     /// The same with hashes that are computed already.
     package func resolved(
-        from source: VersionedModel, to destination: VersionedModel
+        from source: VersionedModel, to destination: VersionedModel, beside others: [MappingModelDescription] = []
     ) throws(MappingResolutionError) -> ResolvedMapping {
         var resolver = MappingResolver(self, source, destination)
+        resolver.others = others.filter { $0 != self }.flatMap(\.entityMappings)
         let mapping = resolver.resolve()
         guard resolver.problems.isEmpty else {
             throw MappingResolutionError(name: name, path: path, problems: resolver.problems)
@@ -38,6 +39,9 @@ struct MappingResolver {
     /// Entity mappings that carry objects over: what can be on the far side of a relationship.
     private(set) var carriers: [Carrier] = []
     private(set) var mappingNames: Set<String> = []
+    /// Entity mappings of the step's other mapping models: look-ups may name them, and relationships lead to their rows.
+    var others: [EntityMappingDescription] = []
+    var otherNames: Set<String> { Set(others.map(\.name)) }
 
     struct Carrier {
         var name: String
@@ -65,7 +69,7 @@ struct MappingResolver {
             }
             mappings.append(framed(mapping))
         }
-        carriers = mappings.compactMap { mapping in
+        carriers = (mappings + others).compactMap { mapping in
             guard mapping.kind != .remove, let source = mapping.sourceEntity, let target = mapping.destinationEntity
             else { return nil }
             return Carrier(name: mapping.name, source: source, destination: target)

@@ -16,6 +16,7 @@ package struct ObjectStep: Sendable {
     package var cleanups: [String]
     /// Functions of each policy by its name, as far as expressions may call them.
     package var policies: [String]
+    package var warnings: [String]
 
     /// A join table whose links can be copied where the rows at both ends have their source rows' keys.
     package struct JoinCopy: Sendable {

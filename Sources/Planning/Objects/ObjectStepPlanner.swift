@@ -17,6 +17,7 @@ package struct ObjectStepPlanner {
     let entities: [(mapping: ResolvedEntityMapping, model: Int)]
     let keeping: [EntityMappingPlan.KeyKeeping]
     private var problems: [String] = []
+    private var warnings: [String] = []
     /// Relationships whose join tables are copied, by mapping.
     var copied: [(mapping: Int, fill: EntityMappingPlan.RelationshipFill)] = []
 
@@ -48,7 +49,7 @@ package struct ObjectStepPlanner {
             models: resolved.map(\.name), mappings: plans, source: source, destination: destination,
             homes: Self.homes(entities.map(\.mapping), source: source, destination: destination),
             joins: try planner.joinCopies(),
-            cleanups: cleanups(), policies: entities.compactMap { $0.mapping.mapping.policyClassName })
+            cleanups: cleanups(), policies: entities.compactMap { $0.mapping.mapping.policyClassName }, warnings: planner.warnings)
     }
 
     // MARK: - Keys
@@ -143,6 +144,7 @@ package struct ObjectStepPlanner {
         for property in mapping.attributeMappings {
             attributes += try fills(property, mapping, compiler, &columns)
         }
+        refuseOpaqueDefaults(of: mapping, filled: Set(attributes.map(\.column)))
         let links = LinkPlanning(planner: self)
         var keys: [EntityMappingPlan.KeyFill] = []
         var relationships: [EntityMappingPlan.RelationshipFill] = []
@@ -194,6 +196,23 @@ package struct ObjectStepPlanner {
 
     private func emptySelect() throws(PlanError) -> RowSelect {
         RowSelect(table: try identifier("Z_METADATA"))
+    }
+
+    /// A default that is an object of the app's own can't be written: an attribute that has one needs a value.
+    private mutating func refuseOpaqueDefaults(of mapping: EntityMappingDescription, filled: Set<Int>) {
+        guard let entity = mapping.destinationEntity, let number = destination.schema.number(of: entity) else { return }
+        for index in destination.schema.names.indices {
+            guard case .attribute(let column, let attribute)? = destination.place(of: .init(index: index), entity: Int32(number)),
+                attribute.derivation == nil, !filled.contains(column),
+                StoredLiteral(attribute.defaultValue, as: attribute) == nil
+            else { continue }
+            let name = "\(entity).\(destination.schema.names[index])"
+            if mapping.policyClassName == nil {
+                report(mapping, "\(name) isn't mapped, and its default is an object of the app's own; map it")
+            } else {
+                warnings.append("\(name): its default is an object of the app's own; where the policy sets none, it is NULL")
+            }
+        }
     }
 
     mutating func report(_ mapping: EntityMappingDescription, _ message: String) {
