@@ -188,9 +188,3 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
-
-// DEVELOPMENT AID, removed before landing: CAUSEWAY_ONLY=A,B keeps only the test targets CausewayATests, CausewayBTests.
-if let only = Context.environment["CAUSEWAY_ONLY"] {
-    let kept = Set(only.split(separator: ",", omittingEmptySubsequences: false).map { "Causeway\($0)Tests" })
-    package.targets.removeAll { $0.type == .test && !kept.contains($0.name) }
-}

@@ -128,7 +128,8 @@ package struct Migration {
         events(.phaseBegan("check"))
         cancellation.attach(store.connection.interruptHandle)
         try store.checkIntegrity()
-        try Preflight(step: step, source: store).check()
+        let hasHandlers = prepared.handlers.contains { !$0.isEmpty }
+        try Preflight(step: step, source: store, makesObjects: step.objects != nil || hasHandlers).check()
         try cancellation.check()
         return prepared
     }

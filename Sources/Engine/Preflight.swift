@@ -11,6 +11,8 @@ struct Preflight {
 
     let step: StepPlan
     let source: SourceStore
+    /// Whether rows are made as objects: by mapping models, or by a stage's handlers.
+    let makesObjects: Bool
 
     func check() throws(EngineError) {
         var violations: [String] = []
@@ -23,7 +25,7 @@ struct Preflight {
             }
             for table in step.source.tables {
                 if let text = try strangers(in: table) { violations.append(text) }
-                if step.objects != nil, let text = try impossibleKeys(in: table) { violations.append(text) }
+                if makesObjects, let text = try impossibleKeys(in: table) { violations.append(text) }
             }
             for mapping in step.mapping.entityMappings {
                 guard let entity = mapping.source else { continue }

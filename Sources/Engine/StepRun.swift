@@ -38,7 +38,7 @@ struct StepRun {
 
     /// Builds, verifies and closes the staging store.
     func run(_ progress: inout Progress) throws(EngineError) -> Result {
-        try Preflight(step: step, source: source).check()
+        try Preflight(step: step, source: source, makesObjects: step.objects != nil || !handlers.isEmpty).check()
         let (result, written) = try build(&progress)
         events(.phaseBegan("verification"))
         try Verification(step: step, source: source, written: written, frameworkVersion: frameworkVersion).check(path)

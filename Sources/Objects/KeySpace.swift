@@ -11,11 +11,12 @@ package struct KeySpace: Sendable {
 
     /// A key that no row of the table has had.
     ///
-    /// - Throws: `.store` where the store has given the largest key that there is.
+    /// - Throws: `.exhausted` where the store has given the largest key that there is.
     mutating func next(in table: Int) throws(ObjectError) -> Int64 {
         let (next, overflow) = last[table].addingReportingOverflow(1)
         guard !overflow else {
-            throw ObjectError(.store, "the store has used up its keys: Z_MAX or a Z_PK is the largest integer there is")
+            throw ObjectError(
+                .exhausted, "the store has used up its keys: Z_MAX or a Z_PK is the largest integer there is")
         }
         last[table] = next
         return next

@@ -5,7 +5,7 @@ public struct ObjectError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What kind of failure it is. New kinds may come: treat an unknown one as a failure.
     public struct Code: Hashable, Sendable {
         private enum Kind: Hashable {
-            case unknownProperty, unknownEntity, type, missing, store, detached, denied
+            case unknownProperty, unknownEntity, type, missing, store, detached, denied, exhausted
         }
         private let kind: Kind
 
@@ -23,6 +23,8 @@ public struct ObjectError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let detached = Code(kind: .detached)
         /// A delete rule denies it.
         public static let denied = Code(kind: .denied)
+        /// No key is left for a new object.
+        public static let exhausted = Code(kind: .exhausted)
     }
 
     /// What kind of failure it is.

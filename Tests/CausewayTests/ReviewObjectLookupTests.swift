@@ -50,7 +50,8 @@ struct ReviewObjectLookupTests {
         let result = try shelf.migrateEveryWay(Self.code("FUNCTION($entityPolicy, 'tag:', $source.label)"))
         try Shelf.expectLinks(result, like: shelf.store)
         #expect(
-            try StoreRows.texts(result, "SELECT ZNAME || ' ' || count(*) FROM ZTAG WHERE ZNAME LIKE 'l%' GROUP BY ZNAME")
+            try StoreRows.texts(
+                result, "SELECT ZNAME || ' ' || count(*) FROM ZTAG WHERE ZNAME LIKE 'l%' GROUP BY ZNAME")
                 == (0...3).map { "label\($0) 1" })
         #expect(
             try StoreRows.texts(

@@ -49,7 +49,8 @@ package struct ObjectStepPlanner {
             models: resolved.map(\.name), mappings: plans, source: source, destination: destination,
             homes: Self.homes(entities.map(\.mapping), source: source, destination: destination),
             joins: try planner.joinCopies(),
-            cleanups: cleanups(), policies: entities.compactMap { $0.mapping.mapping.policyClassName }, warnings: planner.warnings)
+            cleanups: cleanups(), policies: entities.compactMap { $0.mapping.mapping.policyClassName },
+            warnings: planner.warnings)
     }
 
     // MARK: - Keys
@@ -202,7 +203,9 @@ package struct ObjectStepPlanner {
     private mutating func refuseOpaqueDefaults(of mapping: EntityMappingDescription, filled: Set<Int>) {
         guard let entity = mapping.destinationEntity, let number = destination.schema.number(of: entity) else { return }
         for index in destination.schema.names.indices {
-            guard case .attribute(let column, let attribute)? = destination.place(of: .init(index: index), entity: Int32(number)),
+            guard
+                case .attribute(let column, let attribute)? = destination.place(
+                    of: .init(index: index), entity: Int32(number)),
                 attribute.derivation == nil, !filled.contains(column),
                 StoredLiteral(attribute.defaultValue, as: attribute) == nil
             else { continue }
@@ -210,7 +213,8 @@ package struct ObjectStepPlanner {
             if mapping.policyClassName == nil {
                 report(mapping, "\(name) isn't mapped, and its default is an object of the app's own; map it")
             } else {
-                warnings.append("\(name): its default is an object of the app's own; where the policy sets none, it is NULL")
+                warnings.append(
+                    "\(name): its default is an object of the app's own; where the policy sets none, it is NULL")
             }
         }
     }
