@@ -52,7 +52,7 @@ extension FormatLexer {
         }
     }
 
-    /// `\uXXXX`, or two of them that make one character beyond the basic plane.
+    /// `\u` and four hexadecimal digits, or two of them that make one character beyond the basic plane.
     private mutating func codeUnits(from start: Int) throws(ExpressionSyntaxError) -> String {
         let first = try hexadecimal(digits: 4, from: start)
         if let scalar = Unicode.Scalar(first) { return String(scalar) }

@@ -1,4 +1,5 @@
 import CausewayExpressions
+import CausewayModel
 import CausewayXML
 
 /// `xcmapping.xml` as what it is: a Core Data XML store of the editor's own objects.
@@ -39,7 +40,7 @@ struct EditorDatabase {
         /// Base64; nil for an absent or empty one.
         func data(_ name: String) throws(MappingFileError) -> [UInt8]? {
             guard let text = attributes[name] else { return nil }
-            guard let bytes = Base64Text.decode(text) else { throw error("Its “\(name)” is no base64 text.") }
+            guard let bytes = Base64.decode(text) else { throw error("Its “\(name)” is no base64 text.") }
             return bytes.isEmpty ? nil : bytes
         }
 

@@ -1,4 +1,5 @@
 import CausewayExpressions
+import CausewayModel
 import CausewayPlist
 
 extension MappingModelDescription {
@@ -44,7 +45,7 @@ private struct EditorMappingWriter {
         for (side, recorded) in [("source", description.sourceModel), ("destination", description.destinationModel)] {
             if let path = recorded?.path { values.append(("\(side)modelpath", "string", Self.escaped(path))) }
             if let bytes = recorded?.editorArchive {
-                values.append(("\(side)modeldata", "binary", Base64Text.encode(bytes)))
+                values.append(("\(side)modeldata", "binary", Base64.encode(bytes)))
             }
         }
         write(
@@ -191,7 +192,7 @@ private struct EditorMappingWriter {
     private static func text(
         of archive: KeyedArchiveWriter, _ root: KeyedArchiveWriter.Reference
     ) throws(MappingFileError) -> String {
-        do { return Base64Text.encode(try archive.bytes(root: root)) } catch { throw MappingFileError(error) }
+        do { return Base64.encode(try archive.bytes(root: root)) } catch { throw MappingFileError(error) }
     }
 
     /// `\uXXYY` with the bytes of the UTF-16 unit swapped, for what XML gives a meaning, for what it can't hold, and
