@@ -1,0 +1,64 @@
+/// What a checkpoint belongs to; a checkpoint of anything else is refused.
+package struct CheckpointIdentity: Hashable, Sendable {
+    /// Bytes of `plan` and of `source`: SHA-256.
+    package static let digestLength = 32
+    /// Bytes of `migration`: a UUID.
+    package static let migrationLength = 16
+
+    /// Fingerprint of the plan: everything that decides what the rows become.
+    package var plan: [UInt8]
+    /// Identity of the source store.
+    package var source: [UInt8]
+    /// UUID of the run that wrote plan.json; resumed runs keep it, a restarted one has its own.
+    package var migration: [UInt8]
+
+    package init(plan: [UInt8], source: [UInt8], migration: [UInt8]) {
+        self.plan = plan
+        self.source = source
+        self.migration = migration
+    }
+
+    /// Whether each part has its length; the container has room for exactly these.
+    var isWellFormed: Bool {
+        plan.count == Self.digestLength && source.count == Self.digestLength
+            && migration.count == Self.migrationLength
+    }
+
+    /// Refuses what belongs to something else, in the order plan, source, run.
+    func require(_ expected: CheckpointIdentity) throws(CheckpointError) {
+        guard plan == expected.plan else {
+            throw CheckpointError(
+                code: .foreignPlan,
+                message: """
+                    The checkpoint belongs to another plan (\(Self.short(plan)), not \(Self.short(expected.plan))): \
+                    models, mapping models, policies or options that change rows are others. Run again with the ones \
+                    that the migration began with, or discard the unfinished work with --restart.
+                    """)
+        }
+        guard source == expected.source else {
+            throw CheckpointError(
+                code: .foreignSource,
+                message: """
+                    The checkpoint belongs to another source store (\(Self.short(source)), not \
+                    \(Self.short(expected.source))). If the store was changed or replaced on purpose, discard the \
+                    unfinished work with --restart.
+                    """)
+        }
+        guard migration == expected.migration else {
+            throw CheckpointError(
+                code: .foreignPlan,
+                message: """
+                    The checkpoint belongs to another run of the same plan (\(Self.short(migration)), not \
+                    \(Self.short(expected.migration))); it is no part of this work.
+                    """)
+        }
+    }
+
+    /// The first four bytes in hexadecimal: enough to tell two apart in a message.
+    private static func short(_ bytes: [UInt8]) -> String {
+        bytes.prefix(4).map { byte in
+            let digits = String(byte, radix: 16)
+            return byte < 16 ? "0" + digits : digits
+        }.joined()
+    }
+}
