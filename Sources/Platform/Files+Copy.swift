@@ -38,24 +38,4 @@ extension Files {
         try output.sync()
         return offset
     }
-
-    /// Gives `target` the owner and permissions of `source`; on macOS also its extended attributes and ACL.
-    ///
-    /// On Linux extended attributes are not copied: the C library's module for Swift doesn't show the calls.
-    /// - Throws: `.permissionDenied` when the owner differs and the process may not change it.
-    package static func copyAttributes(from source: String, to target: String) throws(FileError) {
-        let wanted = try status(of: source)
-        let file = try OpenFile(target, mode: .read, followsLinks: false)
-        let found = try file.status()
-        if found.userID != wanted.userID || found.groupID != wanted.groupID {
-            try file.setOwner(userID: wanted.userID, groupID: wanted.groupID)
-        }
-        // After the owner: changing that clears the set-user-ID bits.
-        try file.setPermissions(wanted.mode)
-        #if canImport(Darwin)
-            _ = try SystemCall.run("copy the attributes of", source) {
-                unsafe copyfile(source, target, nil, copyfile_flags_t(COPYFILE_XATTR | COPYFILE_ACL))
-            }
-        #endif
-    }
 }

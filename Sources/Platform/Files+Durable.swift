@@ -9,6 +9,7 @@
 extension Files {
     /// Makes the names in a folder durable: new, renamed and removed files.
     package static func syncDirectory(_ path: String) throws(FileError) {
+        if Mutant.isOn(.noDirectorySync) { return }
         let folder = try OpenFile(folder: path)
         try folder.sync()
     }
@@ -98,15 +99,16 @@ extension Files {
     }
 
     /// Puts a small file in place, whole or not at all: written beside it as `<path>.tmp`, synced, renamed, the folder
-    /// synced. One writer a path at a time; a `.tmp` that a crash left is overwritten.
+    /// synced. One writer a path at a time; a `.tmp` that a crash left is overwritten. Without `syncs`, which is for tests
+    /// alone, the content may be lost.
     package static func writeFileDurably(
-        _ path: String, _ bytes: [UInt8], permissions: UInt32 = 0o600
+        _ path: String, _ bytes: [UInt8], permissions: UInt32 = 0o600, syncs: Bool = true
     ) throws(FileError) {
         let temporary = path + ".tmp"
         // Not reused: it could be a link to elsewhere.
         try unlink(temporary)
         do throws(FileError) {
-            try writeNewFile(temporary, bytes, permissions: permissions)
+            try writeNewFile(temporary, bytes, permissions: permissions, syncs: syncs)
             try rename(temporary, to: path)
         } catch {
             throw removing(temporary, after: error)
@@ -114,7 +116,9 @@ extension Files {
         try syncDirectory(Paths.parent(of: path))
     }
 
-    private static func writeNewFile(_ path: String, _ bytes: [UInt8], permissions: UInt32) throws(FileError) {
+    private static func writeNewFile(
+        _ path: String, _ bytes: [UInt8], permissions: UInt32, syncs: Bool
+    ) throws(FileError) {
         let file = try OpenFile(path, mode: .createNew, permissions: permissions)
         // Array's own closure carries no typed error.
         let outcome = unsafe bytes.withUnsafeBytes { content -> Result<Void, FileError> in
@@ -126,7 +130,7 @@ extension Files {
             }
         }
         try outcome.get()
-        try file.sync()
+        if syncs { try file.sync() }
     }
 
     /// Removes what a failed operation left; tells when even that failed.

@@ -1,3 +1,9 @@
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
 extension Files {
     /// The status of the path itself; nil where nothing has this name.
     package static func statusIfExists(_ path: String) throws(FileError) -> FileStatus? {
@@ -16,5 +22,16 @@ extension Files {
         defer { unsafe buffer.deallocate() }
         let count = try unsafe file.read(into: buffer, at: 0)
         return unsafe Array(buffer[..<min(count, length)])
+    }
+
+    /// Whether a folder is a safe place for a private folder of ours: nobody else may rename or remove what is in it.
+    ///
+    /// - Parameter path: The folder in which something is to be made; links are followed.
+    /// - Returns: false where everybody may write there and the sticky bit doesn't keep the entries with their owners.
+    package static func isSafeParent(_ path: String) throws(FileError) -> Bool {
+        let status = try status(of: path)
+        guard status.kind == .directory else { throw FileError("look at", path, errorNumber: ENOTDIR) }
+        let (everybodyMayWrite, isSticky) = (status.mode & 0o002 != 0, status.mode & 0o1000 != 0)
+        return !everybodyMayWrite || isSticky
     }
 }

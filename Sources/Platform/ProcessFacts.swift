@@ -63,6 +63,32 @@ package enum ProcessFacts {
         guard unsafe gethostname(&buffer, 256) == 0 else { return "" }
         return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
+
+    /// Changes with every start of the machine, so that a process number of before isn't taken for one of now; empty
+    /// where the system doesn't say.
+    package static let bootID: String = {
+        #if canImport(Darwin)
+            var time = timeval()
+            var size = MemoryLayout<timeval>.size
+            guard unsafe sysctlbyname("kern.boottime", &time, &size, nil, 0) == 0 else { return "" }
+            return "\(time.tv_sec).\(time.tv_usec)"
+        #else
+            do throws(FileError) {
+                let text = try Files.readFile("/proc/sys/kernel/random/boot_id", limit: 64)
+                return String(decoding: text.prefix { $0 > UInt8(ascii: " ") }, as: UTF8.self)
+            } catch {
+                // A container may hide it; it is for messages and never needed for a decision about data.
+                return ""
+            }
+        #endif
+    }()
+
+    /// Whether a process has this number now, whoever owns it. Numbers are given again: for messages only.
+    package static func isRunning(_ processID: Int32) -> Bool {
+        // Zero and negative numbers mean groups.
+        guard processID > 0 else { return false }
+        return kill(processID, 0) == 0 || errno == EPERM
+    }
 }
 
 package enum Terminal {

@@ -73,18 +73,6 @@ import Testing
         #expect(try Files.readFile(folder("to"), limit: 1) == [2])
     }
 
-    @Test("attributes are carried over")
-    func attributes() throws {
-        try write("from", [1])
-        try write("to", [2])
-        try FileManager.default.setAttributes([.posixPermissions: 0o604], ofItemAtPath: folder("from"))
-        try Files.copyAttributes(from: folder("from"), to: folder("to"))
-        let (from, to) = (try Files.status(of: folder("from")), try Files.status(of: folder("to")))
-        #expect(to.mode == 0o604)
-        #expect(to.userID == from.userID)
-        #expect(to.groupID == from.groupID)
-    }
-
     @Test("a link is a second name of the same file, and takes no name that is used")
     func links() throws {
         try write("store", [1])

@@ -37,6 +37,27 @@ import Testing
         #expect(!ProcessFacts.hostName.isEmpty)
     }
 
+    @Test("the start of the machine has an identity that stays")
+    func boot() {
+        #expect(ProcessFacts.bootID == ProcessFacts.bootID)
+        #expect(!ProcessFacts.bootID.contains(" ") && !ProcessFacts.bootID.contains("\n"))
+    }
+
+    @Test("running processes are told from ended ones and from numbers that are none")
+    func running() throws {
+        #expect(ProcessFacts.isRunning(ProcessFacts.processID))
+        // Somebody else's, mostly.
+        #expect(ProcessFacts.isRunning(1))
+        #expect(!ProcessFacts.isRunning(0))
+        #expect(!ProcessFacts.isRunning(-1))
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["true"]
+        try process.run()
+        process.waitUntilExit()
+        #expect(!ProcessFacts.isRunning(process.processIdentifier))
+    }
+
     @Test("a file is no terminal and has no width")
     func terminal() throws {
         let handle = try #require(FileHandle(forReadingAtPath: "/dev/null"))

@@ -1,0 +1,118 @@
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// Places at which the reliability harness can end or hold the process: every numbered step of reliability.md §4.2.
+///
+/// Compiled into debug builds and into builds with `-DCAUSEWAY_HARNESS` only; elsewhere `reach` is nothing.
+///
+/// - `CAUSEWAY_KILL_AT=name[:n]` ends the process with SIGKILL at the n-th time (default 1) that the place is reached.
+/// - `CAUSEWAY_PAUSE_AT=name:milliseconds` sleeps there, each time.
+package enum KillPoint: String, CaseIterable, Sendable {
+    /// 1: the work directory has its name; the lock is held; recovery has decided.
+    case workDirectoryMade, locked, recovered
+    /// 2: the guard holds RESERVED and the WAL is folded in; identity and pre-flight are done.
+    case storeOwned, preflighted
+    /// 3: the plan is durable; the staging store has its tables and its progress row.
+    case planWritten, stagingCreated
+    /// 4: rows of a batch are in the transaction; before and after its commit; a segment or checkpoint file is durable.
+    case batchWritten, committing, committed, segmentWritten, checkpointWritten
+    /// Stations between and after the rows.
+    case rowsMade, rowsRelated, rowsValidated, indexMade, handlersBegun, handlersDone, schemaFinished
+    /// 5: rows are verified; the record of it is durable; the step before is removed.
+    case verified, verifiedWritten, stepHandedOver
+    /// 6: the progress row is gone and the journal mode set; owner and permissions are set; file and folder are synced.
+    case sealed, attributesCopied, stagingSynced
+    /// 7: external files are linked in.
+    case externalFilesLinked
+    /// 8: the exclusive lock is held; sidecars are proven absent.
+    case lockedExclusively, sidecarsAbsent
+    /// 9–11: intent, backup, swap.
+    case intentWritten, backupLinked, swapped, swapDurable
+    /// 13: the work directory is being removed.
+    case cleaningUp, intentRemoved, planRemoved, lockRemoved
+
+    #if DEBUG || CAUSEWAY_HARNESS
+        private static let killing = Setting("CAUSEWAY_KILL_AT")
+        private static let pausing = Setting("CAUSEWAY_PAUSE_AT")
+        private static let count = Counter()
+
+        /// Ends or holds the process if the environment says so.
+        package static func reach(_ point: KillPoint) {
+            if pausing?.name == point.rawValue, let milliseconds = pausing?.number {
+                usleep(UInt32(clamping: milliseconds) &* 1_000)
+            }
+            guard let killing, killing.name == point.rawValue else { return }
+            if count.next() == max(1, killing.number ?? 1) { _ = kill(getpid(), SIGKILL) }
+        }
+    #else
+        @inlinable
+        package static func reach(_ point: KillPoint) {}
+    #endif
+}
+
+/// Deliberate breaks of the protocol, one at a time, by which the harness proves that it can see them
+/// (reliability.md §3.4). `CAUSEWAY_MUTANT=name`, in debug and harness builds only.
+package enum Mutant: String, CaseIterable, Sendable {
+    /// The progress row is committed before the rows that it speaks of; or after, in a transaction of its own.
+    case progressFirst, progressAfter
+    /// SQLite doesn't sync the staging store; nobody syncs `plan.json`; folders are never synced.
+    case noStagingSync, noPlanSync, noDirectorySync
+    /// The store is sealed without a sync of file and folder.
+    case noSealSync
+    /// Two renames instead of link and rename; the new store is put in place before it is verified.
+    case twoRenames, swapBeforeVerification
+    /// `-wal` and `-journal` aren't removed and not looked for; the store isn't locked against writers.
+    case noSidecarCheck, noGuard
+    /// The store's file is opened and closed by another means before the swap.
+    case rawClose
+    /// A staging store whose fsync failed is used on; the progress row's hashes aren't looked at.
+    case trustAfterSyncError, noStateCheck
+    /// A changed source, or another plan, is resumed all the same.
+    case noSourceCheck, noPlanCheck
+    /// A resumed pass begins a row early; the keys given before the crash are forgotten.
+    case cursorTooEarly, keysForgotten
+    /// Segments newer than the progress row are loaded, too; the last checkpoint is deleted before the new one is durable.
+    case orphanSegments, collectEarly
+
+    #if DEBUG || CAUSEWAY_HARNESS
+        private static let chosen = Setting("CAUSEWAY_MUTANT")?.name
+
+        /// Whether this break is asked for.
+        package static func isOn(_ mutant: Mutant) -> Bool { chosen == mutant.rawValue }
+    #else
+        @inlinable
+        package static func isOn(_ mutant: Mutant) -> Bool { false }
+    #endif
+}
+
+#if DEBUG || CAUSEWAY_HARNESS
+    internal import Synchronization
+
+    /// `name` or `name:number` from the environment.
+    private struct Setting: Sendable {
+        let name: String
+        let number: Int?
+
+        init?(_ variable: String) {
+            guard let text = unsafe getenv(variable).map({ unsafe String(cString: $0) }) else { return nil }
+            let parts = text.split(separator: ":", maxSplits: 1)
+            guard let first = parts.first else { return nil }
+            name = String(first)
+            number = parts.count > 1 ? Int(parts[1]) : nil
+        }
+    }
+
+    private final class Counter: Sendable {
+        private let value = Mutex(0)
+
+        func next() -> Int {
+            value.withLock {
+                $0 += 1
+                return $0
+            }
+        }
+    }
+#endif
