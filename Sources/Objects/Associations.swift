@@ -9,6 +9,8 @@ package final class Associations {
     private var hasReverse = false
     /// Mappings that have entries.
     private var recorded: Set<Int> = []
+    /// What was added since it was last taken, for a run that may be ended; nil where nobody takes it.
+    private var journal: AssociationJournal?
 
     /// - Parameter access: the scratch database's connection, inside a transaction.
     /// - Throws: `ObjectError` with `.store` where the tables can't be made.
@@ -39,6 +41,35 @@ package final class Associations {
         statements.removeAll()
     }
 
+    // MARK: - Journal
+
+    /// From now on entries are also kept for `takeJournal`.
+    package func keepJournal() {
+        journal = AssociationJournal()
+    }
+
+    /// Entries that the journal holds.
+    package var journalCount: Int { journal?.count ?? 0 }
+
+    /// What was added since the last call.
+    package func takeJournal() -> AssociationJournal {
+        defer { if journal != nil { journal = AssociationJournal() } }
+        return journal ?? AssociationJournal()
+    }
+
+    /// Adds what an earlier run has taken down, in the order in which it did.
+    package func replay(_ journal: AssociationJournal) throws(ObjectError) {
+        for index in journal.columns[0].indices {
+            let row = journal.columns.map { $0[index] }
+            try insert(
+                source: ObjectID(side: .source, entity: Int32(truncatingIfNeeded: row[0]), key: row[1]),
+                mapping: Int(row[2]), entity: row[3] == 0 ? nil : Int32(truncatingIfNeeded: row[3]), key: row[4])
+        }
+        for shared in journal.shared {
+            try insertShared(shared.entity, shared.attribute, shared.value.cell, key: shared.key)
+        }
+    }
+
     /// Whether the mapping has entries at all.
     package func hasEntries(_ mapping: Int) -> Bool { recorded.contains(mapping) }
 
@@ -46,7 +77,16 @@ package final class Associations {
     package func record(
         _ entries: [PendingAssociation], key: (ObjectID) -> Int64
     ) throws(ObjectError) {
-        guard !entries.isEmpty else { return }
+        for entry in entries {
+            let destination = entry.destination
+            let place = destination.map(key) ?? 0
+            try insert(source: entry.source, mapping: entry.mapping, entity: destination?.entity, key: place)
+            journal?.append(source: entry.source, mapping: entry.mapping, entity: destination?.entity, key: place)
+        }
+    }
+
+    private func insert(source: ObjectID, mapping: Int, entity: Int32?, key: Int64) throws(ObjectError) {
+        recorded.insert(mapping)
         do {
             let box = try statements.statement(
                 """
@@ -54,20 +94,17 @@ package final class Associations {
                 (SELECT coalesce(max(ordinal), 0) + 1 FROM association \
                 WHERE sourceEntity = ?1 AND source = ?2 AND mapping = ?3), ?4, ?5
                 """)
-            for entry in entries {
-                recorded.insert(entry.mapping)
-                try box.statement.bind(Int64(entry.source.entity), at: 1)
-                try box.statement.bind(entry.source.key, at: 2)
-                try box.statement.bind(entry.mapping, at: 3)
-                if let destination = entry.destination {
-                    try box.statement.bind(Int64(destination.entity), at: 4)
-                    try box.statement.bind(key(destination), at: 5)
-                } else {
-                    try box.statement.bindNull(at: 4)
-                    try box.statement.bindNull(at: 5)
-                }
-                try box.statement.run()
+            try box.statement.bind(Int64(source.entity), at: 1)
+            try box.statement.bind(source.key, at: 2)
+            try box.statement.bind(mapping, at: 3)
+            if let entity {
+                try box.statement.bind(Int64(entity), at: 4)
+                try box.statement.bind(key, at: 5)
+            } else {
+                try box.statement.bindNull(at: 4)
+                try box.statement.bindNull(at: 5)
             }
+            try box.statement.run()
         } catch {
             throw ObjectError(error, during: "the associations")
         }
@@ -184,6 +221,15 @@ package final class Associations {
     }
 
     func rememberShared(_ entity: Int32, _ attribute: String, _ value: Cell, key: Int64) throws(ObjectError) {
+        try insertShared(entity, attribute, value, key: key)
+        if let value = AssociationJournal.Value(value) {
+            journal?.shared.append(.init(entity: entity, attribute: attribute, value: value, key: key))
+        }
+    }
+
+    private func insertShared(
+        _ entity: Int32, _ attribute: String, _ value: Cell, key: Int64
+    ) throws(ObjectError) {
         do {
             let box = try statements.statement("INSERT OR REPLACE INTO shared VALUES (?, ?, ?, ?)")
             try Self.bind(entity, attribute, value, to: box)

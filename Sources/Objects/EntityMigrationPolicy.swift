@@ -26,6 +26,19 @@ open class EntityMigrationPolicy {
     /// to one instance, as ever. The default is false: rows come in the source's order, one after another.
     open class var isIndependent: Bool { false }
 
+    /// Whether a migration that was killed may go on between any two rows with a fresh instance.
+    ///
+    /// Such a policy decides about each row by the source, the destination, associations and `findOrInsert` alone: neither
+    /// its instance nor the manager's `userInfo` remembers anything from row to row. `begin` is called once more on the
+    /// fresh instance; it prepares the instance and makes no objects. Where a policy of a step isn't resumable, the rows
+    /// of that step's mapping models begin anew after a kill. The default: what is independent is resumable.
+    open class var isResumable: Bool { isIndependent }
+
+    /// Says that the policy's results have changed: unfinished work of another revision isn't gone on with.
+    ///
+    /// Raise it whenever you change what the policy makes of a row.
+    open class var revision: Int { 1 }
+
     /// What expressions may call through `$entityPolicy`, by selector (`bookState:`). Asked once, before the first row.
     open var functions: [String: MigrationFunction] { [:] }
 

@@ -27,6 +27,9 @@ package struct KeySpace: Sendable {
         if key > last[table] { last[table] = key }
     }
 
+    /// The largest keys, by table.
+    var all: [Int64] { last }
+
     /// The largest key of the table so far: what Z_PRIMARYKEY's Z_MAX becomes.
     package func maximum(in table: Int) -> Int64 { last[table] }
 }
@@ -46,5 +49,51 @@ package final class KeySource {
 
     package init(_ keys: KeySpace) {
         self.keys = keys
+    }
+
+    /// Everything that a resumed run must know of the keys that were given.
+    package struct State: Hashable, Sendable {
+        /// By table of the layout.
+        package var last: [Int64]
+        /// Rows by Z_ENT.
+        package var rows: [Int32: Int]
+        /// The last places of ordered relationships, by table and column.
+        package var places: [Place]
+
+        package struct Place: Hashable, Sendable {
+            package var table: String
+            package var column: String
+            package var place: Int64
+
+            package init(table: String, column: String, place: Int64) {
+                self.table = table
+                self.column = column
+                self.place = place
+            }
+        }
+
+        package init(last: [Int64], rows: [Int32: Int], places: [Place]) {
+            self.last = last
+            self.rows = rows
+            self.places = places
+        }
+    }
+
+    /// What was given so far; places in a fixed order.
+    package var state: State {
+        get {
+            State(
+                last: keys.all, rows: rowCounts,
+                places: places.map { State.Place(table: $0.key.table, column: $0.key.column, place: $0.value) }
+                    .sorted { ($0.table, $0.column) < ($1.table, $1.column) })
+        }
+        set {
+            keys = KeySpace(last: newValue.last)
+            rowCounts = newValue.rows
+            places = [:]
+            for place in newValue.places {
+                places[PlaceColumn(table: place.table, column: place.column)] = place.place
+            }
+        }
     }
 }

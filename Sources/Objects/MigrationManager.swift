@@ -10,6 +10,10 @@ open class MigrationManager {
     /// Managers are made by the migration.
     public required init() {}
 
+    /// Whether a migration that was killed may go on with a fresh manager: a subclass that remembers nothing from row to
+    /// row says true. See `EntityMigrationPolicy.isResumable`.
+    open class var isResumable: Bool { self == MigrationManager.self }
+
     /// What belongs to this run, for policies to share. Independent policies see a copy each.
     public var userInfo: [String: any Sendable] = [:]
 

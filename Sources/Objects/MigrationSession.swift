@@ -92,6 +92,12 @@ package final class MigrationSession {
         destination.current = nil
     }
 
+    /// What an earlier run has made may have been deleted again since it was associated.
+    package func assumeDeletions() { destination.deletions += 1 }
+
+    /// Whether a hook has made or changed something that isn't written yet.
+    package var hasUnwritten: Bool { destination.hasUnwritten || !pending.isEmpty }
+
     // MARK: - Stage 1
 
     /// Before the hook of a source row: `key` is its key where the new row may have it.

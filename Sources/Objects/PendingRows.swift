@@ -42,6 +42,8 @@ package struct PendingAssociation: Sendable {
 }
 
 extension ObjectContext {
+    var hasUnwritten: Bool { !linkChanges.isEmpty || tables.contains { $0.hasChanges } }
+
     /// Hands over what the batch made and starts afresh.
     package func takePending(_ associations: [PendingAssociation]) -> PendingRows {
         let rows = PendingRows(

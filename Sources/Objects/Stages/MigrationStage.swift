@@ -83,6 +83,8 @@ public struct CustomMigrationStage: MigrationStage {
     public let currentModel: ManagedObjectModelReference
     /// The version that the stage ends with.
     public let nextModel: ManagedObjectModelReference
+    /// Raise it whenever you change what the handlers do: unfinished work of another revision isn't gone on with.
+    public var revision = 1
     /// Called on the store at `currentModel`, before the hop.
     public var willMigrateHandler: Handler?
     /// Called on the store at `nextModel`, after the hop.

@@ -1,0 +1,70 @@
+import CausewayEvaluation
+
+/// Associations in the order in which they were recorded: what a run that is ended must leave, so that the next can look
+/// them up. The progress of a step names what counts of it.
+package struct AssociationJournal: Sendable {
+    /// Source entity, source key, mapping, destination entity (0: none was made), destination key.
+    package static let columnCount = 5
+
+    /// One array a column, all of the same length.
+    package var columns: [[Int64]]
+    /// Rows that are found by a value.
+    package var shared: [Shared] = []
+
+    /// The key of a row that is found by an attribute's value.
+    package struct Shared: Sendable {
+        package var entity: Int32
+        package var attribute: String
+        package var value: Value
+        package var key: Int64
+
+        package init(entity: Int32, attribute: String, value: Value, key: Int64) {
+            self.entity = entity
+            self.attribute = attribute
+            self.value = value
+            self.key = key
+        }
+    }
+
+    /// A value that a row can be found by.
+    package enum Value: Sendable {
+        case integer(Int64)
+        case real(Double)
+        case text(String)
+        case blob([UInt8])
+
+        /// nil for what can't identify a row.
+        init?(_ cell: Cell) {
+            switch cell {
+            case .integer(let value): self = .integer(value)
+            case .real(let value): self = .real(value)
+            case .text(let value): self = .text(value)
+            case .blob(let value): self = .blob(value)
+            case .null, .carried, .temporary, .appended: return nil
+            }
+        }
+
+        var cell: Cell {
+            switch self {
+            case .integer(let value): .integer(value)
+            case .real(let value): .real(value)
+            case .text(let value): .text(value)
+            case .blob(let value): .blob(value)
+            }
+        }
+    }
+
+    package init() {
+        columns = Array(repeating: [], count: Self.columnCount)
+    }
+
+    package var count: Int { columns[0].count + shared.count }
+
+    mutating func append(source: ObjectID, mapping: Int, entity: Int32?, key: Int64) {
+        columns[0].append(Int64(source.entity))
+        columns[1].append(source.key)
+        columns[2].append(Int64(mapping))
+        columns[3].append(Int64(entity ?? 0))
+        columns[4].append(key)
+    }
+}
