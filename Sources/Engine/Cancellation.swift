@@ -29,6 +29,11 @@ package final class Cancellation: Sendable {
         state.withLock { $0.connections.append(connection) }
     }
 
+    /// The connection's statements are short again, or a part of what must not be torn.
+    func detach(_ connection: InterruptHandle) {
+        state.withLock { $0.connections.removeAll { $0 === connection } }
+    }
+
     /// Throws if the run was asked to stop.
     func check() throws(EngineError) {
         if let kind = state.withLock({ $0.reason }) {

@@ -44,6 +44,11 @@ extension EngineError {
             self.init(
                 .sourceData, "\(what): \(error.message)",
                 remedy: "the rows break a constraint of the new version; mend them in the source, then run again")
+        case .ioErrorSync, .ioErrorDirectorySync:
+            self.init(
+                .inputOutput, "\(what): \(error)",
+                remedy: "check the disk, then run again: what the disk may have lost is made anew")
+            isFailedSync = true
         default:
             self.init(.inputOutput, "\(what): \(error)")
         }

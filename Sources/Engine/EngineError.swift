@@ -35,6 +35,16 @@ package struct EngineError: Error, Sendable, CustomStringConvertible {
     package var remedy: String
     /// What has become of the store.
     package var state: StoreState
+    /// A staging store's fsync failed: its pages must be taken as lost, whatever a later fsync says.
+    package var isFailedSync = false
+
+    /// Whether the work that was done is kept, so that the same command goes on where this run ended.
+    package var isResumable: Bool {
+        switch kind {
+        case .inputOutput, .busy, .interrupted, .terminated, .cannotCreate: state == .untouched
+        case .usage, .sourceData, .missing, .verification, .undecided, .foreignCheckpoint, .plan: false
+        }
+    }
 
     /// What a failure leaves at the store's path.
     package enum StoreState: Hashable, Sendable {

@@ -6,14 +6,12 @@ import CausewaySQLite
 /// In rollback mode a RESERVED lock lets readers work and tells writers that the store is busy; a connection that was
 /// opened before the swap and writes after it gets an error instead of bringing the old store back (reliability.md §0.3).
 final class Guardian {
-    /// Milliseconds to wait for readers to end before the swap: giving up costs the whole run.
-    private static let swapTimeout: Int32 = 60_000
-
     private let location: StoreLocation
     private let connection: Connection
-    /// The header's flag before; given back when the migration doesn't come to the swap.
+    /// The header's flag before; given back when the migration doesn't come to the swap, unless its work is kept: then the
+    /// store stays as that work knows it.
     private let restoresWAL: Bool
-    private let version: Int64
+    private var version: Int64
     private var isDone = false
 
     init(_ location: StoreLocation, restoringWAL: Bool) throws(EngineError) {
@@ -27,7 +25,7 @@ final class Guardian {
             throw EngineError(reading: error, during: location.path)
         }
         do {
-            try connection.begin(.immediate)
+            if !Mutant.isOn(.noGuard) { try connection.begin(.immediate) }
             version = try connection.dataVersion()
         } catch {
             if restoringWAL { try? connection.setJournalMode(.wal) }
@@ -36,34 +34,36 @@ final class Guardian {
     }
 
     deinit {
-        release()
+        release(keepingWork: false)
     }
 
     /// From RESERVED to EXCLUSIVE. Between the two another program could write: then the store has changed and nothing is
     /// swapped.
-    func lockExclusively() throws(EngineError) {
+    ///
+    /// - Parameter timeout: seconds to wait for readers to end.
+    func lockExclusively(timeout: Double) throws(EngineError) {
         do {
-            try connection.commit()
-            try connection.setBusyTimeout(milliseconds: Self.swapTimeout)
+            if connection.isInTransaction { try connection.commit() }
+            try connection.setBusyTimeout(milliseconds: Int32(clamping: Int(min(timeout, 1_000_000) * 1_000)))
             try connection.begin(.exclusive)
             guard try connection.dataVersion() == version else {
                 throw EngineError(
                     .undecided, "\(location.path): the store was written to while it was migrated",
-                    remedy: "run again when no other program uses it")
+                    remedy: "close the program that uses it, then run again with --restart")
             }
         } catch {
             throw EngineError(error, during: location.path)
         }
     }
 
-    /// Ends the guard and gives the store its journal mode back.
-    func release() {
+    /// Ends the guard and gives the store its journal mode back, unless unfinished work counts on it as it is.
+    func release(keepingWork: Bool) {
         guard !isDone else { return }
         isDone = true
         // The store is complete in either mode: a failure here leaves the flag of rollback mode, which Core Data changes
         // back when it opens the store.
         try? connection.rollback()
-        if restoresWAL { try? connection.setJournalMode(.wal) }
+        if restoresWAL, !keepingWork { try? connection.setJournalMode(.wal) }
     }
 
     /// Ends the guard on a file that is now the backup.

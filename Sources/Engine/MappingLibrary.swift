@@ -55,17 +55,17 @@ package struct MappingLibrary: Sendable {
         var entries = code.mappings.map {
             Entry(origin: .code(from: $0.from, to: $0.to), description: $0.model)
         }
-        var seen: Set<FileIdentity> = []
+        var seen: Set<NamelessFile> = []
         for path in given {
             let description = try Self.mappingModel(at: path)
             // The same file twice, or under two names, is one mapping model.
-            if let identity = FileIdentity(path), !seen.insert(identity).inserted { continue }
+            if let identity = NamelessFile(path), !seen.insert(identity).inserted { continue }
             entries.append(Entry(origin: .given, description: description))
         }
         var search = Search()
         search.lookBeside(models)
         for path in search.paths {
-            if let identity = FileIdentity(path), !seen.insert(identity).inserted { continue }
+            if let identity = NamelessFile(path), !seen.insert(identity).inserted { continue }
             do throws(MappingFileError) {
                 entries.append(Entry(origin: .found, description: try MappingModelReader.read(path)))
             } catch {
@@ -93,7 +93,7 @@ package struct MappingLibrary: Sendable {
 }
 
 /// A file whatever it is called.
-private struct FileIdentity: Hashable {
+private struct NamelessFile: Hashable {
     var device: UInt64
     var inode: UInt64
 

@@ -24,12 +24,25 @@ package struct MigrationRequest: Sendable {
     package var infersDespiteMismatch: Bool
     /// Where old and new URIs are written, where keys change.
     package var keyMap: String?
+    /// What is done about unfinished work of an earlier run.
+    package var resume: ResumePolicy
+    package var verification: VerificationLevel
+    /// What is done about rows that a pass can't make anything of.
+    package var badRows: BadRowPolicy
+    /// The new store may get another owner than the old one.
+    package var ignoresOwnership: Bool
+    /// A store with several names is migrated all the same.
+    package var allowsHardLinks: Bool
+    /// Seconds to wait for readers to end before the swap.
+    package var swapTimeout: Double
 
     package init(
         store: String, models: String, output: String? = nil, target: String? = nil, edges: [String: String] = [:],
         frameworkVersion: Int? = nil, schemaTemplate: String? = nil, fusesSteps: Bool = true, options: EngineOptions,
         mappings: [String] = [], code: MigrationCode = MigrationCode(), violations: ViolationPolicy = .stop,
-        rejects: String? = nil, keyMap: String? = nil, infersDespiteMismatch: Bool = false
+        rejects: String? = nil, keyMap: String? = nil, infersDespiteMismatch: Bool = false,
+        resume: ResumePolicy = .automatic, verification: VerificationLevel = .quick, badRows: BadRowPolicy = .fail,
+        ignoresOwnership: Bool = false, allowsHardLinks: Bool = false, swapTimeout: Double = 60
     ) {
         self.store = store
         self.models = models
@@ -46,5 +59,29 @@ package struct MigrationRequest: Sendable {
         self.rejects = rejects
         self.keyMap = keyMap
         self.infersDespiteMismatch = infersDespiteMismatch
+        self.resume = resume
+        self.verification = verification
+        self.badRows = badRows
+        self.ignoresOwnership = ignoresOwnership
+        self.allowsHardLinks = allowsHardLinks
+        self.swapTimeout = swapTimeout
     }
+}
+
+/// What a run does about the unfinished work of an earlier one.
+package enum ResumePolicy: String, Hashable, Sendable, CaseIterable {
+    /// It goes on where that ended.
+    case automatic
+    /// It refuses.
+    case never
+    /// It discards it.
+    case restart
+}
+
+/// What becomes of a source row that a pass can't make anything of.
+package enum BadRowPolicy: String, Hashable, Sendable, CaseIterable {
+    /// The run ends.
+    case fail
+    /// The row is written to the file of rejected rows and left out.
+    case quarantine
 }

@@ -46,7 +46,7 @@ package struct PreparedMigration: Sendable {
     private static let associationBytes = 40
 
     /// Bytes; journals, directory entries, rounding (reliability.md §2.2).
-    private static let reserve = 64 << 20
+    static let reserve = 64 << 20
 
     /// Identifies the store and plans the way; every reason against it at once.
     package init(_ request: MigrationRequest, history: ModelHistory, store: SourceStore) throws(EngineError) {

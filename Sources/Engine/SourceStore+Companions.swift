@@ -1,5 +1,6 @@
 import CausewayPlatform
 import CausewaySQLite
+import CausewayStoreFormat
 
 /// Another connection to a source store, on the same rows: for whatever looks rows up while the store's own connection
 /// streams.
@@ -23,7 +24,8 @@ extension SourceStore {
         var result: [SourceReader] = []
         for _ in 0..<count {
             do {
-                let connection = try Connection(path: location.path, mode: .readOnly, hardening: .untrusted)
+                var connection = try Connection(path: location.path, mode: .readOnly, hardening: .untrusted)
+                try connection.setAuthorization(.readOnlyTables(Set(schema.tables.keys)))
                 try connection.begin(.deferred)
                 _ = try connection.pragmaInteger("schema_version")
                 result.append(SourceReader(connection))

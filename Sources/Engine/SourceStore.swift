@@ -67,9 +67,11 @@ package final class SourceStore: @unchecked Sendable {
     private static let openingAttempts = 50
 
     /// Opens a store to replace it.
-    static func owning(_ location: StoreLocation) throws(EngineError) -> SourceStore {
+    ///
+    /// - Parameter wasWAL: what the header said when the work began; nil: what it says now.
+    static func owning(_ location: StoreLocation, wasWAL: Bool? = nil) throws(EngineError) -> SourceStore {
         let file = try StoreFile(checking: location)
-        let guardian = try Guardian(location, restoringWAL: file.header.isWAL)
+        let guardian = try Guardian(location, restoringWAL: wasWAL ?? file.header.isWAL)
         let connection: Connection
         do {
             connection = try Connection(path: location.path, mode: .readOnly, hardening: .untrusted)
@@ -99,16 +101,25 @@ package final class SourceStore: @unchecked Sendable {
         bytes = Int(file.bytes)
         identity = file.status
         walBefore = try Self.walStatus(location)
+        var connection = connection
         do {
+            // From the first statement on: nothing that this connection runs may write, attach or set.
+            try connection.setAuthorization(.readOnly)
             try connection.setBusyTimeout(milliseconds: Self.busyTimeout)
             try connection.begin(.deferred)
+            try Self.loadSchema(&connection, pageSize: file.header.pageSize)
+            connection.setProgressHandler(everyInstructions: Self.instructionsPerLook, shouldStop: Self.budget())
             pageSize = try connection.pragmaInteger("page_size")
             autoVacuum = try connection.pragmaInteger("auto_vacuum")
             userVersion = try connection.pragmaInteger("user_version")
             applicationID = try connection.pragmaInteger("application_id")
             isUTF8 = try connection.pragmaText("encoding") == "UTF-8"
-            metadata = try StoreMetadata(reading: connection)
+            // The schema first: the metadata are read only where they are an ordinary table.
             schema = try StoreSchema(reading: connection)
+            metadata = try StoreMetadata(reading: connection)
+            connection.removeProgressHandler()
+            // Virtual tables and table-valued functions are left out: they run code.
+            try connection.setAuthorization(.readOnlyTables(Set(schema.tables.keys)))
         } catch {
             throw EngineError(error, during: location.path)
         }
@@ -116,24 +127,54 @@ package final class SourceStore: @unchecked Sendable {
         self.guardian = guardian
     }
 
+    /// Steps of SQLite's virtual machine between two looks at the budget: about a tenth of a second.
+    private static let instructionsPerLook: Int32 = 10_000_000
+    /// Looks until schema and metadata must be read. A schema at its limits takes less than one.
+    private static let looksAtMost = 50
+
+    /// Stops what a store that was made to do harm would have us compute before its first row is read.
+    private static func budget() -> () -> Bool {
+        var looks = 0
+        return {
+            looks += 1
+            return looks > looksAtMost
+        }
+    }
+
+    private static func loadSchema(_ connection: inout Connection, pageSize: Int) throws {
+        do throws(SQLiteError) {
+            try connection.loadSchema(
+                maximumRows: StoreSchema.maximumObjects, maximumBytes: StoreSchema.maximumBytes, pageSize: pageSize)
+        } catch {
+            guard error.code == .tooBig else { throw error }
+            throw StoreFormatError(.limitExceeded, error.message)
+        }
+    }
+
     /// Ends the read transaction and lets a guarded store take back its journal mode.
-    package func release() {
+    package func release() { release(keepingWork: false) }
+
+    /// As `release`; where unfinished work is kept, a guarded store stays as that work knows it.
+    func release(keepingWork: Bool) {
         waiting.removeAll()
         // Nothing was written through this connection; a failing ROLLBACK of a read can't lose anything.
         try? connection.rollback()
-        guardian?.release()
+        guardian?.release(keepingWork: keepingWork)
         guardian = nil
     }
 
     /// Ends reading and takes the exclusive lock, so that nobody can write between the last check and the rename.
-    func lockForSwap() throws(EngineError) {
+    ///
+    /// - Parameter timeout: seconds to wait for other readers to end.
+    func lockForSwap(timeout: Double) throws(EngineError) {
         guard let guardian else { preconditionFailure("only an owned store is swapped") }
         do {
             try connection.rollback()
         } catch {
             throw EngineError(reading: error, during: location.path)
         }
-        try guardian.lockExclusively()
+        waiting.removeAll()
+        try guardian.lockExclusively(timeout: timeout)
     }
 
     /// The store at the path is the new one: the guard has nothing left to restore.
@@ -143,7 +184,7 @@ package final class SourceStore: @unchecked Sendable {
     }
 
     /// Reads every page and every row's structure; content can't be checked, SQLite has no checksums.
-    func checkIntegrity() throws(EngineError) {
+    package func checkIntegrity() throws(EngineError) {
         do {
             var statement = try connection.prepare("PRAGMA quick_check(20)")
             var findings: [String] = []

@@ -1,132 +1,184 @@
 import CausewayModel
 import CausewayObjects
 import CausewayPlanning
+import CausewayPlatform
 import CausewaySQLite
 import CausewayStoreFormat
 
-/// Makes one staging store: tables, rows, house rows, then everything that hangs on the rows.
+/// Makes one staging store: tables, rows, house rows, then everything that hangs on the rows; from the beginning, or from
+/// where an earlier run ended.
 struct StepRun {
     let step: StepPlan
     let source: SourceStore
-    /// Of the staging store.
-    let path: String
+    let place: StepPlace
     let frameworkVersion: Int
     let options: EngineOptions
     let external: ExternalValues
     /// What a stage does with the rows.
     let handlers: [StageHandler]
     let code: MigrationCode
-    let validation: ValidationSettings
-    let keyMap: KeyMapFile?
-    /// For what the step looks up while it runs.
-    let scratchPath: String
-    /// Whether the finished store's header says WAL.
-    let inWALMode: Bool
+    /// What happens to rows that break the model's rules.
+    let validation: ViolationPolicy
+    let sideFiles: SideFiles
+    let verification: VerificationLevel
     let cancellation: Cancellation
     let events: (EngineEvent) -> Void
 
-    struct Result {
-        var rows = 0
-        var bytes = 0
-        var dropped = 0
-        /// Rows made by entity mappings, and what the validation did to them.
-        var made = 0
-        var validation = ValidationOutcome()
-        /// Links that led to rows that were not made.
-        var endedLinks = 0
+    /// Builds, verifies and closes the staging store; goes on where an earlier run ended.
+    ///
+    /// When it fails in a way that leaves the work of use, everything that is done is saved; where an fsync failed the
+    /// staging store is removed, because what the disk holds of it can't be known (reliability.md §2.2).
+    func run(_ progress: inout Progress) throws(EngineError) -> StepResult {
+        let before = progress
+        do throws(EngineError) {
+            return try attempt(&progress)
+        } catch {
+            // What an earlier run saved can't be read or doesn't fit: the step begins anew, from a source that is there.
+            guard error.kind == .foreignCheckpoint else { throw error }
+            events(.warning("\(error.message); the step begins anew"))
+            try place.removeFiles()
+            progress = before
+            return try attempt(&progress)
+        }
     }
 
-    /// Builds, verifies and closes the staging store.
-    func run(_ progress: inout Progress) throws(EngineError) -> Result {
-        try Preflight(step: step, source: source, makesObjects: step.objects != nil || !handlers.isEmpty).check()
-        let (result, written) = try build(&progress)
+    private func attempt(_ progress: inout Progress) throws(EngineError) -> StepResult {
+        let ledger = try opened(&progress)
+        let state = StepState(step)
+        do throws(EngineError) {
+            try build(ledger, state, &progress)
+        } catch {
+            try end(ledger, after: error)
+            throw error
+        }
+        try ledger.staging.close()
+        KillPoint.reach(.schemaFinished)
+        return StepResult(state, step, resumedRows: ledger.resumedRows)
+    }
+
+    /// Compares the staging store with its source; its connection is closed by now.
+    func verify(_ result: StepResult) throws(EngineError) {
         events(.phaseBegan("verification"))
-        try Verification(step: step, source: source, written: written, frameworkVersion: frameworkVersion).check(path)
-        return result
+        try Verification(
+            step: step, source: source, written: result.written, frameworkVersion: frameworkVersion,
+            level: verification
+        ).check(path)
+        KillPoint.reach(.verified)
     }
 
-    /// The staging store's connection is closed when this returns.
-    private func build(_ progress: inout Progress) throws(EngineError) -> (result: Result, written: WrittenRows) {
-        let staging = try StagingStore(creating: path, pageSize: source.pageSize, autoVacuum: source.autoVacuum)
-        cancellation.attach(staging.connection.interruptHandle)
-        try staging.setHeader(userVersion: source.userVersion, applicationID: source.applicationID)
-        try createTables(in: staging)
-        var result = Result()
-        var written = WrittenRows()
-        if let objects = step.objects { try make(objects, in: staging, &result, &written, &progress) }
-        for pass in step.passes {
-            written.passes.append(try moveCounting(pass, into: staging, &result, &progress))
+    private var path: String { place.staging }
+
+    // MARK: - Beginning and ending
+
+    private func opened(_ progress: inout Progress) throws(EngineError) -> StepLedger {
+        let checkpoints = CheckpointFiles(
+            work: place.work, step: place.index, identity: place.identity, level: options.compressionLevel)
+        if let (staging, record) = try StagingStore.resumed(place) {
+            try checkpoints.adopt(upTo: record.sequence)
+            (progress.rows, progress.bytes) = (record.status.rows, record.status.bytes)
+            events(.resumed(step: place.index, rows: record.status.rows))
+            return ledger(staging, record, checkpoints)
         }
+        try Preflight(step: step, source: source, makesObjects: step.objects != nil || !handlers.isEmpty).check()
+        KillPoint.reach(.preflighted)
+        try place.removeFiles()
+        let staging = try StagingStore(
+            creating: path, pageSize: source.pageSize, autoVacuum: source.autoVacuum, room: StepState.room(for: step))
+        return ledger(staging, StepRecord(step: place.index), checkpoints)
+    }
+
+    private func ledger(_ staging: StagingStore, _ record: StepRecord, _ checkpoints: CheckpointFiles) -> StepLedger {
+        let ledger = StepLedger(staging, record: record, checkpoints: checkpoints, options: options)
+        ledger.checkpointed = { sequence, rows in events(.checkpoint(sequence: sequence, rows: rows)) }
+        return ledger
+    }
+
+    private func end(_ ledger: StepLedger, after error: EngineError) throws(EngineError) {
+        if error.isFailedSync {
+            if !Mutant.isOn(.trustAfterSyncError) { try place.removeFiles() }
+        } else if error.isResumable {
+            // Where even this fails, what the last commit saved is there all the same.
+            try? ledger.saveBeforeEnding()
+        }
+    }
+
+    // MARK: - Stations
+
+    private func build(_ ledger: StepLedger, _ state: StepState, _ progress: inout Progress) throws(EngineError) {
+        let staging = ledger.staging
+        try ledger.keep("written", restore: state.restore, save: state.save)
+        try sideFiles.keep(in: ledger)
+        try ledger.once("tables") { () throws(EngineError) in
+            try staging.setHeader(userVersion: source.userVersion, applicationID: source.applicationID)
+            try createTables(in: staging)
+        }
+        if !ledger.isResumed {
+            try ledger.commit()
+            try place.sync()
+            KillPoint.reach(.stagingCreated)
+        }
+        if let objects = step.objects { try make(objects, ledger, state, &progress) }
+        for (index, pass) in step.passes.enumerated() {
+            try move(pass, station: StepState.station(pass: index), ledger, state, &progress)
+        }
+        KillPoint.reach(.rowsMade)
         events(.phaseBegan("indexes"))
-        let finisher = StoreFinisher(
-            step: step, source: source, staging: staging, frameworkVersion: frameworkVersion)
-        let run = { (sql: String) throws(EngineError) in
-            try cancellation.check()
-            try execute(sql, in: staging)
-        }
-        try finisher.finishRows { sql throws(EngineError) in
-            // Stage 2 has made the indexes that it looks links up with.
-            if !written.indexes.contains(sql) { try run(sql) }
-        }
-        if !handlers.isEmpty {
-            written.stage = try StageHandlerRun(
-                handlers, layout: step.layout, writer: staging, storeUUID: source.metadata.uuid,
+        let finisher = StoreFinisher(step: step, source: source, ledger: ledger, frameworkVersion: frameworkVersion)
+        let run = { (sql: String) throws(EngineError) in try execute(sql, in: staging) }
+        // Stage 2 has made the indexes that it looks links up with.
+        try finisher.finishRows(besides: state.objects.indexes, run)
+        if !handlers.isEmpty { try runHandlers(ledger, state) }
+        try finisher.finishSchema(run)
+        try ledger.commit()
+    }
+
+    /// All handlers of the store are one station: what they do is one transaction, so that none is ever half done.
+    private func runHandlers(_ ledger: StepLedger, _ state: StepState) throws(EngineError) {
+        try ledger.once("handlers") { () throws(EngineError) in
+            KillPoint.reach(.handlersBegun)
+            cancellation.attach(ledger.staging.connection.interruptHandle)
+            defer { cancellation.detach(ledger.staging.connection.interruptHandle) }
+            state.stage = try StageHandlerRun(
+                handlers, layout: step.layout, writer: ledger.staging, storeUUID: source.metadata.uuid,
                 externalData: external.directory, cancellation: cancellation
             ).run { title in events(.phaseBegan(title)) }
         }
-        try finisher.finishSchema(run)
-        try staging.finish(inWALMode: inWALMode)
-        return (result, written)
+        KillPoint.reach(.handlersDone)
     }
 
     /// Runs the step's mapping models and checks what they made.
     private func make(
-        _ objects: ObjectStep, in staging: StagingStore, _ result: inout Result, _ written: inout WrittenRows,
-        _ progress: inout Progress
+        _ objects: ObjectStep, _ ledger: StepLedger, _ state: StepState, _ progress: inout Progress
     ) throws(EngineError) {
         // Before the first row: a model that can't be checked is refused at once.
         let stage = try ValidationStage(
-            layout: step.layout, storeUUID: source.metadata.uuid, policy: validation.policy,
-            rejects: validation.rejects)
+            layout: step.layout, storeUUID: source.metadata.uuid, policy: validation, rejects: sideFiles.rejects)
         let run = ObjectRun(
-            step: step, objects: objects, source: source, staging: staging, scratchPath: scratchPath, options: options,
-            code: code, external: external, keyMap: keyMap, cancellation: cancellation, events: events)
-        var joins: [PassCount] = []
-        var joinResult = Result()
-        let outcome = try run.run(&progress) { pass, progress throws(EngineError) in
-            joins.append(try moveCounting(pass, into: staging, &joinResult, &progress))
+            step: step, objects: objects, source: source, ledger: ledger, state: state, scratchPath: place.scratch,
+            options: options, code: code, external: external, keyMap: sideFiles.keyMap, cancellation: cancellation,
+            events: events)
+        try run.run(&progress) { join, place, pass, progress throws(EngineError) in
+            try move(pass, station: StepState.station(join: join, pass: place), ledger, state, &progress)
         } validate: { () throws(EngineError) in
             events(.phaseBegan("validation"))
-            return try stage.run(on: staging.connection, cancellation: cancellation)
+            cancellation.attach(ledger.staging.connection.interruptHandle)
+            defer { cancellation.detach(ledger.staging.connection.interruptHandle) }
+            let outcome = try stage.run(on: ledger.staging.connection, cancellation: cancellation)
+            KillPoint.reach(.rowsValidated)
+            return outcome
         }
-        let validated = outcome.validation
-        result.endedLinks = outcome.endedLinks
-        result.rows += joinResult.rows
-        result.bytes += outcome.bytes + joinResult.bytes
-        result.dropped += outcome.dropped
-        result.validation = validated
-        for (number, rows) in outcome.made {
+        for (number, rows) in state.objects.made {
             let name = objects.destination.name(of: number)
-            written.entities[name, default: 0] += rows - (validated.rejectedRows[name] ?? 0)
-            written.indexes = outcome.indexes
-            result.made += rows
+            state.entities[name] = rows - (state.objects.validation.rejectedRows[name] ?? 0)
         }
-        result.rows += result.made - validated.rejected
-        written.hasObjects = true
     }
 
-    private func moveCounting(
-        _ pass: RowPass, into staging: StagingStore, _ result: inout Result, _ progress: inout Progress
-    ) throws(EngineError) -> PassCount {
-        let outcome = try move(pass, into: staging, &progress)
-        result.rows += outcome.rows
-        result.bytes += outcome.bytes
-        result.dropped += outcome.dropped
-        return PassCount(pass: pass, written: outcome.rows, dropped: outcome.dropped)
-    }
-
+    /// Runs a statement that may take long: it ends at once when the run is to stop.
     private func execute(_ sql: String, in staging: StagingStore) throws(EngineError) {
+        try cancellation.check()
         events(.statement(sql))
+        cancellation.attach(staging.connection.interruptHandle)
+        defer { cancellation.detach(staging.connection.interruptHandle) }
         try staging.execute(sql)
     }
 
@@ -145,47 +197,85 @@ struct StepRun {
         }
     }
 
+    // MARK: - Passes
+
     private func move(
-        _ pass: RowPass, into staging: StagingStore, _ progress: inout Progress
-    ) throws(EngineError) -> RowPipeline.Outcome {
+        _ pass: RowPass, station: String, _ ledger: StepLedger, _ state: StepState, _ progress: inout Progress
+    ) throws(EngineError) {
+        guard case .open(let begun) = try ledger.enter(station) else { return }
         let start = ContinuousClock.now
-        let sql = pass.select.sql
         events(.passBegan(title: pass.title))
-        events(.statement(sql))
+        events(.statement(pass.select.sql))
         let source = source
         let (key, title) = (pass.key, pass.title)
         var sink = try StatementSink.into(
-            pass.destinationTable, columns: pass.destinationColumns, staging: staging, title: title)
+            pass.destinationTable, columns: pass.destinationColumns, staging: ledger.staging, title: title)
         let pipeline = RowPipeline(pass: pass, options: options, external: external, cancellation: cancellation)
+        var count =
+            state.count(station)
+            ?? PassCount(station: station, pass: pass, written: 0, bytes: 0, dropped: 0, digest: PassDigest(pass))
+        var cursor = begun ?? StepLedger.Cursor()
+        let (total, before) = (progress.total, count)
         var (rows, bytes) = (progress.rows, progress.bytes)
         let outcome = try pipeline.run(
             from: { () throws(EngineError) in
-                do throws(SQLiteError) {
-                    return StatementSource(
-                        try source.connection.prepare(sql, persistent: true), key: key, isUTF8: source.isUTF8,
-                        title: title)
-                } catch {
-                    throw EngineError(reading: error, during: title)
-                }
+                try StatementSource.rows(
+                    of: pass.select, key: key, after: begun, in: source.connection, isUTF8: source.isUTF8, title: title)
             }, into: &sink,
-            progress: { batchRows, batchBytes in
-                rows += batchRows
-                bytes += batchBytes
-                events(.progress(rows: rows, bytes: bytes, totalRows: max(progress.total, rows)))
+            after: RowPipeline.Outcome(
+                rows: count.written, bytes: count.bytes, dropped: count.dropped, digest: count.digest),
+            departing: ledger.depart,
+            progress: { moved throws(EngineError) in
+                rows += moved.rows
+                bytes += moved.bytes
+                count.take(moved.outcome)
+                state.set(count)
+                cursor.rows += moved.rows
+                if moved.rows > 0 { cursor.key = moved.lastKey }
+                if Mutant.isOn(.progressFirst) { (cursor.rows, cursor.key) = (cursor.rows + 1, cursor.key + 1) }
+                ledger.report(rows: rows, bytes: bytes, total: max(total, rows))
+                try ledger.advance(to: cursor)
+                events(.progress(rows: rows, bytes: bytes, totalRows: max(total, rows)))
             })
         (progress.rows, progress.bytes) = (rows, bytes)
+        count.take(outcome)
+        state.set(count)
+        try ledger.leave()
         events(
             .passEnded(
-                title: title, rows: outcome.rows, dropped: outcome.dropped,
+                title: title, rows: outcome.rows - before.written, dropped: outcome.dropped - before.dropped,
                 seconds: (ContinuousClock.now - start).seconds))
-        return outcome
     }
 }
 
-/// What happens to rows that break the model's rules.
-struct ValidationSettings {
-    var policy: ViolationPolicy
-    var rejects: RejectsFile?
+/// What a step has done in all, over all runs that it took.
+struct StepResult {
+    /// Rows, and the bytes read for them.
+    var rows = 0
+    var bytes = 0
+    var dropped = 0
+    /// Rows made by entity mappings, and what the validation did to them.
+    var made = 0
+    var validation = ValidationOutcome()
+    /// Links that led to rows that were not made.
+    var endedLinks = 0
+    let written: WrittenRows
+    /// Rows that an earlier run had read when this one went on; nil where it began.
+    let resumedRows: Int?
+
+    init(_ state: StepState, _ step: StepPlan, resumedRows: Int?) {
+        self.resumedRows = resumedRows
+        written = state.written
+        validation = state.objects.validation
+        endedLinks = state.objects.endedLinks
+        made = state.objects.made.values.reduce(0, +)
+        let passes = state.passes
+        rows = passes.reduce(0) { $0 + $1.written } + made - validation.rejected
+        bytes = passes.reduce(0) { $0 + $1.bytes } + state.objects.bytes
+        // Rows of join tables that aren't copied are in other passes.
+        let own = step.objects == nil ? passes : passes.filter { $0.station.hasPrefix("pass") }
+        dropped = own.reduce(0) { $0 + $1.dropped } + state.objects.dropped
+    }
 }
 
 /// What a step has written, for the verification.
@@ -202,7 +292,15 @@ struct WrittenRows {
 
 /// What a pass has moved, for the verification.
 struct PassCount {
-    var pass: RowPass
+    /// Its station in the step's ledger.
+    let station: String
+    let pass: RowPass
     var written: Int
+    var bytes: Int
     var dropped: Int
+    var digest: PassDigest
+
+    mutating func take(_ outcome: RowPipeline.Outcome) {
+        (written, bytes, dropped, digest) = (outcome.rows, outcome.bytes, outcome.dropped, outcome.digest)
+    }
 }

@@ -1,6 +1,7 @@
 import CausewayMapping
 import CausewayModel
 import CausewayPlanning
+import CausewayPlatform
 import CausewaySQLite
 import CausewayStoreFormat
 
@@ -12,52 +13,53 @@ import CausewayStoreFormat
 struct StoreFinisher {
     let step: StepPlan
     let source: SourceStore
-    let staging: StagingStore
+    let ledger: StepLedger
     let frameworkVersion: Int
 
-    /// Does all of it; `execute` runs one statement in the staging store.
-    func finish(_ execute: (String) throws(EngineError) -> Void) throws(EngineError) {
-        try finishRows(execute)
-        try finishSchema(execute)
-    }
+    private var staging: StagingStore { ledger.staging }
 
-    /// Derived values, house rows and indexes.
-    func finishRows(_ execute: (String) throws(EngineError) -> Void) throws(EngineError) {
-        for value in step.derivedValues {
+    /// Derived values, house rows and indexes; `execute` runs one statement in the staging store. Each is a station.
+    func finishRows(
+        besides made: Set<String>, _ execute: (String) throws(EngineError) -> Void
+    ) throws(EngineError) {
+        for (index, value) in step.derivedValues.enumerated() {
             guard let expression = value.expression else { continue }
-            try execute(
-                """
-                UPDATE \(value.table) SET \(value.column) = \(expression) \
-                WHERE Z_ENT BETWEEN \(value.entityNumbers.lowerBound) AND \(value.entityNumbers.upperBound)
-                """)
-        }
-        try writePrimaryKeys()
-        try writeMetadata()
-        let statements = step.statements
-        for statement in statements.modelStatements {
-            switch statement.kind {
-            case .index, .uniqueIndex: try execute(statement.sql)
-            default: continue
+            try ledger.once("derived value \(index)") { () throws(EngineError) in
+                try execute(
+                    """
+                    UPDATE \(value.table) SET \(value.column) = \(expression) \
+                    WHERE Z_ENT BETWEEN \(value.entityNumbers.lowerBound) AND \(value.entityNumbers.upperBound)
+                    """)
             }
         }
-        if step.hasHistory {
-            for statement in statements.historyStatements where statement.kind == .historyIndex {
-                try execute(statement.sql)
-            }
+        try ledger.once("house rows") { () throws(EngineError) in
+            try writePrimaryKeys()
+            try writeMetadata()
+        }
+        var statements = step.statements.modelStatements.filter { $0.kind == .index || $0.kind == .uniqueIndex }
+        if step.hasHistory { statements += step.statements.historyStatements.filter { $0.kind == .historyIndex } }
+        for (index, statement) in statements.enumerated() where !made.contains(statement.sql) {
+            try ledger.once("index \(index)") { () throws(EngineError) in try execute(statement.sql) }
+            KillPoint.reach(.indexMade)
         }
     }
 
     /// R-trees from the rows as they are now, triggers, objects of the app's own.
     func finishSchema(_ execute: (String) throws(EngineError) -> Void) throws(EngineError) {
         let statements = step.statements
-        for statement in statements.rTreeStatements {
-            try execute(statement.sql)
-            if let fill = statements.rTreeFills[statement.name] { try execute(fill) }
+        for (index, statement) in statements.rTreeStatements.enumerated() {
+            try ledger.once("R-tree \(index)") { () throws(EngineError) in
+                try execute(statement.sql)
+                if let fill = statements.rTreeFills[statement.name] { try execute(fill) }
+            }
         }
-        for statement in statements.triggerStatements { try execute(statement.sql) }
-        try carrySequences()
-        for object in step.appObjects where object.kind != .table {
-            if let sql = object.sql { try execute(sql) }
+        try ledger.once("triggers") { () throws(EngineError) in
+            for statement in statements.triggerStatements { try execute(statement.sql) }
+            try carrySequences()
+        }
+        for (index, object) in step.appObjects.enumerated() where object.kind != .table {
+            guard let sql = object.sql else { continue }
+            try ledger.once("object \(index)") { () throws(EngineError) in try execute(sql) }
         }
     }
 

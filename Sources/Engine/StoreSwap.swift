@@ -3,80 +3,155 @@ import CausewayPlatform
 /// Puts a verified staging store in its place (reliability.md §§2.3, 4.2).
 ///
 /// A hard link keeps the original; one rename is the commit point: at every instant the path holds the complete old or
-/// the complete new store. FileManager's replace is never used: on Linux it has lost both (reliability.md §0.3).
+/// the complete new store. FileManager's replace is never used: on Linux it has lost both (reliability.md §0.3). Every
+/// step can be done again after a crash.
 struct StoreSwap {
     let staging: String
+    let plan: PlanRecord
+    let timeout: Double
+    let ignoresOwnership: Bool
 
     /// Replaces the store and keeps the original beside it.
     ///
-    /// - Returns: the backup's path.
-    func replace(_ store: SourceStore) throws(EngineError) -> String {
+    /// - Returns: the backup's path, and what could not be kept of the old file.
+    func replace(
+        _ store: SourceStore, _ descriptor: StoreDescriptor, in work: borrowing WorkDirectory
+    ) throws(EngineError) -> (backup: String, warnings: [String]) {
         let location = store.location
-        let backup = try freeBackupName(for: location)
-        do {
-            try Files.copyAttributes(from: location.path, to: staging)
-            try Files.syncFile(staging)
-            try Files.syncDirectory(Paths.parent(of: staging))
-        } catch {
-            throw EngineError(.inputOutput, "\(staging): \(error.message)")
-        }
-        try store.lockForSwap()
-        try proveSame(store)
+        let backup = location.path + plan.backupSuffix
+        let warnings = try prepare(like: location)
+        KillPoint.reach(.externalFilesLinked)
+        try store.lockForSwap(timeout: timeout)
+        KillPoint.reach(.lockedExclusively)
+        try proveSame(descriptor)
         try proveAbsent([location.wal, location.shm, location.journal], location)
-        do {
-            try Files.link(location.path, as: backup)
-            try Files.syncDirectory(location.directory)
-        } catch {
-            throw EngineError(.inputOutput, "\(backup): the backup can't be made: \(error.message)")
-        }
-        do {
-            try Files.rename(staging, to: location.path)
-        } catch {
-            // The backup is one more name of the untouched store: without the swap nobody needs it.
-            _ = try? Files.unlink(backup)
-            throw EngineError(.inputOutput, "\(location.path): can't be replaced: \(error.message)")
-        }
+        KillPoint.reach(.sidecarsAbsent)
+        if Mutant.isOn(.rawClose) { _ = try? Files.readPrefix(of: location.path, length: 1) }
+        try work.write(try intent(location, backup: backup, source: descriptor.identity()))
+        try link(location, as: backup, descriptor)
+        try rename(to: location, backup: backup)
         store.swapped()
-        do {
-            try Files.syncDirectory(location.directory)
-        } catch {
-            throw EngineError(
-                .inputOutput, "\(location.path): the swap isn't proven durable: \(error.message)",
-                remedy: "check the disk; the original is at \(backup)", state: .alreadyNew)
-        }
-        return backup
+        return (backup, warnings)
     }
 
     /// Gives the new store a name at which nothing is yet.
-    func publish(at location: StoreLocation, like source: StoreLocation) throws(EngineError) {
+    ///
+    /// - Returns: what could not be kept of the source's file.
+    func publish(
+        at location: StoreLocation, like source: StoreLocation, _ descriptor: StoreDescriptor,
+        in work: borrowing WorkDirectory
+    ) throws(EngineError) -> [String] {
+        let warnings = try prepare(like: source)
+        try work.write(try intent(location, backup: location.name + plan.backupSuffix, source: descriptor.identity()))
         do {
-            try Files.copyAttributes(from: source.path, to: staging)
-            try Files.syncFile(staging)
             // A link never replaces a file that appeared meanwhile; a rename would.
             try Files.link(staging, as: location.path)
-            try Files.unlink(staging)
+            KillPoint.reach(.swapped)
             try Files.syncDirectory(location.directory)
+            KillPoint.reach(.swapDurable)
         } catch {
             throw EngineError(
                 error.code == .exists ? .cannotCreate : .inputOutput, "\(location.path): \(error.message)")
         }
+        return warnings
+    }
+
+    private func intent(
+        _ location: StoreLocation, backup: String, source: FileIdentity
+    ) throws(EngineError) -> SwapIntent {
+        do {
+            guard let destination = try FileIdentity(of: staging) else {
+                throw EngineError(.verification, "\(staging): is gone")
+            }
+            return SwapIntent(
+                fingerprint: plan.fingerprint.text, migration: plan.migration, store: location.name,
+                backup: Paths.name(of: backup), source: source, destination: destination,
+                staging: Paths.name(of: staging))
+        } catch {
+            throw EngineError(error, during: staging)
+        }
+    }
+
+    /// Owner, permissions and extended attributes, then everything on the medium.
+    private func prepare(like source: StoreLocation) throws(EngineError) -> [String] {
+        do {
+            let refused = try Files.copyAttributes(from: source.path, to: staging, ignoringOwner: ignoresOwnership)
+            KillPoint.reach(.attributesCopied)
+            if !Mutant.isOn(.noSealSync) { try Files.syncFile(staging) }
+            try Files.syncDirectory(Paths.parent(of: staging))
+            KillPoint.reach(.stagingSynced)
+            return refused.map { "\(source.path): the extended attribute \($0) can't be given to the new store" }
+        } catch {
+            var failure = EngineError(
+                .inputOutput, "\(staging): \(error.message)",
+                remedy: error.code == .permissionDenied
+                    ? "run as the store's owner, or let the new store be yours with --ignore-ownership" : "")
+            failure.isFailedSync = error.operation == "sync"
+            throw failure
+        }
+    }
+
+    private func link(
+        _ location: StoreLocation, as backup: String, _ descriptor: StoreDescriptor
+    ) throws(EngineError) {
+        do {
+            if Mutant.isOn(.twoRenames) {
+                try Files.rename(location.path, to: backup)
+            } else if let there = try Files.statusIfExists(backup) {
+                // Of a run that was ended after it had made it; anything else is somebody's.
+                let source = try descriptor.identity()
+                guard there.inode == source.inode, there.device == source.device else {
+                    throw EngineError(
+                        .cannotCreate, "\(backup): is there already, and isn't the store", remedy: "move it away")
+                }
+            } else {
+                try Files.link(location.path, as: backup)
+            }
+            try Files.syncDirectory(location.directory)
+        } catch let error as FileError {
+            throw EngineError(.inputOutput, "\(backup): the backup can't be made: \(error.message)")
+        } catch {
+            throw EngineError(error, during: backup)
+        }
+        KillPoint.reach(.backupLinked)
+    }
+
+    private func rename(to location: StoreLocation, backup: String) throws(EngineError) {
+        do {
+            try Files.rename(staging, to: location.path)
+        } catch {
+            throw EngineError(.inputOutput, "\(location.path): can't be replaced: \(error.message)")
+        }
+        KillPoint.reach(.swapped)
+        do {
+            try Files.syncDirectory(location.directory)
+            try Files.syncDirectory(Paths.parent(of: staging))
+        } catch {
+            throw EngineError(
+                .inputOutput, "\(location.path): the swap isn't proven durable: \(error.message)",
+                remedy: "check the disk, then run again; the original is at \(backup)", state: .alreadyNew)
+        }
+        KillPoint.reach(.swapDurable)
     }
 
     /// The file that was read must still be the one at the path.
-    private func proveSame(_ store: SourceStore) throws(EngineError) {
-        let path = store.location.path
+    private func proveSame(_ descriptor: StoreDescriptor) throws(EngineError) {
+        let path = descriptor.location.path
+        let identity = try descriptor.identity()
         do {
-            if try Files.status(of: path).isSameFile(as: store.identity) { return }
+            let status = try Files.status(of: path)
+            if status.inode == identity.inode, status.device == identity.device { return }
         } catch {
             throw EngineError(.undecided, "\(path): is gone: \(error.message)")
         }
         throw EngineError(
             .undecided, "\(path): another file was put there while the store was migrated",
-            remedy: "run again to migrate the one that is there now")
+            remedy: "run again with --restart to migrate the one that is there now")
     }
 
     /// An old -wal beside the new file would bring the old store back; SQLite ignores a failing unlink of it.
     private func proveAbsent(_ paths: [String], _ location: StoreLocation) throws(EngineError) {
+        if Mutant.isOn(.noSidecarCheck) { return }
         for path in paths {
             do {
                 guard let status = try Files.statusIfExists(path) else { continue }
@@ -91,43 +166,14 @@ struct StoreSwap {
                 }
             } catch let error as FileError {
                 throw EngineError(.inputOutput, "\(path): can't be removed: \(error.message)")
-            } catch let error as EngineError {
-                throw error
             } catch {
-                throw EngineError(.inputOutput, "\(path): \(error)")
+                throw EngineError(error, during: path)
             }
         }
-    }
-
-    /// A run that was killed between link and rename leaves a second name of the untouched store: it goes.
-    static func removeUnusedBackup(of location: StoreLocation) throws(FileError) {
-        let store = try Files.status(of: location.path)
-        guard store.kind == .regular, store.linkCount > 1 else { return }
-        for number in 1...999 {
-            let name = backupName(location, number)
-            guard let backup = try Files.statusIfExists(name) else { return }
-            if backup.isSameFile(as: store) {
-                try Files.unlink(name)
-                try Files.syncDirectory(location.directory)
-                return
-            }
+        do {
+            try Files.syncDirectory(location.directory)
+        } catch {
+            throw EngineError(.inputOutput, "\(location.directory): \(error.message)")
         }
-    }
-
-    private static func backupName(_ location: StoreLocation, _ number: Int) -> String {
-        number == 1 ? location.path + ".premigration" : "\(location.path).premigration-\(number)"
-    }
-
-    private func freeBackupName(for location: StoreLocation) throws(EngineError) -> String {
-        for number in 1...999 {
-            let name = Self.backupName(location, number)
-            do {
-                if try Files.statusIfExists(name) == nil { return name }
-            } catch {
-                throw EngineError(.inputOutput, "\(name): \(error.message)")
-            }
-        }
-        throw EngineError(
-            .cannotCreate, "\(location.path): there are 999 backups", remedy: "remove the ones that aren't needed")
     }
 }

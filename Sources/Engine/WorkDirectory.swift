@@ -1,20 +1,31 @@
+import CausewayCheckpoint
 import CausewayPlatform
 
-/// The folder beside the store in which the new one is built; one migrator at a time.
+/// The folder beside the store in which the new one is built; one migrator at a time (reliability.md §4.1).
+///
+/// A run that ends leaves it, with what the next needs to go on; a run that is done removes it.
 struct WorkDirectory: ~Copyable {
     let path: String
     private let lock: FileLock
 
-    /// Names of what a run leaves: anything else in the folder isn't ours.
     private static let lockName = "lock"
-    private static let stepPrefix = "step-"
+    static let stepPrefix = "step-"
+    /// What the files of a run begin with: anything else in the folder isn't ours.
+    private static let prefixes = [lockName, stepPrefix, "ckpt-", "seg-", "ext-", PlanRecord.fileName, SwapIntent.fileName]
 
-    /// Makes the folder, or takes over one that an ended run left, and removes what is in it.
+    /// Makes the folder, or takes over one that an ended run left, with everything in it.
     ///
-    /// - Throws: `.busy` while another migrator holds it, `.cannotCreate` where it can't be made or trusted.
+    /// - Throws: `.busy` while another migrator holds it, `.cannotCreate` where it can't be made or trusted, `.undecided`
+    ///   where it holds what no run leaves.
     static func taken(at path: String) throws(EngineError) -> WorkDirectory {
         let directory = WorkDirectory(path: path, lock: try lock(path))
-        try directory.clear()
+        KillPoint.reach(.locked)
+        let foreign = try directory.names().filter { name in !prefixes.contains { name.hasPrefix($0) } }
+        guard foreign.isEmpty else {
+            throw EngineError(
+                .undecided, "\(path): holds files that no migration makes", details: foreign.sorted(),
+                remedy: "look at them, and move them away")
+        }
         return directory
     }
 
@@ -32,10 +43,11 @@ struct WorkDirectory: ~Copyable {
                         remedy: "look at it, and remove it if it isn't needed")
                 }
             } else {
-                try Files.makeDirectory(path, mode: 0o700)
-                try Files.syncDirectory(Paths.parent(of: path))
+                try make(path)
             }
-            return try FileLock(path + "/" + lockName)
+            let lock = try FileLock(path + "/" + lockName)
+            try lock.write("\(ProcessFacts.processID)\n\(ProcessFacts.hostName)\n\(ProcessFacts.bootID)\n")
+            return lock
         } catch let error as FileError where error.code == .busy {
             throw EngineError(
                 .busy, "\(path): another migrator works on this store", remedy: "wait for it to end, then run again")
@@ -48,53 +60,167 @@ struct WorkDirectory: ~Copyable {
         }
     }
 
-    /// The staging store of a step.
-    func staging(_ index: Int) -> String { "\(path)/\(Self.stepPrefix)\(index + 1).sqlite" }
-
-    /// What a step looks up while it runs.
-    func scratch(_ index: Int) -> String { "\(path)/\(Self.stepPrefix)\(index + 1)-objects.sqlite" }
-
-    /// Removes the files of a staging store that is no longer needed.
-    func remove(staging index: Int) throws(EngineError) {
-        for suffix in ["", "-journal", "-wal", "-shm"] {
-            try Self.removeIfThere(staging(index) + suffix)
+    private static func make(_ path: String) throws {
+        let parent = Paths.parent(of: path)
+        guard try Files.isSafeParent(parent) else {
+            throw EngineError(
+                .cannotCreate, "\(parent): everybody may rename what is in this folder, the work directory too",
+                remedy: "take the right to write from others (chmod o-w), or set the folder's sticky bit")
         }
+        do throws(FileError) {
+            try Files.makeDirectory(path, mode: 0o700)
+        } catch {
+            // Another migrator was faster: who gets the lock will be seen.
+            guard error.code == .exists else { throw error }
+        }
+        try Files.syncDirectory(parent)
+        KillPoint.reach(.workDirectoryMade)
+    }
+
+    // MARK: - Records
+
+    private var planPath: String { path + "/" + PlanRecord.fileName }
+    private var intentPath: String { path + "/" + SwapIntent.fileName }
+
+    /// Bytes of a record: a plan of a hundred steps takes some ten thousand.
+    static let maximumRecord = 16 << 20
+
+    /// A record; nil where there is none, or none that can be read: it is renamed into place when it is durable.
+    private static func record<Record: Decodable>(_ path: String, as type: Record.Type) throws(EngineError) -> Record? {
+        let bytes: [UInt8]
+        do {
+            guard try Files.exists(path) else { return nil }
+            bytes = try Files.readFile(path, limit: maximumRecord)
+        } catch {
+            throw EngineError(.inputOutput, "\(path): \(error.message)")
+        }
+        return try? JSONRecord.decode(bytes, as: type, limit: maximumRecord)
+    }
+
+    static func plan(in work: String) throws(EngineError) -> PlanRecord? {
+        let record = try record(work + "/" + PlanRecord.fileName, as: PlanRecord.self)
+        guard let record else { return nil }
+        guard record.format == PlanRecord.format, record.identity.migration.count == CheckpointIdentity.migrationLength
+        else {
+            throw EngineError(
+                .foreignCheckpoint, "\(work): the unfinished work is of another format (\(record.format.prefix(40)))",
+                remedy: "finish it with the version that began it, or discard it with --restart")
+        }
+        return record
+    }
+
+    func plan() throws(EngineError) -> PlanRecord? { try Self.plan(in: path) }
+
+    static func intent(in work: String) throws(EngineError) -> SwapIntent? {
+        let record = try record(work + "/" + SwapIntent.fileName, as: SwapIntent.self)
+        guard let record, record.format == SwapIntent.format else { return nil }
+        // Names only: a record must not lead out of the two folders.
+        guard ![record.store, record.backup, record.staging].contains(where: { $0.contains("/") || $0.isEmpty }) else {
+            return nil
+        }
+        return record
+    }
+
+    func intent() throws(EngineError) -> SwapIntent? { try Self.intent(in: path) }
+
+    /// The record of a step of this work; nil where it isn't verified.
+    static func verified(_ place: StepPlace, _ plan: PlanRecord) throws(EngineError) -> VerifiedRecord? {
+        let record = try record(place.verified, as: VerifiedRecord.self)
+        guard let record, record.format == VerifiedRecord.format, record.fingerprint == plan.fingerprint.text,
+            record.migration == plan.migration, record.step == place.index + 1
+        else { return nil }
+        return record
+    }
+
+    private static func write(_ record: some Encodable & Sendable, to path: String, synced: Bool) throws(EngineError) {
+        do {
+            let bytes = try JSONRecord.encode(record, limit: maximumRecord)
+            try Files.writeFileDurably(path, bytes, syncs: synced)
+        } catch let error as FileError {
+            throw EngineError(.inputOutput, "\(path): \(error.message)", remedy: "make room, then run again")
+        } catch {
+            throw EngineError(.verification, "\(path): \(error)")
+        }
+    }
+
+    func write(_ plan: PlanRecord) throws(EngineError) {
+        try Self.write(plan, to: planPath, synced: !Mutant.isOn(.noPlanSync))
+        KillPoint.reach(.planWritten)
+    }
+
+    func write(_ intent: SwapIntent) throws(EngineError) {
+        try Self.write(intent, to: intentPath, synced: true)
+        KillPoint.reach(.intentWritten)
+    }
+
+    static func write(_ record: VerifiedRecord, at place: StepPlace) throws(EngineError) {
+        try write(record, to: place.verified, synced: true)
+        KillPoint.reach(.verifiedWritten)
+    }
+
+    func removeIntent() throws(EngineError) {
+        try remove([SwapIntent.fileName])
+        try sync()
+    }
+
+    func place(_ index: Int, _ plan: PlanRecord) -> StepPlace {
+        StepPlace(work: path, index: index, identity: plan.identity)
+    }
+
+    // MARK: - Clearing
+
+    /// Removes what an earlier run left; the plan last, so that what is left is always of a known plan.
+    func clear() throws(EngineError) {
+        let names = try names()
+        // Without its plan a file is nobody's; without its intent a finished swap looks like a foreign store.
+        let last = [PlanRecord.fileName, SwapIntent.fileName, Self.lockName]
+        try remove(names.filter { !last.contains($0) })
+        try remove([PlanRecord.fileName])
+        KillPoint.reach(.planRemoved)
+        try remove([SwapIntent.fileName])
+        KillPoint.reach(.intentRemoved)
+        try sync()
     }
 
     /// Removes the folder.
     consuming func remove() throws(EngineError) {
+        KillPoint.reach(.cleaningUp)
         try clear()
         let path = path
         do {
             // Removed while it is held: nobody else can hold it meanwhile.
             try lock.removeAndRelease()
+            KillPoint.reach(.lockRemoved)
             try Files.removeDirectory(path)
             try Files.syncDirectory(Paths.parent(of: path))
         } catch {
+            // Another migrator has begun in the folder meanwhile: it is that one's now.
+            if error.code == .notEmpty { return }
             throw EngineError(.inputOutput, "\(path): \(error.message)")
         }
     }
 
-    /// Removes what an earlier run left, and refuses what isn't of a run.
-    private func clear() throws(EngineError) {
-        let names: [String]
+    private func names() throws(EngineError) -> [String] {
         do {
-            names = try Files.list(path)
+            return try Files.list(path)
         } catch {
             throw EngineError(.cannotCreate, "\(path): \(error.message)")
         }
-        let foreign = names.filter { $0 != Self.lockName && !$0.hasPrefix(Self.stepPrefix) }
-        guard foreign.isEmpty else {
-            throw EngineError(
-                .undecided, "\(path): holds files that no migration makes", details: foreign.sorted(),
-                remedy: "look at them, and move them away")
-        }
-        for name in names where name != Self.lockName { try Self.removeIfThere(path + "/" + name) }
     }
 
-    private static func removeIfThere(_ path: String) throws(EngineError) {
+    private func remove(_ names: [String]) throws(EngineError) {
+        for name in names {
+            do {
+                try Files.unlink(path + "/" + name)
+            } catch {
+                throw EngineError(.inputOutput, "\(path)/\(name): \(error.message)")
+            }
+        }
+    }
+
+    private func sync() throws(EngineError) {
         do {
-            try Files.unlink(path)
+            try Files.syncDirectory(path)
         } catch {
             throw EngineError(.inputOutput, "\(path): \(error.message)")
         }

@@ -60,6 +60,8 @@ extension ResultCode {
     package static let constraintPrimaryKey = ResultCode(rawValue: SQLITE_CONSTRAINT | (6 << 8))
     package static let constraintUnique = ResultCode(rawValue: SQLITE_CONSTRAINT | (8 << 8))
     package static let constraintRowID = ResultCode(rawValue: SQLITE_CONSTRAINT | (10 << 8))
+    /// The file is shorter than its header says.
+    package static let ioErrorShortRead = ResultCode(rawValue: SQLITE_IOERR | (2 << 8))
     /// `fsync` failed: the pages that it spoke of must be taken as lost (reliability.md §2.2).
     package static let ioErrorSync = ResultCode(rawValue: SQLITE_IOERR | (4 << 8))
     package static let ioErrorDirectorySync = ResultCode(rawValue: SQLITE_IOERR | (5 << 8))

@@ -73,6 +73,22 @@ package struct RowSelect: Hashable, Sendable {
         return text
     }
 
+    /// Whether rows can be asked for from a key on: they come in the table's own order, and no cell counts rows.
+    package var isSeekable: Bool {
+        order.isEmpty
+            && !cells.contains {
+                if case .position = $0 { return true }
+                return false
+            }
+    }
+
+    /// As `sql`, but only the rows whose rowid is above the one parameter. For seekable statements.
+    package var sqlAfterKey: String {
+        let bound = (conditions.map(Self.text) + ["t.rowid > ?1"]).joined(separator: " AND ")
+        return "SELECT " + cells.map(Self.text).joined(separator: ", ") + " FROM \(table) AS t WHERE " + bound
+            + " ORDER BY t.rowid"
+    }
+
     /// Counts the rows that `sql` gives.
     package var countSQL: String {
         "SELECT count(*) FROM \(table) AS t"

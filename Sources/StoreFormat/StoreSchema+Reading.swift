@@ -14,13 +14,21 @@ extension StoreSchema {
     package init(reading connection: borrowing Connection) throws(StoreFormatError) {
         let objects = try Self.readObjects(connection)
         let names = Set(objects.filter { $0.kind == .table && !$0.isVirtualTable }.map { $0.name.uppercased() })
-        for house in ["Z_PRIMARYKEY", "Z_METADATA"] where !names.contains(house) {
+        for house in Self.requiredTables where !names.contains(house) {
             throw StoreFormatError(
                 .notACoreDataStore,
                 "the database has no table \(house), so Core Data didn't make it; check that the path is right",
                 place: house)
         }
+        for object in objects { try Self.requireOneStatement(object) }
         let tables = try Self.readTables(connection, objects)
+        for table in tables where Self.houseTables.contains(table.name.uppercased()) {
+            guard let column = table.columns.first(where: \.isGenerated) else { continue }
+            throw StoreFormatError(
+                .unsupportedSchema,
+                "column \(column.name) of \(table.name) is generated, which Core Data never makes: rebuild the table",
+                place: table.name)
+        }
         let primaryKeys = try Self.readPrimaryKeys(connection)
         do throws(SQLiteError) {
             self.init(
@@ -29,6 +37,18 @@ extension StoreSchema {
         } catch {
             throw StoreFormatError(error, doing: "reading the schema's version")
         }
+    }
+
+    private static let requiredTables = ["Z_PRIMARYKEY", "Z_METADATA"]
+    private static let houseTables: Set<String> = ["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"]
+
+    /// SQLite compiles the first statement of an entry and ignores the rest; whoever carries the object would run it.
+    private static func requireOneStatement(_ object: Object) throws(StoreFormatError) {
+        guard let sql = object.sql, !SchemaText.isOneStatement(sql, isTrigger: object.kind == .trigger) else { return }
+        throw StoreFormatError(
+            .unsupportedSchema,
+            "the schema's entry for the \(object.kind.rawValue) holds more than one statement, which SQLite never "
+                + "writes: the file was made by hand", place: object.name)
     }
 
     private static func readObjects(_ connection: borrowing Connection) throws(StoreFormatError) -> [Object] {
@@ -68,10 +88,18 @@ extension StoreSchema {
         var count = 0
         for object in objects where object.kind == .table && !object.isVirtualTable {
             let table: Table
+            var mandatory: String?
             do throws(SQLiteError) {
-                table = try readTable(connection, object, indexes: indexes)
+                table = try readTable(connection, object, indexes: indexes, mandatoryGenerated: &mandatory)
             } catch {
                 throw StoreFormatError(error, doing: "reading the columns", place: object.name)
+            }
+            if let mandatory {
+                // quick_check computes it for every row, and one row may ask for a gigabyte.
+                throw StoreFormatError(
+                    .unsupportedSchema,
+                    "column \(mandatory) is generated and NOT NULL, which can't be checked safely: make it optional",
+                    place: object.name)
             }
             count += table.columns.count
             guard count <= maximumColumns else {
@@ -85,7 +113,8 @@ extension StoreSchema {
     }
 
     private static func readTable(
-        _ connection: borrowing Connection, _ object: Object, indexes: Set<String>
+        _ connection: borrowing Connection, _ object: Object, indexes: Set<String>,
+        mandatoryGenerated: inout String?
     ) throws(SQLiteError) -> Table {
         let name = try SQLIdentifier(object.name)
         var columns: [Column] = []
@@ -96,6 +125,7 @@ extension StoreSchema {
                 Column(
                     name: try info.string(at: 1) ?? "", declaredType: try info.string(at: 2) ?? "",
                     primaryKeyPlace: Int(truncatingIfNeeded: info.int64(at: 5)), isGenerated: info.int64(at: 6) != 0))
+            if info.int64(at: 6) != 0, info.int64(at: 3) != 0 { mandatoryGenerated = columns.last?.name }
         }
         // A table without rowid lists the index of its primary key, but the schema table doesn't hold that index.
         // seq, name, unique, origin, partial

@@ -18,6 +18,8 @@ struct CreatePass {
     let model: StageRun
     let plan: EntityMappingPlan
     let policy: EntityMigrationPolicy
+    /// Where an earlier run ended.
+    let begun: StepLedger.Cursor?
 
     private var run: ObjectRun { model.run }
 
@@ -26,15 +28,14 @@ struct CreatePass {
         let ordinal: Int
         let input: RowBatch
         var rows: PendingRows
-        let sourceRows: Int
         let dropped: Int
     }
 
-    func run(_ result: inout ObjectRun.Result, _ progress: inout Progress) throws(EngineError) {
+    func run(_ progress: inout Progress) throws(EngineError) {
         if isIndependent {
-            try runOnWorkers(&result, &progress)
+            try runOnWorkers(&progress)
         } else {
-            try runInOrder(&result, &progress)
+            try runInOrder(&progress)
         }
     }
 
@@ -48,22 +49,18 @@ struct CreatePass {
     }
 
     private func makeSource() throws(EngineError) -> StatementSource {
-        let sql = plan.select.sql
-        run.events(.statement(sql))
-        do throws(SQLiteError) {
-            return StatementSource(
-                try run.source.connection.prepare(sql, persistent: true), key: plan.cells[TableStorage.primaryKey],
-                isUTF8: run.source.isUTF8, title: plan.description.name)
-        } catch {
-            throw EngineError(reading: error, during: plan.description.name)
-        }
+        run.events(.statement(plan.select.sql))
+        return try StatementSource.rows(
+            of: plan.select, key: plan.cells[TableStorage.primaryKey], after: begun, in: run.source.connection,
+            isUTF8: run.source.isUTF8, title: plan.description.name)
     }
 
     private var limits: BatchLimits { BatchLimits(rows: run.options.batchRows, bytes: run.options.batchBytes) }
 
     // MARK: - Row after row
 
-    private func runInOrder(_ result: inout ObjectRun.Result, _ progress: inout Progress) throws(EngineError) {
+    private func runInOrder(_ progress: inout Progress) throws(EngineError) {
+        var cursor = begun ?? StepLedger.Cursor()
         var source = try makeSource()
         let batch = RowBatch()
         let worker = RowHook(pass: self, session: model.session, manager: model.manager, policy: policy)
@@ -73,29 +70,36 @@ struct CreatePass {
             batch.removeAll(keepingCapacity: limits.bytes * 2)
             more = try source.fill(batch, limits: limits)
             model.session.destination.sourceBatch = batch
+            model.depart()
             let dropped = try worker.process(batch)
             try model.settle()
+            KillPoint.reach(.batchWritten)
             model.session.destination.sourceBatch = nil
-            count(rows: batch.count, bytes: batch.byteCount, dropped: dropped, &result, &progress)
+            try count(batch, dropped: dropped, &cursor, &progress)
         }
         model.session.leaveRow()
     }
 
+    /// Rows up to the batch's last are made and written.
     private func count(
-        rows: Int, bytes: Int, dropped: Int, _ result: inout ObjectRun.Result, _ progress: inout Progress
-    ) {
-        result.read += rows
-        result.bytes += bytes
-        result.dropped += dropped
-        progress.rows += rows
-        progress.bytes += bytes
-        run.events(
-            .progress(rows: progress.rows, bytes: progress.bytes, totalRows: max(progress.total, progress.rows)))
+        _ batch: RowBatch, dropped: Int, _ cursor: inout StepLedger.Cursor, _ progress: inout Progress
+    ) throws(EngineError) {
+        run.state.objects.read += batch.count
+        run.state.objects.bytes += batch.byteCount
+        run.state.objects.dropped += dropped
+        progress.rows += batch.count
+        progress.bytes += batch.byteCount
+        cursor.rows += batch.count
+        if batch.count > 0 { cursor.key = batch.rowid(at: batch.count - 1) }
+        let total = max(progress.total, progress.rows)
+        run.ledger.report(rows: progress.rows, bytes: progress.bytes, total: total)
+        try model.advance(to: cursor)
+        run.events(.progress(rows: progress.rows, bytes: progress.bytes, totalRows: total))
     }
 
     // MARK: - On all workers
 
-    private func runOnWorkers(_ result: inout ObjectRun.Result, _ progress: inout Progress) throws(EngineError) {
+    private func runOnWorkers(_ progress: inout Progress) throws(EngineError) {
         let jobs = min(max(1, run.options.jobs), model.readers.count)
         let size = Self.poolSize(jobs: jobs)
         let free = BoundedQueue<RowBatch>(capacity: size)
@@ -135,8 +139,7 @@ struct CreatePass {
                     while let input = work.pop() {
                         let dropped = try hook.process(input)
                         let made = Made(
-                            ordinal: input.ordinal, input: input, rows: hook.takePending(input),
-                            sourceRows: input.count, dropped: dropped)
+                            ordinal: input.ordinal, input: input, rows: hook.takePending(input), dropped: dropped)
                         guard done.push(made) else { return }
                     }
                     try hook.end()
@@ -149,7 +152,7 @@ struct CreatePass {
             }
         }
         do throws(EngineError) {
-            try write(from: done, recyclingTo: free, &result, &progress)
+            try write(from: done, recyclingTo: free, &progress)
         } catch {
             failure.record(error)
             stop()
@@ -159,16 +162,16 @@ struct CreatePass {
     }
 
     private func write(
-        from done: BoundedQueue<Made>, recyclingTo free: BoundedQueue<RowBatch>, _ result: inout ObjectRun.Result,
-        _ progress: inout Progress
+        from done: BoundedQueue<Made>, recyclingTo free: BoundedQueue<RowBatch>, _ progress: inout Progress
     ) throws(EngineError) {
+        var cursor = begun ?? StepLedger.Cursor()
         var waiting: [Int: Made] = [:]
         var next = 0
         while let arrived = done.pop() {
             waiting[arrived.ordinal] = arrived
             while var made = waiting.removeValue(forKey: next) {
                 try run.cancellation.check()
-                let bytes = made.input.byteCount
+                model.depart()
                 do throws(ObjectError) {
                     try model.session.destination.write(&made.rows)
                     let (rows, map) = (made.rows, model.session.destination.map)
@@ -177,7 +180,8 @@ struct CreatePass {
                     throw EngineError(error, during: plan.description.name)
                 }
                 try model.settle()
-                count(rows: made.sourceRows, bytes: bytes, dropped: made.dropped, &result, &progress)
+                KillPoint.reach(.batchWritten)
+                try count(made.input, dropped: made.dropped, &cursor, &progress)
                 made.input.removeAll(keepingCapacity: limits.bytes * 2)
                 _ = free.push(made.input)
                 next += 1

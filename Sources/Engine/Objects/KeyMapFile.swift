@@ -16,6 +16,27 @@ final class KeyMapFile {
     private let path: String
     private let file: OpenFile
     private var offset: Int64 = 0
+    private var isSynced = false
+
+    /// Takes over the file of an earlier run of the same work.
+    init(resuming path: String) throws(EngineError) {
+        self.path = path
+        do {
+            file = try OpenFile(path, mode: .readWrite, followsLinks: false)
+            offset = try file.status().size
+        } catch {
+            throw EngineError(.cannotCreate, "\(path): \(error.message)")
+        }
+    }
+
+    /// Bytes of the file.
+    var length: Int64 { offset }
+
+    /// Cuts off what was written after the last commit.
+    func cut(at length: Int64) throws(EngineError) {
+        isSynced = false
+        offset = try file.cut(at: length, path: path)
+    }
 
     /// Creates the file; nothing may be there.
     init(creating path: String) throws(EngineError) {
@@ -71,6 +92,7 @@ final class KeyMapFile {
 
     private func append(_ text: String) throws(EngineError) {
         let bytes = Array(text.utf8)
+        isSynced = false
         do {
             try unsafe bytes.withUnsafeBytes { buffer in try unsafe file.write(buffer, at: offset) }
             offset += Int64(bytes.count)
@@ -79,10 +101,13 @@ final class KeyMapFile {
         }
     }
 
-    /// Makes the file durable.
-    func finish() throws(EngineError) {
+    /// Makes the file and its name durable.
+    func sync() throws(EngineError) {
+        if isSynced { return }
         do {
             try file.sync()
+            try Files.syncDirectory(Paths.parent(of: path))
+            isSynced = true
         } catch {
             throw EngineError(.inputOutput, "\(path): \(error.message)")
         }

@@ -25,14 +25,11 @@ struct RelatePass {
 
     /// Mappings whose associations are in the keys: the source rows once more, each with the row that has its key.
     private func relateKept() throws(EngineError) {
-        var source: StatementSource
-        do throws(SQLiteError) {
-            source = StatementSource(
-                try run.source.connection.prepare(plan.linkSelect.sql, persistent: true),
-                key: plan.linkCells[TableStorage.primaryKey], isUTF8: run.source.isUTF8, title: plan.description.name)
-        } catch {
-            throw EngineError(reading: error, during: plan.description.name)
-        }
+        guard case .open(let begun) = try run.ledger.enter("relate \(plan.index), kept keys") else { return }
+        var source = try StatementSource.rows(
+            of: plan.linkSelect, key: plan.linkCells[TableStorage.primaryKey], after: begun,
+            in: run.source.connection, isUTF8: run.source.isUTF8, title: plan.description.name)
+        var cursor = begun ?? StepLedger.Cursor()
         let batch = RowBatch()
         let reader = RecordReader(capacity: plan.linkSelect.cells.count)
         let limits = BatchLimits(rows: run.options.batchRows, bytes: run.options.batchBytes)
@@ -42,6 +39,7 @@ struct RelatePass {
             batch.removeAll(keepingCapacity: limits.bytes * 2)
             more = try source.fill(batch, limits: limits)
             let present = try presentKeys(in: batch)
+            model.depart()
             for row in 0..<batch.count {
                 // Without an entry on disk, the row with the source's key is all that there can be.
                 if let present, !present.contains(batch.rowid(at: row)) { continue }
@@ -59,8 +57,12 @@ struct RelatePass {
                 }
             }
             try model.settle()
+            cursor.rows += batch.count
+            if batch.count > 0 { cursor.key = batch.rowid(at: batch.count - 1) }
+            try model.advance(to: cursor)
         }
         session.leaveRow()
+        try run.ledger.leave()
     }
 
     /// Keys of a batch that the destination has too, in one look; nil where associations on disk must be asked.
@@ -78,7 +80,12 @@ struct RelatePass {
 
     /// Associations on disk; of rows that `relateKept` has seen there are none left to do.
     private func relateRecorded() throws(EngineError) {
+        guard case .open(let begun) = try run.ledger.enter("relate \(plan.index)") else { return }
+        var cursor = begun ?? StepLedger.Cursor()
         var place: (entity: Int32, source: Int64, ordinal: Int64) = (0, .min, 0)
+        if let begun, begun.rows > 0 {
+            place = (Int32(truncatingIfNeeded: begun.entity), begun.key, begun.ordinal)
+        }
         while true {
             try run.cancellation.check()
             let page: [(source: ObjectID, destination: ObjectID?, ordinal: Int64)]
@@ -87,14 +94,19 @@ struct RelatePass {
             } catch {
                 throw EngineError(error, during: plan.description.name)
             }
-            guard let last = page.last else { return }
+            guard let last = page.last else { break }
+            model.depart()
             place = (last.source.entity, last.source.key, last.ordinal)
             for entry in page where plan.keeping != .always || entry.source.entity != plan.sourceEntity {
                 guard let destination = entry.destination else { continue }
                 try hook(entry.source) { try relate(destination, from: entry.source) }
             }
             try model.settle()
+            cursor.rows += page.count
+            (cursor.entity, cursor.key, cursor.ordinal) = (Int64(place.entity), place.source, place.ordinal)
+            try model.advance(to: cursor)
         }
+        try run.ledger.leave()
     }
 
     private func relate(_ destination: ObjectID, from source: ObjectID) throws {

@@ -1,17 +1,71 @@
+import CausewayCheckpoint
+import CausewayPlatform
+
 /// The files that a run writes beside the new store: rejected rows, and old and new URIs.
-struct SideFiles {
+///
+/// What they hold goes with the rows: each commit counts on what was written before it, and a resumed run cuts off what
+/// was written after the last one.
+package final class SideFiles {
     let rejects: RejectsFile?
     let keyMap: KeyMapFile?
+    /// Where the files were when the step in hand began.
+    private var begin = Marks()
 
-    /// Creates those that are asked for; nothing may be there.
-    init(rejects: String?, keyMap: String?) throws(EngineError) {
-        self.rejects = try rejects.map { path throws(EngineError) in try RejectsFile(creating: path) }
+    /// Bytes of the files.
+    package struct Marks: Codable, Hashable, Sendable {
+        package var rejects: Int64 = 0
+        package var keyMap: Int64 = 0
+    }
+
+    /// Creates the files that are asked for; nothing may be there, but what the same work has written.
+    init(rejects: String?, keyMap: String?, isResumed: Bool) throws(EngineError) {
+        self.rejects = try rejects.map { path throws(EngineError) in
+            if isResumed, try Self.isThere(path) { return try RejectsFile(resuming: path) }
+            return try RejectsFile(creating: path)
+        }
         do throws(EngineError) {
-            self.keyMap = try keyMap.map { path throws(EngineError) in try KeyMapFile(creating: path) }
+            self.keyMap = try keyMap.map { path throws(EngineError) in
+                if isResumed, try Self.isThere(path) { return try KeyMapFile(resuming: path) }
+                return try KeyMapFile(creating: path)
+            }
         } catch {
-            try? self.rejects?.discard()
+            if !isResumed { try? self.rejects?.discard() }
             throw error
         }
+    }
+
+    private static func isThere(_ path: String) throws(EngineError) -> Bool {
+        do {
+            return try Files.exists(path)
+        } catch {
+            throw EngineError(.cannotCreate, "\(path): \(error.message)")
+        }
+    }
+
+    /// How long the files are; with everything written.
+    var marks: Marks { Marks(rejects: rejects?.length ?? 0, keyMap: keyMap?.length ?? 0) }
+
+    /// A step begins: where the one before left the files.
+    func beginStep(at marks: Marks) {
+        begin = marks
+    }
+
+    /// Goes with the step's progress from now on.
+    func keep(in ledger: StepLedger) throws(EngineError) {
+        guard rejects != nil || keyMap != nil else { return }
+        var place = begin
+        try ledger.keep(
+            "side files",
+            restore: { (reader: inout FieldReader) throws(CheckpointError) in
+                place = Marks(rejects: try reader.signed(), keyMap: try reader.signed())
+            },
+            save: { writer in
+                writer.write(self.marks.rejects)
+                writer.write(self.marks.keyMap)
+            })
+        try rejects?.cut(at: place.rejects)
+        try keyMap?.cut(at: place.keyMap)
+        ledger.beforeCommit { () throws(EngineError) in try self.sync() }
     }
 
     /// Refuses paths that belong to a store, or to each other.
@@ -35,14 +89,25 @@ struct SideFiles {
     }
 
     /// Makes them durable: the new store counts on what was left out of it being written down.
-    func finish() throws(EngineError) {
+    func sync() throws(EngineError) {
         try rejects?.sync()
-        try keyMap?.finish()
+        try keyMap?.sync()
     }
 
     /// Removes them after a failure, which is what is reported; a file that stays is named by the next run.
     func discard() {
         try? rejects?.discard()
         try? keyMap?.discard()
+    }
+
+    /// Removes what unfinished work that is being discarded has written.
+    static func discard(_ paths: [String]) throws(EngineError) {
+        for path in paths {
+            do {
+                try Files.unlink(path)
+            } catch {
+                throw EngineError(.inputOutput, "\(path): \(error.message)")
+            }
+        }
     }
 }

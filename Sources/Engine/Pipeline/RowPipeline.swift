@@ -20,6 +20,7 @@ struct RowPipeline {
         var rows = 0
         var bytes = 0
         var dropped = 0
+        var digest: PassDigest
     }
 
     /// A batch that a worker has finished.
@@ -28,6 +29,19 @@ struct RowPipeline {
         let dropped: Int
         let sourceBytes: Int
         let sourceRows: Int
+        let lastKey: Int64
+        let digest: PassDigest
+    }
+
+    /// What is told after each batch that was written.
+    struct Moved {
+        /// Rows and bytes read for the batch.
+        var rows: Int
+        var bytes: Int
+        /// The last of these rows.
+        var lastKey: Int64
+        /// What the pass has moved so far.
+        var outcome: Outcome
     }
 
     /// Batches in each pool: one for each worker, and as many again so that nobody waits.
@@ -43,12 +57,14 @@ struct RowPipeline {
     /// - Parameters:
     ///   - makeSource: called once, on the reader's thread.
     ///   - sink: written to on the caller's thread.
-    ///   - progress: called on the caller's thread after each batch with the rows and bytes read for it.
-    /// - Returns: what was moved.
+    ///   - begun: what an earlier run has moved already.
+    ///   - departing: called on the caller's thread before each batch is written.
+    ///   - progress: called on the caller's thread after each batch was written.
+    /// - Returns: what was moved, the beginning included.
     /// - Throws: the first failure of any thread; all have ended by then.
     func run<Source: RowSource & ~Copyable, Sink: RowSink & ~Copyable>(
         from makeSource: @escaping @Sendable () throws(EngineError) -> Source, into sink: inout Sink,
-        progress: (_ rows: Int, _ bytes: Int) -> Void
+        after begun: Outcome, departing: () -> Void, progress: (Moved) throws(EngineError) -> Void
     ) throws(EngineError) -> Outcome {
         let jobs = max(1, options.jobs)
         let size = Self.poolSize(jobs: jobs)
@@ -98,7 +114,9 @@ struct RowPipeline {
                         output.ordinal = input.ordinal
                         let result = Projected(
                             batch: output, dropped: projector.dropped, sourceBytes: input.byteCount,
-                            sourceRows: input.count)
+                            sourceRows: input.count,
+                            lastKey: input.count > 0 ? input.rowid(at: input.count - 1) : 0,
+                            digest: projector.takeDigest())
                         input.removeAll(keepingCapacity: limits.bytes * 2)
                         guard freeInput.push(input), done.push(result) else { return }
                     }
@@ -110,9 +128,10 @@ struct RowPipeline {
                 }
             }
         }
-        var outcome = Outcome()
+        var outcome = begun
         do throws(EngineError) {
-            outcome = try write(from: done, recyclingTo: freeOutput, into: &sink, progress: progress)
+            try write(
+                from: done, recyclingTo: freeOutput, into: &sink, &outcome, departing: departing, progress: progress)
         } catch {
             failure.record(error)
             stop()
@@ -124,26 +143,28 @@ struct RowPipeline {
 
     private func write<Sink: RowSink & ~Copyable>(
         from done: BoundedQueue<Projected>, recyclingTo pool: BoundedQueue<RowBatch>, into sink: inout Sink,
-        progress: (_ rows: Int, _ bytes: Int) -> Void
-    ) throws(EngineError) -> Outcome {
-        var outcome = Outcome()
+        _ outcome: inout Outcome, departing: () -> Void, progress: (Moved) throws(EngineError) -> Void
+    ) throws(EngineError) {
         var pending: [Int: Projected] = [:]
         var next = 0
         while let arrived = done.pop() {
             pending[arrived.batch.ordinal] = arrived
             while let result = pending.removeValue(forKey: next) {
                 try cancellation.check()
+                departing()
                 try sink.write(result.batch)
                 outcome.rows += result.batch.count
                 outcome.bytes += result.batch.byteCount
                 outcome.dropped += result.dropped
-                progress(result.sourceRows, result.sourceBytes)
+                outcome.digest.merge(result.digest)
+                try progress(
+                    Moved(
+                        rows: result.sourceRows, bytes: result.sourceBytes, lastKey: result.lastKey, outcome: outcome))
                 result.batch.removeAll(keepingCapacity: options.batchBytes * 2)
                 _ = pool.push(result.batch)
                 next += 1
             }
         }
         try sink.finish()
-        return outcome
     }
 }

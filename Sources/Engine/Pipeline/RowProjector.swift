@@ -21,6 +21,12 @@ final class RowProjector {
     /// Rows of the batch in hand that belong to a dropped entity.
     private(set) var dropped = 0
 
+    /// nil where nothing is verified.
+    private let meter: DigestMeter?
+    private let digestShape: DigestShape
+    /// Reads back what was made.
+    private let madeReader: RecordReader
+
     private enum Fate {
         static let unknown = -1
         static let dropped = -2
@@ -40,9 +46,13 @@ final class RowProjector {
         case historyBitmap(Int, HistoryColumnsMap)
     }
 
-    init(_ pass: RowPass, external: ExternalValues) throws(EngineError) {
+    /// `isDigesting`: whether `takeDigest` has something to give.
+    init(_ pass: RowPass, external: ExternalValues, isDigesting: Bool = true) throws(EngineError) {
         self.pass = pass
         self.external = external
+        digestShape = DigestShape(pass)
+        meter = isDigesting ? DigestMeter(digestShape) : nil
+        madeReader = RecordReader(capacity: pass.destinationColumns.count)
         reader = RecordReader(capacity: pass.select.cells.count)
         writer = RecordWriter(capacity: pass.destinationColumns.count)
         var compiler = Compiler()
@@ -73,6 +83,7 @@ final class RowProjector {
                 if fate >= 0 {
                     try run(programs[fate])
                     try writer.finish(into: output, rowid: rowid)
+                    if let meter { try digest(with: meter, output, rowid: rowid, group: fate) }
                 } else if fate == Fate.dropped {
                     dropped += 1
                 }
@@ -84,6 +95,22 @@ final class RowProjector {
                 throw EngineError(.verification, "\(pass.title), row \(rowid): \(error)")
             }
         }
+    }
+
+    /// The digest of the batches projected since the last call, both sides; of no rows where nothing is verified.
+    func takeDigest() -> PassDigest {
+        meter?.take() ?? PassDigest(digestShape)
+    }
+
+    /// The program's place is that of the digest's group: both count the projections by their discriminator.
+    private func digest(
+        with meter: DigestMeter, _ output: RowBatch, rowid: Int64, group: Int
+    ) throws(RecordError) {
+        meter.addSource(reader, key: rowid, group: group)
+        try unsafe madeReader.load(output.record(at: output.count - 1))
+        guard madeReader.count == pass.destinationColumns.count else { throw RecordError(code: .badHeader, offset: 0) }
+        let key = digestShape.key.flatMap { madeReader.integer(at: $0) } ?? rowid
+        meter.addDestination(madeReader, key: key, group: group)
     }
 
     private func fate(rowid: Int64) throws(EngineError) -> Int {

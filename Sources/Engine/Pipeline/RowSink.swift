@@ -1,3 +1,4 @@
+import CausewayPlatform
 import CausewaySQLite
 package import CausewaySQLiteFile
 
@@ -66,6 +67,7 @@ struct StatementSink: RowSink, ~Copyable {
 
     mutating func write(_ batch: RowBatch) throws(EngineError) {
         do {
+            defer { KillPoint.reach(.batchWritten) }
             var index = 0
             while index + rowsInMany <= batch.count {
                 try Self.bind(batch, index..<index + rowsInMany, reader, columns, to: &many)
@@ -77,7 +79,6 @@ struct StatementSink: RowSink, ~Copyable {
                 try one.run()
                 index += 1
             }
-            try staging.commitIfDue()
         } catch let error as SQLiteError {
             throw EngineError(writing: error, during: title)
         } catch let error as RecordError {

@@ -1,5 +1,7 @@
+import CausewayPlatform
 import CausewaySQLite
 package import CausewaySQLiteFile
+import CausewayStoreFormat
 
 /// Where a pass's rows come from: fills batches with records, in the source's order.
 package protocol RowSource: ~Copyable {
@@ -43,6 +45,26 @@ struct StatementSource: RowSource, ~Copyable {
         self.title = title
     }
 
+    /// Passes over rows that an earlier run has moved.
+    mutating func skip(_ rows: Int) throws(EngineError) {
+        do {
+            for _ in 0..<rows {
+                guard try statement.step() else {
+                    throw EngineError(
+                        .undecided, "\(title): the source has fewer rows than an earlier run has read",
+                        remedy: "run again with --restart")
+                }
+                count &+= 1
+            }
+        } catch let error as SQLiteError {
+            throw EngineError(reading: error, during: title)
+        } catch let error as EngineError {
+            throw error
+        } catch {
+            throw EngineError(.verification, "\(title): \(error)")
+        }
+    }
+
     mutating func fill(_ batch: RowBatch, limits: BatchLimits) throws(EngineError) -> Bool {
         do {
             while batch.count < limits.rows, batch.byteCount < limits.bytes {
@@ -76,5 +98,37 @@ struct StatementSource: RowSource, ~Copyable {
         }
         count &+= 1
         try writer.finish(into: batch, rowid: key.map { statement.int64(at: $0) } ?? count)
+    }
+}
+
+extension StatementSource {
+    /// The rows of a statement from a cursor on: sought where the statement can be, else passed over.
+    ///
+    /// - Parameters:
+    ///   - select: the statement.
+    ///   - key: the result column that becomes the batch's rowid; nil: rows are numbered from 1.
+    ///   - cursor: nil begins at the first row.
+    static func rows(
+        of select: RowSelect, key: Int?, after cursor: StepLedger.Cursor?, in connection: borrowing Connection,
+        isUTF8: Bool, title: String
+    ) throws(EngineError) -> StatementSource {
+        let isSought = cursor.map { $0.rows > 0 } == true && key != nil && select.isSeekable
+        let statement = try prepared(select, isSought ? cursor : nil, in: connection, title)
+        var source = StatementSource(statement, key: key, isUTF8: isUTF8, title: title)
+        if let cursor, !isSought { try source.skip(cursor.rows) }
+        return source
+    }
+
+    private static func prepared(
+        _ select: RowSelect, _ cursor: StepLedger.Cursor?, in connection: borrowing Connection, _ title: String
+    ) throws(EngineError) -> Statement {
+        do throws(SQLiteError) {
+            guard let cursor else { return try connection.prepare(select.sql, persistent: true) }
+            var statement = try connection.prepare(select.sqlAfterKey, persistent: true)
+            try statement.bind(Mutant.isOn(.cursorTooEarly) ? cursor.key - 1 : cursor.key, at: 1)
+            return statement
+        } catch {
+            throw EngineError(reading: error, during: title)
+        }
     }
 }

@@ -5,7 +5,7 @@ package protocol StageWriter: AnyObject {
     /// Compiles a statement on the store's writer connection.
     func prepare(_ sql: String) throws(SQLiteError) -> Statement
 
-    /// Ends the transaction and begins another, if the last one is long enough ago.
+    /// A handler has saved: its writes so far may be committed.
     func commitIfDue() throws(SQLiteError)
 
     /// False after an error with which SQLite rolled everything back: a full disk, a failing one.
@@ -23,6 +23,10 @@ extension StagingStore: StageWriter {
     package func prepare(_ sql: String) throws(SQLiteError) -> Statement {
         try connection.prepare(sql, persistent: true)
     }
+
+    /// A handler that was killed is run again from its beginning, so nothing of it may be there: all handlers of a store
+    /// are one transaction.
+    package func commitIfDue() throws(SQLiteError) {}
 
     package var isInTransaction: Bool { connection.isInTransaction }
 }

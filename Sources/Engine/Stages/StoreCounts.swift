@@ -8,6 +8,11 @@ package struct StoreCounts: Hashable, Sendable {
     /// By Z_ENT.
     package private(set) var entities: [Int: Int] = [:]
 
+    init(tables: [String: Int], entities: [Int: Int]) {
+        self.tables = tables
+        self.entities = entities
+    }
+
     /// Counts every entity table by entity, and every join table: one scan each.
     package init(
         _ layout: StoreLayout, prepare: (String) throws(SQLiteError) -> Statement

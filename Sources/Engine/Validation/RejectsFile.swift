@@ -11,6 +11,7 @@ package final class RejectsFile {
     private let file: OpenFile
     private var offset: Int64 = 0
     private var buffer: [UInt8] = []
+    private var isSynced = false
     /// Lines written so far.
     package private(set) var lines = 0
 
@@ -29,8 +30,33 @@ package final class RejectsFile {
         buffer.reserveCapacity(Self.bufferSize)
     }
 
+    /// Takes over the file of an earlier run of the same work.
+    package init(resuming path: String) throws(EngineError) {
+        self.path = path
+        do {
+            file = try OpenFile(path, mode: .readWrite, followsLinks: false)
+            offset = try file.status().size
+        } catch {
+            throw EngineError(.cannotCreate, "\(path): the file for rejected rows can't be opened: \(error.message)")
+        }
+        buffer.reserveCapacity(Self.bufferSize)
+    }
+
+    /// Bytes that the file has, or will have.
+    var length: Int64 { offset + Int64(buffer.count) }
+
+    /// Cuts off what was written after the last commit.
+    ///
+    /// - Throws: `.undecided` where the file is shorter: somebody has changed it.
+    func cut(at length: Int64) throws(EngineError) {
+        buffer.removeAll(keepingCapacity: true)
+        isSynced = false
+        offset = try file.cut(at: length, path: path)
+    }
+
     func append(_ bytes: some Sequence<UInt8>) throws(EngineError) {
         buffer.append(contentsOf: bytes)
+        isSynced = false
         if buffer.count >= Self.bufferSize { try flush() }
     }
 
@@ -41,10 +67,12 @@ package final class RejectsFile {
 
     /// Returns when everything is on the medium, the file's name too.
     func sync() throws(EngineError) {
+        if isSynced { return }
         try flush()
         do {
             try file.sync()
             try Files.syncDirectory(Paths.parent(of: path))
+            isSynced = true
         } catch {
             throw EngineError(.inputOutput, "\(path): \(error.message)")
         }
@@ -77,5 +105,28 @@ package final class RejectsFile {
         }
         offset += Int64(buffer.count)
         buffer.removeAll(keepingCapacity: true)
+    }
+}
+
+extension OpenFile {
+    /// Cuts a file of lines off where the last commit left it.
+    ///
+    /// - Returns: the length.
+    func cut(at length: Int64, path: String) throws(EngineError) -> Int64 {
+        do {
+            guard try status().size >= length else {
+                throw EngineError(
+                    .undecided, "\(path): is shorter than the unfinished work left it",
+                    remedy: "run again with --restart to begin anew")
+            }
+            try truncate(to: length)
+            return length
+        } catch let error as FileError {
+            throw EngineError(.inputOutput, "\(path): \(error.message)")
+        } catch let error as EngineError {
+            throw error
+        } catch {
+            throw EngineError(.verification, "\(path): \(error)")
+        }
     }
 }

@@ -1,0 +1,245 @@
+import CausewayPlanning
+import CausewayPlatform
+import CausewayStoreFormat
+
+/// A store that is replaced: owned from the first row to the swap (reliability.md §4.2).
+extension Migration {
+    func runInPlace(_ location: StoreLocation) throws(EngineError) -> Outcome {
+        let history = try versions()
+        let hasWork: Bool
+        do {
+            hasWork = try Files.exists(location.workDirectory)
+        } catch {
+            throw EngineError(.cannotCreate, "\(location.workDirectory): \(error.message)")
+        }
+        if !hasWork {
+            // Planned first without touching the store: what needs nothing, or can't be migrated, stays as it is to the
+            // byte.
+            try refuseHardLinks(location)
+            try StoreFile.rollBackHotJournal(location)
+            let preview = try checkedPreview(location, history)
+            guard !preview.steps.isEmpty else {
+                return Outcome(store: location.path, backup: nil, prepared: preview, warnings: preview.warnings)
+            }
+            try refuseForeignOwner(location)
+        }
+        let directory = try WorkDirectory.taken(at: location.workDirectory)
+        let (outcome, error) = replace(location, history, in: directory, isChecked: !hasWork)
+        return try settled(directory, outcome, error)
+    }
+
+    /// Removes the work directory where nothing in it is of use any more.
+    func settled(
+        _ directory: consuming WorkDirectory, _ outcome: Outcome?, _ failure: (error: EngineError, keepsWork: Bool)?
+    ) throws(EngineError) -> Outcome {
+        if let failure {
+            // The failure that counts is the one that is thrown; the next run clears what can't be removed now.
+            if !failure.keepsWork { try? directory.remove() }
+            throw failure.error
+        }
+        guard var outcome else { preconditionFailure("a run ends with an outcome or an error") }
+        let path = directory.path
+        do throws(EngineError) {
+            try directory.remove()
+        } catch {
+            // The new store is in place and complete; only what built it couldn't be cleared away.
+            outcome.warnings.append("\(path) couldn't be removed: \(error.message)")
+        }
+        return outcome
+    }
+
+    private func replace(
+        _ location: StoreLocation, _ history: ModelHistory, in directory: borrowing WorkDirectory, isChecked: Bool
+    ) -> (Outcome?, (error: EngineError, keepsWork: Bool)?) {
+        var run = InPlaceRun(migration: self, location: location, history: history, isChecked: isChecked)
+        do throws(EngineError) {
+            return (try run.run(in: directory), nil)
+        } catch {
+            return (nil, (error, run.keepsWork(after: error)))
+        }
+    }
+}
+
+/// One run in place; knows how far it came, and so what becomes of the work when it fails.
+private struct InPlaceRun {
+    let migration: Migration
+    let location: StoreLocation
+    let history: ModelHistory
+    var isChecked: Bool
+    /// There is work of an earlier run that hasn't been taken over.
+    private var hasForeignWork = true
+    private var hasPlan = false
+
+    init(migration: Migration, location: StoreLocation, history: ModelHistory, isChecked: Bool) {
+        self.migration = migration
+        self.location = location
+        self.history = history
+        self.isChecked = isChecked
+    }
+
+    private var request: MigrationRequest { migration.request }
+
+    func keepsWork(after error: EngineError) -> Bool {
+        hasForeignWork || error.state == .alreadyNew || (hasPlan && (error.isResumable || error.kind == .undecided))
+    }
+
+    mutating func run(in directory: borrowing WorkDirectory) throws(EngineError) -> Migration.Outcome {
+        var found = try UnfinishedWork(in: directory.path, for: location, isOutput: false)
+        if found.state == .swapped {
+            hasForeignWork = false
+            return try finished()
+        }
+        try found.requireKnown()
+        if request.resume == .never { try found.requireNone() }
+        if request.resume == .restart || !found.isResumable {
+            hasForeignWork = false
+            try found.discard(directory)
+            found = try UnfinishedWork(in: directory.path, for: location, isOutput: false)
+        }
+        KillPoint.reach(.recovered)
+        // Opened first, closed last.
+        let descriptor = try StoreDescriptor(location)
+        defer { withExtendedLifetime(descriptor) {} }
+        if found.plan != nil {
+            do throws(EngineError) {
+                try found.requireSource(descriptor, isGuarded: true)
+            } catch {
+                guard let outcome = try alreadyThere() else { throw error }
+                hasForeignWork = false
+                return outcome
+            }
+        } else {
+            try migration.refuseHardLinks(location)
+            try StoreFile.rollBackHotJournal(location)
+        }
+        try migration.refuseForeignOwner(location)
+        return try owned(found, descriptor, directory)
+    }
+
+    private mutating func owned(
+        _ found: UnfinishedWork, _ descriptor: StoreDescriptor, _ directory: borrowing WorkDirectory
+    ) throws(EngineError) -> Migration.Outcome {
+        let store = try SourceStore.owning(location, wasWAL: found.plan?.sourceIsWAL)
+        KillPoint.reach(.storeOwned)
+        do throws(EngineError) {
+            let outcome = try migrate(store, found, descriptor, directory)
+            store.release()
+            return outcome
+        } catch {
+            store.release(keepingWork: keepsWork(after: error))
+            throw error
+        }
+    }
+
+    private mutating func migrate(
+        _ store: SourceStore, _ found: UnfinishedWork, _ descriptor: StoreDescriptor,
+        _ directory: borrowing WorkDirectory
+    ) throws(EngineError) -> Migration.Outcome {
+        let prepared = try PreparedMigration(request, history: history, store: store)
+        var outcome = Migration.Outcome(
+            store: location.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
+        guard !prepared.steps.isEmpty else {
+            hasForeignWork = false
+            return outcome
+        }
+        let fingerprint = PlanFingerprint(prepared, request)
+        try found.requirePlan(fingerprint)
+        hasForeignWork = false
+        if found.plan != nil || !isChecked { migration.events(.prepared(prepared)) }
+        if found.plan == nil, !isChecked { try migration.check(prepared, store) }
+        let plan: PlanRecord
+        if let begun = found.plan {
+            plan = begun
+        } else {
+            let identity = try SourceIdentity(descriptor, uuid: store.metadata.uuid, isGuarded: true)
+            plan = try migration.begin(prepared, fingerprint, identity, store, in: directory)
+        }
+        hasPlan = true
+        let steps = StepSequence(
+            migration: migration, prepared: prepared, plan: plan, external: location, isResumed: found.plan != nil)
+        let staging = try steps.build(from: store, isWAL: plan.sourceIsWAL, in: directory, &outcome)
+        migration.events(.phaseBegan("swap"))
+        try migration.cancellation.check()
+        let swap = StoreSwap(
+            staging: staging, plan: plan, timeout: request.swapTimeout, ignoresOwnership: request.ignoresOwnership)
+        let (backup, warnings) = try swap.replace(store, descriptor, in: directory)
+        outcome.backup = backup
+        outcome.warnings += warnings
+        return outcome
+    }
+
+    /// The new store is in place since an earlier run.
+    private func finished() throws(EngineError) -> Migration.Outcome {
+        let prepared = try migration.prepare(location, history)
+        var outcome = Migration.Outcome(
+            store: location.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
+        outcome.wasSwapped = true
+        return outcome
+    }
+
+    /// A store that has changed may have been migrated by somebody else: then nothing is to be done.
+    private func alreadyThere() throws(EngineError) -> Migration.Outcome? {
+        guard let prepared = try? migration.prepare(location, history), prepared.steps.isEmpty else { return nil }
+        return Migration.Outcome(store: location.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
+    }
+}
+
+extension Migration {
+    /// Writes the plan: from now on there is work that can be gone on with.
+    func begin(
+        _ prepared: PreparedMigration, _ fingerprint: PlanFingerprint, _ identity: SourceIdentity, _ store: SourceStore,
+        in directory: borrowing WorkDirectory
+    ) throws(EngineError) -> PlanRecord {
+        try requireSpace(prepared, at: directory.path)
+        let plan = PlanRecord(
+            fingerprint: fingerprint, source: identity, sourceIsWAL: store.isWAL, migration: RandomIdentifier.make(),
+            now: request.options.now.bitPattern, path: prepared.path, steps: prepared.steps.map(\.versions),
+            output: request.output, sideFiles: [request.rejects, request.keyMap].compactMap { $0 })
+        try directory.write(plan)
+        return plan
+    }
+
+    /// Another name of the file would keep its own -wal: writes through it would be lost.
+    func refuseHardLinks(_ location: StoreLocation) throws(EngineError) {
+        if request.allowsHardLinks { return }
+        do {
+            let status = try Files.status(of: location.path)
+            // A folder has a link for each folder in it; what isn't a file is refused with its own reason.
+            guard status.kind == .regular, status.linkCount > 1 else { return }
+            throw EngineError(
+                .sourceData, "\(location.path): the file has \(status.linkCount) names (hard links)",
+                remedy: """
+                    copy the store, write the result elsewhere with --output, or say with --allow-hardlinks that nobody \
+                    uses the other names
+                    """)
+        } catch let error as EngineError {
+            throw error
+        } catch {
+            throw EngineError(.missing, "\(location.path): \(error)")
+        }
+    }
+
+    /// The new store must get the old one's owner, which only that owner and root can do.
+    func refuseForeignOwner(_ location: StoreLocation) throws(EngineError) {
+        if request.ignoresOwnership { return }
+        do {
+            let owner = try Files.status(of: location.path).userID
+            guard owner != ProcessFacts.userID, ProcessFacts.userID != 0 else { return }
+        } catch {
+            throw EngineError(.missing, "\(location.path): \(error.message)")
+        }
+        throw EngineError(
+            .cannotCreate, "\(location.path): the store belongs to another user, whose new one can't be made",
+            remedy: """
+                run as its owner, let the new store be yours with --ignore-ownership, or write the result elsewhere with \
+                --output
+                """)
+    }
+}
+
+/// A random UUID without its dashes: names a migration, so that its backup and its checkpoints are no other's.
+enum RandomIdentifier {
+    static func make() -> String {
+        Hexadecimal.text((0..<16).map { _ in UInt8.random(in: .min ... .max) })
+    }
+}

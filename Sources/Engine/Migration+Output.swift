@@ -1,0 +1,140 @@
+import CausewayPlatform
+import CausewayStoreFormat
+
+/// A new store beside the old one, which stays as it is to the byte: read through one consistent snapshot.
+extension Migration {
+    func runToOutput(_ output: String, from source: StoreLocation) throws(EngineError) -> Outcome {
+        let destination = try StoreLocation(new: output)
+        let hasWork: Bool
+        do {
+            hasWork = try Files.exists(destination.workDirectory)
+        } catch {
+            throw EngineError(.cannotCreate, "\(destination.workDirectory): \(error.message)")
+        }
+        if !hasWork {
+            try refuseExisting(destination)
+            let preview = try checkedPreview(source, try versions())
+            guard !preview.steps.isEmpty else {
+                return Outcome(store: source.path, backup: nil, prepared: preview, warnings: preview.warnings)
+            }
+        }
+        let directory = try WorkDirectory.taken(at: destination.workDirectory)
+        var run = OutputRun(migration: self, source: source, destination: destination)
+        var outcome: Outcome?
+        var failure: (error: EngineError, keepsWork: Bool)?
+        do throws(EngineError) {
+            outcome = try run.run(in: directory)
+        } catch {
+            failure = (error, run.keepsWork(after: error))
+        }
+        return try settled(directory, outcome, failure)
+    }
+
+    func refuseExisting(_ output: StoreLocation) throws(EngineError) {
+        for path in [output.path, output.wal, output.journal] {
+            do {
+                guard try Files.statusIfExists(path) == nil else {
+                    throw EngineError(
+                        .cannotCreate, "\(path): exists already", remedy: "give another --output, or move it away")
+                }
+            } catch let error as EngineError {
+                throw error
+            } catch {
+                throw EngineError(.cannotCreate, "\(path): \(error)")
+            }
+        }
+    }
+}
+
+/// One run to another place; knows how far it came, and so what becomes of the work when it fails.
+private struct OutputRun {
+    let migration: Migration
+    let source: StoreLocation
+    let destination: StoreLocation
+    private var hasForeignWork = true
+    private var hasPlan = false
+
+    init(migration: Migration, source: StoreLocation, destination: StoreLocation) {
+        self.migration = migration
+        self.source = source
+        self.destination = destination
+    }
+
+    private var request: MigrationRequest { migration.request }
+
+    func keepsWork(after error: EngineError) -> Bool {
+        hasForeignWork || error.state == .alreadyNew || (hasPlan && (error.isResumable || error.kind == .undecided))
+    }
+
+    mutating func run(in directory: borrowing WorkDirectory) throws(EngineError) -> Migration.Outcome {
+        var found = try UnfinishedWork(in: directory.path, for: destination, isOutput: true)
+        if found.state == .swapped {
+            hasForeignWork = false
+            return try finished()
+        }
+        try found.requireKnown()
+        if request.resume == .never { try found.requireNone() }
+        if request.resume == .restart || !found.isResumable {
+            hasForeignWork = false
+            try found.discard(directory)
+            found = try UnfinishedWork(in: directory.path, for: destination, isOutput: true)
+        }
+        KillPoint.reach(.recovered)
+        try migration.refuseExisting(destination)
+        // Before the first connection: what is written from now on is seen as a change by a later run.
+        let descriptor = try StoreDescriptor(source)
+        defer { withExtendedLifetime(descriptor) {} }
+        let identity = try SourceIdentity(descriptor, uuid: "", isGuarded: false)
+        try found.requireSource(descriptor, isGuarded: false)
+        // Mapping models look rows up while others are streamed.
+        let store = try SourceStore.reading(source, companions: 1 + max(1, request.options.jobs))
+        defer { store.release() }
+        return try migrate(store, identity, found, descriptor, directory)
+    }
+
+    private mutating func migrate(
+        _ store: SourceStore, _ identity: SourceIdentity, _ found: UnfinishedWork, _ descriptor: StoreDescriptor,
+        _ directory: borrowing WorkDirectory
+    ) throws(EngineError) -> Migration.Outcome {
+        let prepared = try PreparedMigration(request, history: try migration.versions(), store: store)
+        var outcome = Migration.Outcome(
+            store: destination.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
+        guard !prepared.steps.isEmpty else {
+            hasForeignWork = false
+            outcome.store = source.path
+            return outcome
+        }
+        let fingerprint = PlanFingerprint(prepared, request)
+        try found.requirePlan(fingerprint)
+        hasForeignWork = false
+        var identity = identity
+        identity.uuid = store.metadata.uuid
+        let plan: PlanRecord
+        if let begun = found.plan {
+            plan = begun
+        } else {
+            plan = try migration.begin(prepared, fingerprint, identity, store, in: directory)
+        }
+        hasPlan = true
+        let steps = StepSequence(
+            migration: migration, prepared: prepared, plan: plan, external: source, isResumed: found.plan != nil)
+        let staging = try steps.build(from: store, isWAL: plan.sourceIsWAL, in: directory, &outcome)
+        migration.events(.phaseBegan("swap"))
+        try migration.cancellation.check()
+        try ExternalFiles(from: source, to: destination).copy()
+        KillPoint.reach(.externalFilesLinked)
+        let swap = StoreSwap(
+            staging: staging, plan: plan, timeout: request.swapTimeout, ignoresOwnership: request.ignoresOwnership)
+        outcome.warnings += try swap.publish(at: destination, like: source, descriptor, in: directory)
+        return outcome
+    }
+
+    /// The new store is in place since an earlier run.
+    private func finished() throws(EngineError) -> Migration.Outcome {
+        let prepared = try migration.prepare(source, migration.versions())
+        var outcome = Migration.Outcome(
+            store: destination.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
+        outcome.wasSwapped = true
+        return outcome
+    }
+}

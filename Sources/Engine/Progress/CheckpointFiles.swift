@@ -1,0 +1,167 @@
+import CausewayCheckpoint
+import CausewayPlatform
+
+/// The checkpoint files of one step: copies of the progress row for `causeway status`, and segments with what a row can't
+/// hold (reliability.md §§4.1, 4.3).
+///
+/// Both are worth nothing without the staging store, whose row names what counts.
+final class CheckpointFiles {
+    private let work: String
+    private let step: Int
+    private let identity: CheckpointIdentity
+    private let level: Int32
+    /// Sequences of the files that are there, oldest first.
+    private var written: [UInt64] = []
+    private var segments: [[UInt8]] = []
+
+    init(work: String, step: Int, identity: CheckpointIdentity, level: Int32) {
+        self.work = work
+        self.step = step
+        self.identity = identity
+        self.level = level
+    }
+
+    /// A record in its container.
+    func container(_ record: StepRecord) throws(EngineError) -> [UInt8] {
+        try encode(record.bytes, sequence: record.sequence)
+    }
+
+    private func encode(_ payload: [UInt8], sequence: UInt64) throws(EngineError) -> [UInt8] {
+        do {
+            return try CheckpointContainer.encode(payload, sequence: sequence, identity: identity, level: level)
+        } catch {
+            throw EngineError(.verification, "a checkpoint can't be written: \(error.message)")
+        }
+    }
+
+    /// `ckpt-K-SSSSSSSS.cwz`.
+    static func name(step: Int, sequence: UInt64) -> String {
+        "ckpt-\(step + 1)-\(padded(sequence)).cwz"
+    }
+
+    /// `seg-K-SSSSSSSS.cwz`.
+    static func segmentName(step: Int, number: Int) -> String {
+        "seg-\(step + 1)-\(padded(UInt64(number))).cwz"
+    }
+
+    private static func padded(_ number: UInt64) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, 8 - digits.count)) + digits
+    }
+
+    /// Writes a checkpoint; this one and the one before stay (reliability.md §3.7, bug 2).
+    func write(_ container: [UInt8], _ record: StepRecord) throws(EngineError) {
+        if Mutant.isOn(.collectEarly) { try collect(keeping: 0) }
+        try durably(CheckpointFiles.name(step: step, sequence: record.sequence), container)
+        if written.last != record.sequence { written.append(record.sequence) }
+        try collect(keeping: 2)
+        KillPoint.reach(.checkpointWritten)
+    }
+
+    private func collect(keeping count: Int) throws(EngineError) {
+        while written.count > count {
+            let name = Self.name(step: step, sequence: written.removeFirst())
+            do {
+                try Files.unlink(work + "/" + name)
+            } catch {
+                throw EngineError(.inputOutput, "\(work)/\(name): \(error.message)")
+            }
+        }
+    }
+
+    private func durably(_ name: String, _ bytes: [UInt8]) throws(EngineError) {
+        let path = work + "/" + name
+        do {
+            try Files.writeFileDurably(path, bytes)
+        } catch {
+            throw EngineError(.inputOutput, "\(path): \(error.message)", remedy: "make room, then run again")
+        }
+    }
+
+    /// Takes over the checkpoints of an earlier run; those that are newer than the progress row speak of rows that are
+    /// lost, and go.
+    func adopt(upTo sequence: UInt64) throws(EngineError) {
+        let prefix = "ckpt-\(step + 1)-"
+        do {
+            for name in try Files.list(work) where name.hasPrefix(prefix) && name.hasSuffix(".cwz") {
+                if let number = UInt64(name.dropFirst(prefix.count).dropLast(4)), number <= sequence {
+                    written.append(number)
+                } else {
+                    try Files.unlink(work + "/" + name)
+                }
+            }
+        } catch {
+            throw EngineError(.inputOutput, "\(work): \(error.message)")
+        }
+        written.sort()
+    }
+
+    // MARK: - Segments
+
+    /// Adds a segment, durable when this returns. It counts once a commit has named it through `segmentParts`.
+    func addSegment(_ payload: [UInt8]) throws(EngineError) {
+        let number = segments.count + 1
+        let container = try encode(payload, sequence: UInt64(number))
+        try durably(CheckpointFiles.segmentName(step: step, number: number), container)
+        segments.append(Digest256.of(container))
+        KillPoint.reach(.segmentWritten)
+    }
+
+    /// The segments' number and hashes, as the progress row keeps them.
+    func saveSegments(_ writer: inout FieldWriter) {
+        var chain = Digest256.Chain()
+        for digest in segments { chain.append(digest) }
+        writer.write(segments.count)
+        writer.write(bytes: chain.value)
+    }
+
+    /// Reads the segments that a progress row names, in order, and removes those that are newer.
+    ///
+    /// - Throws: `.foreignCheckpoint` where one is missing or isn't what the row says: the step begins anew.
+    func readSegments(
+        count: Int, chain expected: [UInt8], _ body: ([UInt8]) throws(EngineError) -> Void
+    ) throws(EngineError) {
+        var chain = Digest256.Chain()
+        segments = []
+        for number in stride(from: 1, through: count, by: 1) {
+            let path = work + "/" + CheckpointFiles.segmentName(step: step, number: number)
+            let payload: [UInt8]
+            do {
+                let bytes = try Files.readFile(path, limit: Self.maximumSegment)
+                let digest = Digest256.of(bytes)
+                chain.append(digest)
+                segments.append(digest)
+                let content = try CheckpointContainer.decode(bytes, expecting: identity)
+                guard content.sequence == UInt64(number) else {
+                    throw CheckpointError(code: .malformed, message: "the segment has another number")
+                }
+                payload = content.payload
+            } catch {
+                throw EngineError(.foreignCheckpoint, "\(path): \(error)")
+            }
+            try body(payload)
+        }
+        guard chain.value == expected || Mutant.isOn(.noStateCheck) else {
+            throw EngineError(.foreignCheckpoint, "\(work): the segments aren't those that the staging store names")
+        }
+        try removeSegments(after: count)
+    }
+
+    /// Segments that were written and never committed.
+    private func removeSegments(after count: Int) throws(EngineError) {
+        var number = count + 1
+        while true {
+            do {
+                guard try Files.unlink(work + "/" + CheckpointFiles.segmentName(step: step, number: number)) else {
+                    return
+                }
+            } catch {
+                throw EngineError(.inputOutput, "\(work): \(error.message)")
+            }
+            number += 1
+        }
+    }
+
+    /// Bytes of a segment file: a batch's associations take kilobytes.
+    private static let maximumSegment = 64 << 20
+}

@@ -1,0 +1,229 @@
+import CausewayCheckpoint
+import CausewayPlatform
+import CausewaySQLite
+
+/// How far a step is, saved in the staging store with the rows that it speaks of (reliability.md §4.3).
+///
+/// A step goes through *stations*: tables, passes, indexes, hooks. Which ones there are, and in which order, follows from
+/// the plan and from what earlier stations did, so a resumed run comes by the same stations, passes over those that are
+/// done, and goes on in the one that was open. What else a later station needs to know of earlier ones is kept in
+/// *parts*, each under a name, by whoever knows what it means.
+///
+/// Used by the one thread that writes the staging store.
+final class StepLedger {
+    /// How far a station that moves rows is. What the fields mean is the station's own affair; a fresh one is all zero.
+    struct Cursor: Hashable, Sendable {
+        /// Source rows that are done with.
+        var rows = 0
+        /// The key of the last of them.
+        var key: Int64 = 0
+        var entity: Int64 = 0
+        var ordinal: Int64 = 0
+    }
+
+    /// What a station is when it is come by.
+    enum Entry {
+        /// An earlier run has done it.
+        case done
+        /// It begins, or goes on after the cursor.
+        case open(Cursor?)
+    }
+
+    let staging: StagingStore
+    let checkpoints: CheckpointFiles
+    private let commitInterval: Double
+    private let checkpointInterval: Double
+
+    private(set) var record: StepRecord
+    /// Parts that were saved and that nobody has taken up yet.
+    private var carried: [String: [UInt8]]
+    private var keepers: [(name: String, save: (inout FieldWriter) -> Void)] = []
+    private var preparations: [() throws(EngineError) -> Void] = []
+    /// The station that the next `enter` comes by.
+    private var next = 0
+    private var isInside = false
+    /// Inside of a station that is done as a whole: stations in it aren't counted.
+    private var isHeld = false
+    private var resumesAt: (station: Int, name: String, cursor: Cursor)?
+    private var lastCommit = MonotonicClock.seconds()
+    private var lastCheckpoint = MonotonicClock.seconds()
+    /// Whether everything up to the cursor, and nothing after it, is in the transaction.
+    private(set) var isAtCursor = true
+    /// Told after each checkpoint file.
+    var checkpointed: (_ sequence: UInt64, _ rows: Int) -> Void = { _, _ in }
+
+    /// Starts a step anew, or goes on from a record.
+    init(_ staging: StagingStore, record: StepRecord, checkpoints: CheckpointFiles, options: EngineOptions) {
+        self.staging = staging
+        self.record = record
+        self.checkpoints = checkpoints
+        commitInterval = options.commitInterval
+        checkpointInterval = options.checkpointInterval
+        carried = record.parts
+        resumedRows = record.sequence > 0 ? record.status.rows : nil
+        if let open = record.open { resumesAt = (record.completed, open.name, open.cursor) }
+    }
+
+    /// Rows that earlier runs had read; nil for a step that begins.
+    let resumedRows: Int?
+    /// Whether an earlier run has left something.
+    var isResumed: Bool { resumedRows != nil }
+
+    // MARK: - Stations
+
+    /// Comes by a station.
+    ///
+    /// - Throws: `.foreignCheckpoint` where the record speaks of another station at this place.
+    func enter(_ name: String) throws(EngineError) -> Entry {
+        if isHeld { return .open(nil) }
+        precondition(!isInside, "a station is left before the next is entered")
+        let station = next
+        next += 1
+        if station < record.completed { return .done }
+        isInside = true
+        var cursor: Cursor?
+        if let resumed = resumesAt {
+            resumesAt = nil
+            guard resumed.station == station, resumed.name == name else {
+                throw EngineError(
+                    .foreignCheckpoint,
+                    """
+                    \(staging.path): the unfinished work stands at “\(resumed.name)”, where this run comes to “\(name)”
+                    """,
+                    remedy: "run again with --restart to discard it")
+            }
+            cursor = resumed.cursor
+        }
+        record.open = StepRecord.Open(name: name, cursor: cursor ?? Cursor())
+        return .open(cursor)
+    }
+
+    /// Rows are about to be written that the cursor doesn't speak of yet.
+    func depart() { isAtCursor = false }
+
+    /// All rows up to the cursor are written; commits if that is due.
+    func advance(to cursor: Cursor) throws(EngineError) {
+        if isHeld { return }
+        record.open?.cursor = cursor
+        isAtCursor = true
+        try commitIfDue()
+    }
+
+    /// The open station is done.
+    func leave() throws(EngineError) {
+        if isHeld { return }
+        precondition(isInside, "a station is entered before it is left")
+        isInside = false
+        record.completed = next
+        record.open = nil
+        isAtCursor = true
+        try commitIfDue()
+    }
+
+    /// Goes through a station that is done as a whole or not at all.
+    func once(_ name: String, _ body: () throws(EngineError) -> Void) throws(EngineError) {
+        guard case .open = try enter(name) else { return }
+        depart()
+        try body()
+        try leave()
+    }
+
+    /// As `once`, for a body with stations of its own that can't be gone on with in its middle: nothing is committed
+    /// before it has ended.
+    func asOne(_ name: String, _ body: () throws(EngineError) -> Void) throws(EngineError) {
+        try once(name) { () throws(EngineError) in
+            isHeld = true
+            defer { isHeld = false }
+            try body()
+        }
+    }
+
+    /// How many stations the step has come by.
+    var stations: Int { next }
+
+    /// Passes over stations that an earlier run has done.
+    func skip(to station: Int) {
+        precondition(station >= next && station <= record.completed, "only what is done is passed over")
+        next = station
+    }
+
+    // MARK: - Parts
+
+    /// Keeps a part with every commit. `restore` is called now with what an earlier run has saved.
+    func keep(
+        _ name: String, restore: (inout FieldReader) throws(CheckpointError) -> Void,
+        save: @escaping (inout FieldWriter) -> Void
+    ) throws(EngineError) {
+        precondition(!keepers.contains { $0.name == name }, "each part has one keeper")
+        if let bytes = carried.removeValue(forKey: name) {
+            do {
+                var reader = FieldReader(bytes)
+                try restore(&reader)
+                try reader.requireEnd()
+            } catch {
+                throw EngineError(
+                    .foreignCheckpoint, "\(staging.path): the saved part “\(name)” can't be read: \(error.message)",
+                    remedy: "run again with --restart to discard the unfinished work")
+            }
+        }
+        keepers.append((name, save))
+    }
+
+    /// A part is of no more use to later stations of this step.
+    func forget(_ name: String) {
+        keepers.removeAll { $0.name == name }
+        carried[name] = nil
+    }
+
+    /// Called before each commit: for files that must be durable before it.
+    func beforeCommit(_ body: @escaping () throws(EngineError) -> Void) {
+        preparations.append(body)
+    }
+
+    // MARK: - Commits
+
+    private func commitIfDue() throws(EngineError) {
+        guard MonotonicClock.seconds() - lastCommit >= commitInterval else { return }
+        try commit()
+    }
+
+    /// Saves everything up to the cursor.
+    func commit() throws(EngineError) {
+        precondition(isAtCursor, "what is committed is what the cursor says")
+        for prepare in preparations { try prepare() }
+        record.sequence += 1
+        var parts = carried
+        for keeper in keepers {
+            var writer = FieldWriter()
+            keeper.save(&writer)
+            parts[keeper.name] = writer.bytes
+        }
+        record.parts = parts
+        let container = try checkpoints.container(record)
+        try staging.commit(progress: container)
+        let now = MonotonicClock.seconds()
+        lastCommit = now
+        if now - lastCheckpoint >= checkpointInterval { try writeCheckpoint(container) }
+    }
+
+    private func writeCheckpoint(_ container: [UInt8]) throws(EngineError) {
+        try checkpoints.write(container, record)
+        lastCheckpoint = MonotonicClock.seconds()
+        checkpointed(record.sequence, record.status.rows)
+    }
+
+    /// How far the step is, for `status`.
+    func report(rows: Int, bytes: Int, total: Int) {
+        record.status.rows = rows
+        record.status.bytes = bytes
+        record.status.total = total
+    }
+
+    /// Saves what can be saved when a run ends before the step is done: everything up to the cursor where the transaction
+    /// holds just that, else what the last commit saved.
+    func saveBeforeEnding() throws(EngineError) {
+        guard isAtCursor, staging.isInTransaction else { return }
+        try commit()
+        try writeCheckpoint(try checkpoints.container(record))
+    }
+}

@@ -1,0 +1,231 @@
+import CausewayCheckpoint
+import CausewayPlanning
+
+/// What a step has written so far: for the verification, for the outcome, and for a resumed run.
+final class StepState {
+    private let step: StepPlan
+    /// What passes have moved, by station, in the order in which they began.
+    private(set) var passes: [PassCount] = []
+    /// What the step's mapping models have done.
+    var objects = ObjectRun.Result()
+    /// Rows made by entity mappings, by entity; counted where they were written.
+    var entities: [String: Int] = [:]
+    /// What handlers have done.
+    var stage: StageOutcome?
+
+    init(_ step: StepPlan) {
+        self.step = step
+    }
+
+    /// What the pass of a station has moved so far.
+    func count(_ station: String) -> PassCount? {
+        passes.first { $0.station == station }
+    }
+
+    func set(_ count: PassCount) {
+        if let index = passes.firstIndex(where: { $0.station == count.station }) {
+            passes[index] = count
+        } else {
+            passes.append(count)
+        }
+    }
+
+    /// For the verification.
+    var written: WrittenRows {
+        WrittenRows(
+            passes: passes, entities: entities, hasObjects: step.objects != nil, indexes: objects.indexes, stage: stage)
+    }
+
+    /// Bytes that the progress of a step takes at most, about: its digests don't compress.
+    static func room(for step: StepPlan) -> Int {
+        let passes = step.passes + (step.objects?.joins ?? []).flatMap(\.passes)
+        let digests = passes.reduce(0) { total, pass in
+            var writer = FieldWriter()
+            PassDigest(pass).write(to: &writer)
+            // An empty sum may be written shorter than a full one.
+            return total + writer.bytes.count * 10 + 64
+        }
+        return 8_192 + digests
+    }
+
+    /// The plan's pass of a station.
+    private func pass(_ station: String) -> RowPass? {
+        for (index, pass) in step.passes.enumerated() where Self.station(pass: index) == station { return pass }
+        for (index, join) in (step.objects?.joins ?? []).enumerated() {
+            for (place, pass) in join.passes.enumerated()
+            where Self.station(join: index, pass: place) == station {
+                return pass
+            }
+        }
+        return nil
+    }
+
+    /// The station of a pass that isn't a mapping model's.
+    static func station(pass index: Int) -> String { "pass \(index)" }
+
+    /// The station of a join table's pass.
+    static func station(join: Int, pass: Int) -> String { "join \(join).\(pass)" }
+}
+
+// MARK: - Saving
+
+extension StepState {
+    /// Entries of one list: tables, entities and indexes of a model.
+    private static let maximumEntries = 1_000_000
+
+    func save(_ writer: inout FieldWriter) {
+        writer.write(passes.count)
+        for pass in passes {
+            writer.write(pass.station)
+            writer.write(pass.written)
+            writer.write(pass.bytes)
+            writer.write(pass.dropped)
+            pass.digest.write(to: &writer)
+        }
+        objects.save(&writer)
+        Self.save(entities, &writer)
+        writer.write(stage != nil)
+        stage?.save(&writer)
+    }
+
+    func restore(_ reader: inout FieldReader) throws(CheckpointError) {
+        passes = []
+        for _ in 0..<(try reader.count(limit: Self.maximumEntries)) {
+            let station = try reader.string()
+            guard let pass = pass(station) else {
+                throw CheckpointError(code: .foreignPlan, message: "the plan has no station “\(station)”")
+            }
+            let (written, bytes, dropped) = (try reader.int(), try reader.int(), try reader.int())
+            passes.append(
+                PassCount(
+                    station: station, pass: pass, written: written, bytes: bytes, dropped: dropped,
+                    digest: try PassDigest(pass, from: &reader)))
+        }
+        objects = try ObjectRun.Result(from: &reader)
+        entities = try Self.counts(from: &reader)
+        stage = try reader.bool() ? try StageOutcome(from: &reader) : nil
+    }
+
+    static func save(_ counts: [String: Int], _ writer: inout FieldWriter) {
+        writer.write(counts.count)
+        for (name, count) in counts.sorted(by: { $0.key < $1.key }) {
+            writer.write(name)
+            writer.write(count)
+        }
+    }
+
+    static func counts(from reader: inout FieldReader) throws(CheckpointError) -> [String: Int] {
+        var result: [String: Int] = [:]
+        for _ in 0..<(try reader.count(limit: maximumEntries)) {
+            let name = try reader.string()
+            result[name] = try reader.int()
+        }
+        return result
+    }
+}
+
+extension ObjectRun.Result {
+    private static let maximumEntries = 1_000_000
+
+    func save(_ writer: inout FieldWriter) {
+        for number in [read, bytes, endedLinks, dropped] { writer.write(number) }
+        writer.write(made.count)
+        for (number, count) in made.sorted(by: { $0.key < $1.key }) {
+            writer.write(Int(number))
+            writer.write(count)
+        }
+        writer.write(indexes.count)
+        for index in indexes.sorted() { writer.write(index) }
+        writer.write(recorded != nil)
+        writer.write(recorded?.count ?? 0)
+        for mapping in (recorded ?? []).sorted() { writer.write(mapping) }
+        writer.write(stations ?? 0)
+        validation.save(&writer)
+    }
+
+    init(from reader: inout FieldReader) throws(CheckpointError) {
+        self.init()
+        read = try reader.int()
+        bytes = try reader.int()
+        endedLinks = try reader.int()
+        dropped = try reader.int()
+        for _ in 0..<(try reader.count(limit: Self.maximumEntries)) {
+            let number = Int32(truncatingIfNeeded: try reader.int())
+            made[number] = try reader.int()
+        }
+        for _ in 0..<(try reader.count(limit: Self.maximumEntries)) { indexes.insert(try reader.string()) }
+        let isDecided = try reader.bool()
+        var mappings: Set<Int> = []
+        for _ in 0..<(try reader.count(limit: Self.maximumEntries)) { mappings.insert(try reader.int()) }
+        recorded = isDecided ? mappings : nil
+        let passed = try reader.int()
+        stations = passed > 0 ? passed : nil
+        validation = try ValidationOutcome(from: &reader)
+    }
+}
+
+extension ValidationOutcome {
+    private static let maximumEntries = 1_000_000
+
+    /// What a resumed run must report: all but the single rows.
+    func save(_ writer: inout FieldWriter) {
+        writer.write(counts.count)
+        for count in counts {
+            writer.write(count.entity)
+            writer.write(count.property)
+            writer.write(count.code)
+            writer.write(count.reason)
+            writer.write(count.count)
+        }
+        writer.write(defaulted)
+        StepState.save(rejectedRows, &writer)
+        writer.write(strayLinks)
+    }
+
+    init(from reader: inout FieldReader) throws(CheckpointError) {
+        self.init()
+        for _ in 0..<(try reader.count(limit: Self.maximumEntries)) {
+            let (entity, property) = (try reader.string(), try reader.string())
+            let (code, reason) = (try reader.int(), try reader.string())
+            counts.append(
+                Count(entity: entity, property: property, code: code, reason: reason, count: try reader.int()))
+        }
+        defaulted = try reader.int()
+        rejectedRows = try StepState.counts(from: &reader)
+        strayLinks = try reader.int()
+    }
+}
+
+extension StageOutcome {
+    func save(_ writer: inout FieldWriter) {
+        before.save(&writer)
+        after.save(&writer)
+    }
+
+    init(from reader: inout FieldReader) throws(CheckpointError) {
+        self.init(before: try StoreCounts(from: &reader), after: try StoreCounts(from: &reader))
+    }
+}
+
+extension StoreCounts {
+    private static let maximumEntries = 1_000_000
+
+    func save(_ writer: inout FieldWriter) {
+        StepState.save(tables, &writer)
+        writer.write(entities.count)
+        for (number, count) in entities.sorted(by: { $0.key < $1.key }) {
+            writer.write(number)
+            writer.write(count)
+        }
+    }
+
+    init(from reader: inout FieldReader) throws(CheckpointError) {
+        let tables = try StepState.counts(from: &reader)
+        var entities: [Int: Int] = [:]
+        for _ in 0..<(try reader.count(limit: Self.maximumEntries)) {
+            let number = try reader.int()
+            entities[number] = try reader.int()
+        }
+        self.init(tables: tables, entities: entities)
+    }
+}

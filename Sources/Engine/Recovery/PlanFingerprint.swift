@@ -1,0 +1,145 @@
+import CausewayCheckpoint
+import CausewayMapping
+import CausewayModel
+import CausewayObjects
+import CausewayPlanning
+import CausewayStoreFormat
+
+/// Everything that decides what the rows become, part by part, so that a refusal can say which part differs.
+///
+/// Not in it: batch sizes, workers, checkpoint interval and compression, verification, log level: they may change between
+/// the runs of one migration.
+package struct PlanFingerprint: Codable, Hashable, Sendable {
+    /// Raised with every change of what Causeway makes of the same rows: a run isn't gone on with by a tool that would do
+    /// the rest otherwise.
+    static let semanticsRevision = 1
+
+    package struct Part: Codable, Hashable, Sendable {
+        package var name: String
+        package var value: String
+    }
+
+    package var parts: [Part]
+
+    /// SHA-256 over all parts.
+    var digest: [UInt8] {
+        Digest256.of(Array(parts.map { "\($0.name)\u{1F}\($0.value)" }.joined(separator: "\u{1E}").utf8))
+    }
+
+    var text: String { Hexadecimal.text(digest) }
+
+    init(_ prepared: PreparedMigration, _ request: MigrationRequest) {
+        parts = [
+            Part(name: "the tool's semantics", value: String(Self.semanticsRevision)),
+            Part(name: "the path", value: prepared.path.joined(separator: " → ")),
+            Part(name: "the framework version", value: String(prepared.frameworkVersion)),
+            Part(name: "--on-violation", value: "\(request.violations)"),
+            Part(name: "--bad-rows", value: request.badRows.rawValue),
+            Part(name: "--rejects", value: request.rejects ?? ""),
+            Part(name: "--key-map", value: request.keyMap ?? ""),
+            Part(name: "--output", value: request.output ?? ""),
+        ]
+        for (index, step) in prepared.steps.enumerated() {
+            let title = step.versions.joined(separator: " → ")
+            add("the model “\(step.versions.last ?? "")”", Self.hashes(step.layout.model))
+            add("the tables of \(title)", Self.statements(step))
+            add("the passes of \(title)", Self.passes(step))
+            if let objects = step.objects { add(objects, title, request.code) }
+            for handler in prepared.handlers[index] {
+                parts.append(Part(name: handler.title, value: "revision \(handler.stage.revision)"))
+            }
+        }
+    }
+
+    private mutating func add(_ name: String, _ content: [String]) {
+        let digest = Digest256.of(Array(content.joined(separator: "\n").utf8))
+        parts.append(Part(name: name, value: Hexadecimal.text(digest)))
+    }
+
+    private mutating func add(_ objects: ObjectStep, _ title: String, _ code: MigrationCode) {
+        add("the mapping models of \(title) (\(objects.models.joined(separator: ", ")))", Self.mappings(objects))
+        for name in Set(objects.mappings.compactMap(\.description.policyClassName)).sorted() {
+            let revision = code.policy(named: name)?.revision ?? 0
+            parts.append(Part(name: "the policy “\(name)”", value: "revision \(revision)"))
+        }
+        parts.append(Part(name: "the manager's class", value: "\(code.managerType)"))
+    }
+
+    private static func hashes(_ model: ManagedObjectModel) -> [String] {
+        VersionHashes(model).entities.sorted { $0.key < $1.key }.map { "\($0.key) \(Hexadecimal.text($0.value))" }
+    }
+
+    private static func statements(_ step: StepPlan) -> [String] {
+        let statements = step.statements
+        return (statements.tableStatements + statements.houseStatements + statements.modelStatements).map(\.sql)
+            + step.derivedValues.map { "\($0.table).\($0.column) = \($0.expression ?? "")" }
+            + step.appObjects.compactMap(\.sql)
+    }
+
+    private static func passes(_ step: StepPlan) -> [String] {
+        step.passes.map { pass in
+            let projections = pass.projections.sorted { $0.key < $1.key }.map { number, projection in
+                "\(number) \(projection.entity) \(projection.cells.map(\.fingerprint).joined(separator: " "))"
+            }
+            return ([pass.destinationTable, pass.select.sql] + pass.destinationColumns + projections
+                + ["\(pass.dropped.sorted()) \(pass.elsewhere.sorted()) \(pass.dropsUnknown)"]).joined(separator: "\u{1F}")
+        }
+    }
+
+    private static func mappings(_ objects: ObjectStep) -> [String] {
+        objects.mappings.flatMap { plan in
+            let mapping = plan.description
+            let head = [
+                mapping.name, "\(mapping.kind)", mapping.sourceEntity ?? "", mapping.destinationEntity ?? "",
+                mapping.policyClassName ?? "", mapping.sourceExpression.map { "\($0)" } ?? "", plan.select.sql,
+                "\(plan.keeping)",
+            ]
+            let properties = (mapping.attributeMappings + mapping.relationshipMappings).map { property in
+                "\(property.name) = \(property.expression.map { "\($0)" } ?? "") \(userInfo(property.userInfo))"
+            }
+            return [head.joined(separator: "\u{1F}"), userInfo(mapping.userInfo)] + properties
+        }
+    }
+
+    private static func userInfo(_ values: [String: some Any]) -> String {
+        values.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
+    }
+
+    /// The parts that differ, for a message; values that are digests aren't shown.
+    func differences(from other: PlanFingerprint) -> [String] {
+        var result: [String] = []
+        let before = Dictionary(other.parts.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
+        let now = Dictionary(parts.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
+        for part in parts where before[part.name] != part.value {
+            if let earlier = before[part.name] {
+                let isShort = max(earlier.count, part.value.count) < 64
+                result.append(
+                    isShort ? "\(part.name): was “\(earlier)”, is “\(part.value)”" : "\(part.name) differs")
+            } else {
+                result.append("\(part.name): wasn't there")
+            }
+        }
+        for part in other.parts where now[part.name] == nil { result.append("\(part.name): isn't there any more") }
+        return result
+    }
+}
+
+extension CellRecipe {
+    /// The recipe as text, the same in every process: sets and dictionaries come in another order in each.
+    fileprivate var fingerprint: String {
+        switch self {
+        case .carry(let cell): "carry \(cell)"
+        case .carryOr(let cell, let literal): "carry \(cell) or \(literal)"
+        case .literal(let literal): "literal \(literal)"
+        case .key(let cell, let entity, let dropped): "key \(cell) \(entity) \(dropped.sorted())"
+        case .entityNumber(let cell, let numbers):
+            "number \(cell) \(numbers.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" })"
+        case .literalIfPresent(let cell, let literal): "literal \(literal) if \(cell)"
+        case .first(let recipe, let position): "first of \(position): \(recipe.fingerprint)"
+        case .inlined(let cell): "inlined \(cell)"
+        case .prefixed(let cell): "prefixed \(cell)"
+        // Follows from the models, whose hashes are parts of their own.
+        case .historyBitmap(let cell, _): "bitmap \(cell)"
+        }
+    }
+}

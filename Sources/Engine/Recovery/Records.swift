@@ -1,0 +1,188 @@
+import CausewayCheckpoint
+import CausewayPlatform
+
+/// `plan.json`: what unfinished work is the work of. Written once, before the first row, and never changed.
+package struct PlanRecord: Codable, Hashable, Sendable {
+    package static let format = "causeway-plan-1"
+    static let fileName = "plan.json"
+
+    package var format = PlanRecord.format
+    /// Everything that decides what the rows become.
+    package var fingerprint: PlanFingerprint
+    /// The store that is read.
+    package var source: SourceIdentity
+    /// Whether its header said WAL before it was folded in.
+    package var sourceIsWAL: Bool
+    /// UUID of this migration, 32 hexadecimal digits: names the backup.
+    package var migration: String
+    /// The bits of the seconds since 2001 that `now()` gives in expressions.
+    package var now: UInt64
+    /// Every version on the way.
+    package var path: [String]
+    /// The versions of each step.
+    package var steps: [[String]]
+    /// Where the new store goes; nil for the source's place.
+    package var output: String?
+    /// Files that the run writes beside the new store.
+    package var sideFiles: [String]
+
+    /// What the checkpoints of this work must say.
+    var identity: CheckpointIdentity {
+        CheckpointIdentity(
+            plan: fingerprint.digest, source: source.digest, migration: Hexadecimal.bytes(migration) ?? [])
+    }
+
+    /// Added to the store's name for its backup.
+    var backupSuffix: String { ".premigration-" + String(migration.prefix(8)) }
+}
+
+/// `step-K.verified.json`: a step's store is complete and was verified.
+package struct VerifiedRecord: Codable, Hashable, Sendable {
+    package static let format = "causeway-verified-1"
+
+    package var format = VerifiedRecord.format
+    package var fingerprint: String
+    package var migration: String
+    /// Counted from 1.
+    package var step: Int
+    package var rows: Int
+    package var bytes: Int
+    package var dropped: Int
+    package var made: Int
+    package var endedLinks: Int
+    package var violations: Int
+    package var defaulted: Int
+    package var rejected: Int
+    /// Rows and bytes read by this step and those before.
+    package var progressRows: Int
+    package var progressBytes: Int
+    /// Bytes of the files beside the new store when the step was done.
+    package var sideFiles: SideFiles.Marks
+    /// Rows of each pass and, in hexadecimal, the sums of its digest.
+    package var passes: [Pass]
+
+    package struct Pass: Codable, Hashable, Sendable {
+        package var station: String
+        package var title: String
+        package var rows: Int
+        package var digest: String
+    }
+}
+
+/// `swap.json`: the new store is about to take the old one's place, or has taken it (reliability.md §4.2, 9).
+package struct SwapIntent: Codable, Hashable, Sendable {
+    package static let format = "causeway-swap-1"
+    static let fileName = "swap.json"
+
+    package var format = SwapIntent.format
+    package var fingerprint: String
+    package var migration: String
+    /// The store's name in its folder, and the backup's.
+    package var store: String
+    package var backup: String
+    package var source: FileIdentity
+    package var destination: FileIdentity
+    /// The staging store's name in the work directory.
+    package var staging: String
+}
+
+/// Which file it is, and enough of its content to see that it is the same one.
+package struct FileIdentity: Codable, Hashable, Sendable {
+    package var device: UInt64
+    package var inode: UInt64
+    package var bytes: Int64
+    /// SHA-256 of the first 100 bytes, in hexadecimal: the database header, which every commit in rollback mode changes.
+    package var header: String
+
+    package init(device: UInt64, inode: UInt64, bytes: Int64, header: String) {
+        self.device = device
+        self.inode = inode
+        self.bytes = bytes
+        self.header = header
+    }
+
+    /// Looks at a file that SQLite hasn't open in this process; nil where nothing has the name.
+    init?(of path: String) throws(FileError) {
+        guard let status = try Files.statusIfExists(path), status.kind == .regular else { return nil }
+        self.init(status, try Files.readPrefix(of: path, length: StoreDescriptor.headerLength))
+    }
+
+    init(_ status: FileStatus, _ head: [UInt8]) {
+        self.init(
+            device: status.device, inode: status.inode, bytes: status.size,
+            header: Hexadecimal.text(Digest256.of(head)))
+    }
+
+    /// The same file, whatever was written to it.
+    func isSameFile(as other: FileIdentity) -> Bool { device == other.device && inode == other.inode }
+}
+
+/// Which store is read, as it was when the work began (reliability.md §4.1).
+package struct SourceIdentity: Codable, Hashable, Sendable {
+    package var bytes: Int64
+    /// SHA-256 of the first 100 bytes, in hexadecimal.
+    package var header: String
+    /// `NSStoreUUID`.
+    package var uuid: String
+    /// Where nobody is kept from writing (`--output`), a commit in WAL mode changes no byte of the header: then the times
+    /// at which store and -wal were changed, in nanoseconds, and the -wal's bytes say whether it happened.
+    package var written: [Int64]
+
+    /// For checkpoints.
+    var digest: [UInt8] {
+        Digest256.of(Array(([String(bytes), header, uuid] + written.map(String.init)).joined(separator: "\n").utf8))
+    }
+
+    /// The store as it lies there, through its descriptor.
+    init(_ descriptor: StoreDescriptor, uuid: String, isGuarded: Bool) throws(EngineError) {
+        let file = try descriptor.identity()
+        (bytes, header, self.uuid) = (file.bytes, file.header, uuid)
+        written = []
+        guard !isGuarded else { return }
+        do {
+            let status = try Files.status(of: descriptor.location.path)
+            let wal = try Files.statusIfExists(descriptor.location.wal).flatMap { $0.size > 0 ? $0 : nil }
+            written = [status.modificationTime, wal?.modificationTime ?? 0, wal?.size ?? 0]
+        } catch {
+            throw EngineError(.missing, "\(descriptor.location.path): \(error.message)")
+        }
+    }
+
+    /// What differs, for a message.
+    func differences(from other: SourceIdentity) -> [String] {
+        var result: [String] = []
+        if bytes != other.bytes { result.append("its size was \(other.bytes) bytes and is \(bytes)") }
+        if header != other.header { result.append("its header has changed: a program has written to it") }
+        if uuid != other.uuid { result.append("it is another store (NSStoreUUID \(uuid) instead of \(other.uuid))") }
+        if written != other.written, result.isEmpty { result.append("it was written to since") }
+        return result
+    }
+}
+
+/// Bytes as digits.
+enum Hexadecimal {
+    static func text(_ bytes: [UInt8]) -> String {
+        var result = ""
+        for byte in bytes {
+            result += String(byte >> 4, radix: 16)
+            result += String(byte & 15, radix: 16)
+        }
+        return result
+    }
+
+    /// nil where the text isn't an even number of hexadecimal digits.
+    static func bytes(_ text: String) -> [UInt8]? {
+        var result: [UInt8] = []
+        var high: UInt8?
+        for character in text {
+            guard character.isASCII, let digit = character.hexDigitValue else { return nil }
+            if let first = high {
+                result.append(first << 4 | UInt8(digit))
+                high = nil
+            } else {
+                high = UInt8(digit)
+            }
+        }
+        return high == nil ? result : nil
+    }
+}

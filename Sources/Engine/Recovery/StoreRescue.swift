@@ -1,0 +1,39 @@
+import CausewayPlatform
+
+/// A store's location, also where the store has lost its name between two runs.
+///
+/// With link and rename that can't happen; a file system that makes a rename of two steps, or a person, may still leave
+/// the old store under its backup's name alone. Then it gets its name back (reliability.md §4.5).
+struct StoreRescue {
+    private let path: String
+
+    init(_ path: String) {
+        self.path = path
+    }
+
+    func location() throws(EngineError) -> StoreLocation {
+        do throws(EngineError) {
+            return try StoreLocation(existing: path)
+        } catch {
+            // Not there: only an intent says that it was.
+            guard let location = try? StoreLocation(new: path), try restore(location) else { throw error }
+            return try StoreLocation(existing: path)
+        }
+    }
+
+    private func restore(_ location: StoreLocation) throws(EngineError) -> Bool {
+        guard let intent = try WorkDirectory.intent(in: location.workDirectory), intent.store == location.name else {
+            return false
+        }
+        let backup = location.directory + "/" + intent.backup
+        do {
+            guard let found = try FileIdentity(of: backup), found.isSameContent(as: intent.source) else { return false }
+            // Never over a file that appears meanwhile.
+            try Files.link(backup, as: location.path)
+            try Files.syncDirectory(location.directory)
+            return true
+        } catch {
+            throw EngineError(.inputOutput, "\(backup): \(error.message)")
+        }
+    }
+}

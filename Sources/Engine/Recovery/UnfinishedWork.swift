@@ -1,0 +1,148 @@
+import CausewayCheckpoint
+import CausewayPlatform
+
+/// What an earlier run has left in a work directory, looked at before anything is touched.
+struct UnfinishedWork {
+    let state: RecoveryState
+    let plan: PlanRecord?
+    let intent: SwapIntent?
+    private let work: String
+    private let location: StoreLocation
+
+    /// - Parameters:
+    ///   - work: the work directory.
+    ///   - location: where the new store is to be. No connection of this process has it open.
+    ///   - isOutput: whether it is another place than the source's: then nothing need be there.
+    init(in work: String, for location: StoreLocation, isOutput: Bool) throws(EngineError) {
+        self.work = work
+        self.location = location
+        plan = try WorkDirectory.plan(in: work)
+        let intent = try WorkDirectory.intent(in: work).flatMap { $0.store == location.name ? $0 : nil }
+        self.intent = intent
+        var facts = RecoveryState.Facts(
+            plan: plan == nil ? .absent : .readable, intent: intent == nil ? .absent : .readable, store: .other,
+            hasStaging: false, hasBackup: false)
+        if let intent { try Self.look(&facts, intent, work, location, isOutput: isOutput) }
+        state = RecoveryState(facts)
+    }
+
+    private static func look(
+        _ facts: inout RecoveryState.Facts, _ intent: SwapIntent, _ work: String, _ location: StoreLocation,
+        isOutput: Bool
+    ) throws(EngineError) {
+        do {
+            if let store = try FileIdentity(of: location.path) {
+                if store.isSameFile(as: intent.destination) {
+                    facts.store = .destination
+                } else if !isOutput, store.isSameContent(as: intent.source) {
+                    facts.store = .source
+                }
+            } else {
+                // Before it is published, an output isn't there.
+                facts.store = isOutput ? .source : .absent
+            }
+            let staging = try FileIdentity(of: work + "/" + intent.staging)
+            facts.hasStaging = staging.map { $0 == intent.destination } ?? false
+            let backup = try FileIdentity(of: location.directory + "/" + intent.backup)
+            facts.hasBackup = backup?.isSameContent(as: intent.source) ?? false
+        } catch {
+            throw EngineError(.inputOutput, "\(location.path): \(error.message)")
+        }
+    }
+
+    /// Whether there is work that can be gone on with.
+    var isResumable: Bool {
+        switch state {
+        case .unfinished, .readyToSwap: plan != nil
+        case .fresh, .swapped, .storeMissing, .stagingLost, .unknown: false
+        }
+    }
+
+    /// Stops where the state is none that an ended run leaves.
+    func requireKnown() throws(EngineError) {
+        guard state == .unknown || state == .storeMissing, let intent else { return }
+        var found = "nothing"
+        if let identity = try? FileIdentity(of: location.path) { found = Self.words(identity) }
+        throw EngineError(
+            .undecided, "\(location.path): is neither the store that was migrated nor the new one; nothing was touched",
+            details: [
+                "there is \(found)", "the old store was \(Self.words(intent.source))",
+                "the new store was \(Self.words(intent.destination))",
+            ],
+            remedy: """
+                put the right file in place, or move \(work) away if what is there is right; the backup is \
+                \(intent.backup)
+                """)
+    }
+
+    private static func words(_ identity: FileIdentity) -> String {
+        "a file of \(identity.bytes) bytes with inode \(identity.inode)"
+    }
+
+    /// Whether the source is still what the work began with; it isn't open yet, so its UUID isn't asked.
+    func requireSource(_ descriptor: StoreDescriptor, isGuarded: Bool) throws(EngineError) {
+        guard let plan, !Mutant.isOn(.noSourceCheck) else { return }
+        let now = try SourceIdentity(descriptor, uuid: plan.source.uuid, isGuarded: isGuarded)
+        var differences = now.differences(from: plan.source)
+        if isGuarded {
+            // Owned stores have no -wal while they are migrated: one that is there was written since.
+            let source = descriptor.location
+            for path in [source.wal, source.journal] {
+                do {
+                    guard let status = try Files.statusIfExists(path), status.size > 0 else { continue }
+                    differences.append("\(Paths.name(of: path)) holds something")
+                } catch {
+                    throw EngineError(.inputOutput, "\(path): \(error.message)")
+                }
+            }
+        }
+        guard differences.isEmpty else {
+            throw EngineError(
+                .undecided, "\(descriptor.location.path): the store has changed since its migration began",
+                details: differences,
+                remedy: "migrate it as it is now with --restart, which discards the unfinished work")
+        }
+    }
+
+    /// Whether the work is of the same plan.
+    func requirePlan(_ fingerprint: PlanFingerprint) throws(EngineError) {
+        guard let plan, plan.fingerprint != fingerprint, !Mutant.isOn(.noPlanCheck) else { return }
+        throw EngineError(
+            .foreignCheckpoint, "\(work): the unfinished work is of another plan; nothing was touched",
+            details: fingerprint.differences(from: plan.fingerprint),
+            remedy: "run again as the work was begun, or discard it with --restart")
+    }
+
+    /// Refuses where the user wants no work to be gone on with.
+    func requireNone() throws(EngineError) {
+        guard isResumable else { return }
+        throw EngineError(
+            .undecided, "\(work): there is unfinished work of an earlier run, and --no-resume is given",
+            remedy: "leave --no-resume away to go on, or discard the work with --restart")
+    }
+
+    /// Removes everything but the folder, and what the work has written elsewhere.
+    func discard(_ directory: borrowing WorkDirectory) throws(EngineError) {
+        if let plan { try SideFiles.discard(plan.sideFiles) }
+        if let intent, state == .readyToSwap || state == .stagingLost {
+            // One more name of the untouched store, which nobody needs any more.
+            do {
+                let backup = location.directory + "/" + intent.backup
+                if let found = try FileIdentity(of: backup), let store = try FileIdentity(of: location.path),
+                    found.isSameFile(as: store)
+                {
+                    try Files.unlink(backup)
+                    try Files.syncDirectory(location.directory)
+                }
+            } catch {
+                throw EngineError(.inputOutput, "\(location.path): \(error.message)")
+            }
+        }
+        try directory.clear()
+    }
+}
+
+extension FileIdentity {
+    /// The same bytes as far as the header tells, whatever the file system says: a copied store is the same store.
+    func isSameContent(as other: FileIdentity) -> Bool { bytes == other.bytes && header == other.header }
+}

@@ -1,0 +1,74 @@
+import CausewayCheckpoint
+import CausewayPlatform
+
+/// Where the files of one step are, in the work directory (reliability.md §4.1).
+struct StepPlace {
+    let work: String
+    /// Counted from 0.
+    let index: Int
+    /// What the step's checkpoints must say of plan, source and migration.
+    let identity: CheckpointIdentity
+
+    /// The store that the step makes.
+    var staging: String { "\(work)/\(WorkDirectory.stepPrefix)\(index + 1).sqlite" }
+    /// What it looks up while it runs.
+    var scratch: String { "\(work)/\(WorkDirectory.stepPrefix)\(index + 1)-objects.sqlite" }
+    /// The record that the store was verified.
+    var verified: String { "\(work)/\(WorkDirectory.stepPrefix)\(index + 1).verified.json" }
+
+    /// Makes the names in the folder durable.
+    func sync() throws(EngineError) {
+        do {
+            try Files.syncDirectory(work)
+        } catch {
+            throw EngineError(.inputOutput, "\(work): \(error.message)")
+        }
+    }
+
+    /// Removes everything of the step but the record: the step begins anew, or the next one is verified.
+    func removeFiles() throws(EngineError) {
+        let step = "\(index + 1)"
+        do {
+            for name in try Files.list(work) {
+                let isOwn =
+                    name.hasPrefix("step-\(step).sqlite") || name.hasPrefix("step-\(step)-")
+                    || name.hasPrefix("ckpt-\(step)-") || name.hasPrefix("seg-\(step)-")
+                if isOwn { try Files.unlink(work + "/" + name) }
+            }
+            try Files.syncDirectory(work)
+        } catch {
+            throw EngineError(.inputOutput, "\(work): \(error.message)")
+        }
+    }
+
+    /// Removes what only a resumed run of this step would need.
+    func removeCheckpoints() throws(EngineError) {
+        let step = "\(index + 1)"
+        do {
+            for name in try Files.list(work)
+            where name.hasPrefix("ckpt-\(step)-") || name.hasPrefix("seg-\(step)-") || name.hasPrefix("step-\(step)-") {
+                try Files.unlink(work + "/" + name)
+            }
+        } catch {
+            throw EngineError(.inputOutput, "\(work): \(error.message)")
+        }
+    }
+}
+
+extension StagingStore {
+    /// The staging store that an ended run left, with its progress; nil where there is none, or none that can be gone on
+    /// with: a torn file, or one whose progress isn't of this plan.
+    ///
+    /// - Throws: where that can't be found out.
+    static func resumed(_ place: StepPlace) throws(EngineError) -> (StagingStore, StepRecord)? {
+        do {
+            guard try Files.exists(place.staging) else { return nil }
+        } catch {
+            throw EngineError(.inputOutput, "\(place.staging): \(error.message)")
+        }
+        guard let staging = try StagingStore(resuming: place.staging), let content = try staging.progress(place.identity),
+            let record = try? StepRecord(content.payload, sequence: content.sequence), record.step == place.index
+        else { return nil }
+        return (staging, record)
+    }
+}

@@ -1,0 +1,169 @@
+import CausewayCheckpoint
+import CausewayPlanning
+import CausewayPlatform
+
+/// The steps of a plan, one after another: each hands a verified staging store to the next, and the one before goes.
+struct StepSequence {
+    let migration: Migration
+    let prepared: PreparedMigration
+    let plan: PlanRecord
+    /// The store beside which externally stored values are.
+    let external: StoreLocation
+    let isResumed: Bool
+
+    private var request: MigrationRequest { migration.request }
+
+    /// Runs every step that isn't done; returns the last staging store, verified and closed.
+    func build(
+        from store: SourceStore, isWAL: Bool, in work: borrowing WorkDirectory, _ outcome: inout Migration.Outcome
+    ) throws(EngineError) -> String {
+        let files = try SideFiles(rejects: request.rejects, keyMap: request.keyMap, isResumed: isResumed)
+        do throws(EngineError) {
+            if isResumed { try migration.requireSpace(prepared, at: work.path) }
+            return try run(from: store, isWAL: isWAL, in: work, files, &outcome)
+        } catch {
+            // What they say is true of no store, unless the work is kept; and they would be in the next run's way.
+            if error.state == .untouched, !error.isResumable, error.kind != .undecided { files.discard() }
+            throw error
+        }
+    }
+
+    private func run(
+        from store: SourceStore, isWAL: Bool, in work: borrowing WorkDirectory, _ files: SideFiles,
+        _ outcome: inout Migration.Outcome
+    ) throws(EngineError) -> String {
+        var done = try verifiedSteps(in: work)
+        let last = prepared.steps.count - 1
+        var source = store
+        var isFirst = true
+        while done.count <= last {
+            let index = done.count
+            if index > 0 {
+                let before = work.place(index - 1, plan)
+                try seal(before, isWAL: false)
+                source = try SourceStore.staged(before.staging)
+            }
+            defer { if index > 0 { source.release() } }
+            let record = try step(index, source, done.last, work, files, resuming: isFirst && isResumed, &outcome)
+            isFirst = false
+            done.append(record)
+            if index > 0 {
+                source.release()
+                try work.place(index - 1, plan).removeFiles()
+                KillPoint.reach(.stepHandedOver)
+            }
+        }
+        let place = work.place(last, plan)
+        try seal(place, isWAL: isWAL)
+        take(done, &outcome)
+        return place.staging
+    }
+
+    private func seal(_ place: StepPlace, isWAL: Bool) throws(EngineError) {
+        do throws(EngineError) {
+            try StagingSeal(path: place.staging, inWALMode: isWAL).close()
+        } catch {
+            if error.isFailedSync, !Mutant.isOn(.trustAfterSyncError) { try condemn(place) }
+            throw error
+        }
+    }
+
+    /// What the disk holds of a staging store whose fsync failed can't be known: it is made anew.
+    private func condemn(_ place: StepPlace) throws(EngineError) {
+        do {
+            try Files.unlink(place.verified)
+        } catch {
+            throw EngineError(.inputOutput, "\(place.verified): \(error.message)")
+        }
+        try place.removeFiles()
+    }
+
+    /// Records of the steps whose stores needn't be made again: up to the last one whose store is there.
+    private func verifiedSteps(in work: borrowing WorkDirectory) throws(EngineError) -> [VerifiedRecord] {
+        var records: [VerifiedRecord] = []
+        var usable = 0
+        for index in prepared.steps.indices {
+            let place = work.place(index, plan)
+            guard let record = try WorkDirectory.verified(place, plan) else { break }
+            records.append(record)
+            do {
+                if try Files.exists(place.staging) { usable = index + 1 }
+            } catch {
+                throw EngineError(.inputOutput, "\(place.staging): \(error.message)")
+            }
+        }
+        return Array(records.prefix(usable))
+    }
+
+    private func step(
+        _ index: Int, _ source: SourceStore, _ before: VerifiedRecord?, _ work: borrowing WorkDirectory,
+        _ files: SideFiles, resuming: Bool, _ outcome: inout Migration.Outcome
+    ) throws(EngineError) -> VerifiedRecord {
+        let step = prepared.steps[index]
+        migration.events(
+            .stepBegan(
+                versions: step.versions, index: index, count: prepared.steps.count,
+                rows: index == 0 ? prepared.rowsToRead : 0))
+        files.beginStep(at: before?.sideFiles ?? SideFiles.Marks())
+        var options = request.options
+        options.now = Double(bitPattern: plan.now)
+        let place = work.place(index, plan)
+        let run = StepRun(
+            step: step, source: source, place: place, frameworkVersion: prepared.frameworkVersion, options: options,
+            external: ExternalValues(directory: external.externalData), handlers: prepared.handlers[index],
+            code: request.code, validation: request.violations, sideFiles: files, verification: request.verification,
+            cancellation: migration.cancellation, events: migration.events)
+        var progress = Progress(total: prepared.rowsToRead * prepared.steps.count)
+        (progress.rows, progress.bytes) = (before?.progressRows ?? 0, before?.progressBytes ?? 0)
+        let result = try run.run(&progress)
+        if let resumed = result.resumedRows {
+            outcome.resumed = Migration.Outcome.Resumed(step: index, rows: resumed)
+        } else if resuming, index > 0 {
+            outcome.resumed = Migration.Outcome.Resumed(step: index, rows: before?.progressRows ?? 0)
+        }
+        if !Mutant.isOn(.swapBeforeVerification) { try run.verify(result) }
+        try place.sync()
+        let record = VerifiedRecord(result, plan, step: index + 1, progress, files.marks)
+        try WorkDirectory.write(record, at: place)
+        try place.removeCheckpoints()
+        return record
+    }
+
+    private func take(_ records: [VerifiedRecord], _ outcome: inout Migration.Outcome) {
+        for (index, record) in records.enumerated() {
+            outcome.rows = record.rows
+            outcome.bytes += record.bytes
+            outcome.dropped += record.dropped
+            outcome.createdRows += record.made
+            outcome.violations += record.violations
+            outcome.defaultedValues += record.defaulted
+            outcome.rejectedRows += record.rejected
+            if record.endedLinks > 0 {
+                let versions = prepared.steps[index].versions.joined(separator: " → ")
+                outcome.warnings.append("\(versions): \(record.endedLinks) links led to rows that were not made")
+            }
+        }
+    }
+}
+
+extension VerifiedRecord {
+    init(_ result: StepResult, _ plan: PlanRecord, step: Int, _ progress: Progress, _ marks: SideFiles.Marks) {
+        fingerprint = plan.fingerprint.text
+        migration = plan.migration
+        self.step = step
+        (rows, bytes, dropped, made) = (result.rows, result.bytes, result.dropped, result.made)
+        endedLinks = result.endedLinks
+        violations = result.validation.violations
+        defaulted = result.validation.defaulted
+        rejected = result.validation.rejected
+        (progressRows, progressBytes) = (progress.rows, progress.bytes)
+        sideFiles = marks
+        passes = result.written.passes.map { count in
+            var writer = FieldWriter()
+            count.digest.write(to: &writer)
+            return Pass(
+                station: count.station, title: count.pass.title, rows: count.written,
+                digest: Hexadecimal.text(writer.bytes))
+        }
+    }
+}

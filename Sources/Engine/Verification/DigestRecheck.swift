@@ -1,0 +1,122 @@
+import CausewayPlanning
+import CausewaySQLite
+import CausewayStoreFormat
+
+/// Computes every pass's digests once more, from the source and from the new store, each read with plain SELECTs, and
+/// compares them with what the passes have accumulated.
+///
+/// Cost: each of the two stores is read once.
+struct DigestRecheck {
+    let verification: Verification
+    /// The new store's schema.
+    let result: StoreSchema
+
+    private var written: WrittenRows { verification.written }
+    private var isUTF8: Bool { verification.source.isUTF8 }
+
+    /// Compares all passes.
+    func run(
+        source: borrowing Connection, result: borrowing Connection, _ outcome: inout Verification.Outcome
+    ) throws {
+        for count in written.passes {
+            let now = try PassDigest(
+                rereading: count.pass, in: source, isUTF8: isUTF8, cancellation: verification.cancellation)
+            for difference in PassDigest.difference(count.digest, .source, now, .source) {
+                outcome.add("\(difference) (source read again)", table: count.pass.destinationTable)
+            }
+        }
+        for (table, counts) in destinations {
+            for difference in try differences(of: counts, in: result) { outcome.add(difference, table: table) }
+        }
+    }
+
+    /// Looks for the rows that differ in some of the destination's tables.
+    func rows(
+        in tables: Set<String>, source: borrowing Connection, result: borrowing Connection
+    ) throws -> [String] {
+        var findings: [String] = []
+        for (table, counts) in destinations where tables.contains(table) {
+            for count in counts {
+                findings += try RowDifferences(
+                    pass: count.pass, shape: count.digest.shape, isUTF8: isUTF8,
+                    isOnlyPass: counts.count == 1, skipped: converted(count.pass, table: table),
+                    cancellation: verification.cancellation
+                ).findings(source: source, result: result)
+            }
+        }
+        return findings
+    }
+
+    /// Passes by the table that they fill. Handlers may change what passes have written, and policies join tables: then
+    /// only the passes' own sums are compared.
+    private var destinations: [(table: String, passes: [PassCount])] {
+        var result: [(table: String, passes: [PassCount])] = []
+        for count in written.passes where !(written.hasObjects && count.pass.kind == .links) {
+            if written.stage != nil, count.pass.kind == .entity || count.pass.kind == .links { continue }
+            if let index = result.firstIndex(where: { $0.table == count.pass.destinationTable }) {
+                result[index].passes.append(count)
+            } else {
+                result.append((count.pass.destinationTable, [count]))
+            }
+        }
+        return result
+    }
+
+    /// Sums of the rows in a destination table against those of the passes that wrote them.
+    private func differences(of counts: [PassCount], in result: borrowing Connection) throws -> [String] {
+        guard let first = counts.first else { return [] }
+        var expected = first.digest
+        for count in counts.dropFirst() {
+            // Several passes fill only join tables, whose rows are digested whole and all alike.
+            guard count.digest.shape.valueCount == expected.shape.valueCount else {
+                return ["\(first.pass.destinationTable): passes of different forms fill it; they can't be compared"]
+            }
+            expected.merge(count.digest)
+        }
+        var now = try PassDigest(
+            rereadingDestinationOf: first.pass, in: result, cancellation: verification.cancellation)
+        now.adoptSums(of: expected, columns: converted(first.pass, table: first.pass.destinationTable))
+        return PassDigest.difference(expected, .destination, now, .destination)
+    }
+
+    /// Columns whose declared types make SQLite keep the same value differently in the two stores: only how many values
+    /// they have can be compared. None in stores that Core Data made: the type of an attribute is part of its hash.
+    private func converted(_ pass: RowPass, table: String) -> Set<String> {
+        guard let from = verification.source.schema.table(pass.sourceTable), let to = result.table(table) else {
+            return []
+        }
+        var converted: Set<String> = []
+        for projection in pass.projections.values {
+            for (output, recipe) in projection.cells.enumerated() {
+                guard case .carry(let input) = recipe, case .column(let name) = pass.select.cells[input],
+                    let old = from.position(of: name.name), let new = to.position(of: pass.destinationColumns[output])
+                else { continue }
+                if Affinity(from.columns[old].declaredType) != Affinity(to.columns[new].declaredType) {
+                    converted.insert(pass.destinationColumns[output])
+                }
+            }
+        }
+        return converted
+    }
+}
+
+/// How SQLite keeps the values of a column (https://www.sqlite.org/datatype3.html#determination_of_column_affinity);
+/// INTEGER and NUMERIC keep them alike.
+enum Affinity: Hashable {
+    case numeric, text, real, blob
+
+    init(_ declaredType: String) {
+        let type = declaredType.uppercased()
+        if type.contains("INT") {
+            self = .numeric
+        } else if type.contains("CHAR") || type.contains("CLOB") || type.contains("TEXT") {
+            self = .text
+        } else if type.isEmpty || type.contains("BLOB") {
+            self = .blob
+        } else if type.contains("REAL") || type.contains("FLOA") || type.contains("DOUB") {
+            self = .real
+        } else {
+            self = .numeric
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import CausewayMapping
+import CausewayModel
+import CausewayPlanning
+import CausewaySQLite
+import CausewayStoreFormat
+
+/// Links of the new store that lead nowhere or aren't led back, against those of the source: a migration may carry
+/// damage that was there before, never add any.
+struct LinkComparison {
+    let step: StepPlan
+    let cancellation: Cancellation?
+
+    func findings(source: borrowing Connection, result: borrowing Connection) throws -> [String] {
+        var findings: [String] = []
+        var before: [LinkQuestion]?
+        for question in try LinkQuestion.all(step.layout) {
+            let found = try FoundRows(question.sql, in: result, cancellation)
+            guard found.count > 0 else { continue }
+            let origins = try before ?? LinkQuestion.all(step.source)
+            before = origins
+            var tolerated = 0
+            for origin in origins where isOrigin(origin, of: question) {
+                tolerated += try FoundRows(origin.sql, in: source, cancellation).count
+            }
+            guard found.count > tolerated else { continue }
+            let was = tolerated == 0 ? "" : "; \(tolerated) in the source"
+            findings.append(
+                """
+                \(question.entity).\(question.relationship) \(question.complaint) in \(found.described)\(was)
+                """)
+        }
+        return findings
+    }
+
+    /// Whether damage that `origin` finds in the source may come out as what `question` finds in the new store.
+    private func isOrigin(_ origin: LinkQuestion, of question: LinkQuestion) -> Bool {
+        guard origin.kind.isSameDamage(as: question.kind) else { return false }
+        // A mapping model's links aren't followed one by one: any damage of the source may be theirs.
+        if step.objects != nil { return true }
+        return step.mapping.entityMappings.contains { mapping in
+            guard let to = mapping.destination, step.layout.model.isKind(to, of: question.entity),
+                let links = mapping.relationship(question.relationship)?.links,
+                let (owner, relationship) = step.sourceModel.relationship(links.relationship, of: links.entity)
+            else { return false }
+            if origin.entity == owner, origin.relationship == relationship.name { return true }
+            guard let inverse = step.sourceModel.inverse(of: relationship) else { return false }
+            return origin.entity == inverse.owner && origin.relationship == inverse.relationship.name
+        }
+    }
+}

@@ -1,0 +1,102 @@
+package import CausewayPlanning
+package import CausewaySQLite
+import CausewayStoreFormat
+
+/// Digests computed once more from what SQLite reads, apart from the code that the passes run.
+extension PassDigest {
+    /// Rows between two looks at the cancellation.
+    private static let rowsPerCheck = 4_096
+
+    /// Of the rows that the pass's statement gives; both sides are as the recipes would carry them.
+    ///
+    /// - Parameters:
+    ///   - pass: whose statement is run.
+    ///   - source: the store that the pass reads.
+    ///   - isUTF8: the store's encoding; texts of others are converted, as the passes do.
+    ///   - cancellation: asked now and then.
+    /// - Throws: `SQLiteError`; `EngineError` where the run was asked to stop.
+    package init(
+        rereading pass: RowPass, in source: borrowing Connection, isUTF8: Bool, cancellation: Cancellation? = nil
+    ) throws {
+        var sums = SideSums(DigestShape(pass))
+        let groups = Dictionary(sums.shape.groups.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
+        var statement = try source.prepare(pass.select.sql)
+        var rows = 0
+        while try statement.step() {
+            rows += 1
+            if rows.isMultiple(of: Self.rowsPerCheck) { try cancellation?.check() }
+            let number = pass.discriminator.map { Int(clamping: statement.int64(at: $0)) } ?? 0
+            guard let group = groups[number] else { continue }
+            sums.add(group: group, key: pass.key.map { statement.int64(at: $0) } ?? 0) { place in
+                let cell = group.cells[place]
+                return StatementContent.content(statement, cell.input, cell.rule, isUTF8: isUTF8)
+            }
+        }
+        self.init(sums.shape, source: sums.values, destination: sums.values)
+    }
+
+    /// Of the rows in the table that the pass fills, other passes' rows of it included.
+    package init(
+        rereadingDestinationOf pass: RowPass, in result: borrowing Connection, cancellation: Cancellation? = nil
+    ) throws {
+        var sums = SideSums(DigestShape(pass))
+        let reading = try DestinationReading(pass, sums.shape)
+        var statement = try result.prepare(reading.sql(ordered: false))
+        var rows = 0
+        while try statement.step() {
+            rows += 1
+            if rows.isMultiple(of: Self.rowsPerCheck) { try cancellation?.check() }
+            guard let group = reading.group(of: statement) else { continue }
+            sums.add(group: group, key: reading.key(of: statement)) { place in
+                StatementContent.content(statement, reading.position(group.cells[place]), isUTF8: true)
+            }
+        }
+        self.init(sums.shape, source: sums.values, destination: sums.values)
+    }
+
+    /// Takes over the sums of columns that can't be compared; how many values they have stays.
+    mutating func adoptSums(of other: PassDigest, columns: Set<String>) {
+        guard !columns.isEmpty else { return }
+        for group in shape.groups {
+            for (name, place) in shape.columns(of: group) where name.map(columns.contains) ?? true {
+                for lane in [place, place + 1] {
+                    source[lane] = other.source[lane]
+                    destination[lane] = other.destination[lane]
+                }
+            }
+        }
+    }
+}
+
+/// Sums of one side of a pass.
+private struct SideSums {
+    let shape: DigestShape
+    private(set) var values: [UInt64]
+
+    init(_ shape: DigestShape) {
+        self.shape = shape
+        values = Array(repeating: 0, count: shape.valueCount)
+    }
+
+    /// Adds a row; `content` gives the group's cells by their place.
+    mutating func add(group: DigestShape.Group, key: Int64, _ content: (Int) -> CellContent?) {
+        values[group.offset] &+= 1
+        if shape.key != nil {
+            let row = CellHash.row(key: key)
+            for place in group.cells.indices {
+                guard let content = content(place) else { continue }
+                add(CellHash.lanes(of: content, in: row), at: group.offset + 1 + place * DigestShape.valuesPerColumn)
+            }
+            return
+        }
+        var row = CellHash.start
+        for place in group.cells.indices { row = CellHash.lanes(of: content(place) ?? CellHash.null, in: row) }
+        add(row, at: group.offset + 1)
+    }
+
+    private mutating func add(_ lanes: HashLanes, at place: Int) {
+        values[place] &+= lanes.first
+        values[place + 1] &+= lanes.second
+        values[place + 2] &+= 1
+    }
+}

@@ -1,0 +1,149 @@
+import CausewayMapping
+import CausewayPlanning
+import CausewaySQLite
+import CausewayStoreFormat
+
+/// How many rows and links there are, against how many there must be.
+extension Verification {
+    /// Rows in each destination table against what was read for it.
+    func tableCounts(_ result: borrowing Connection, _ outcome: inout Outcome) throws(SQLiteError) {
+        for (table, expected) in passCounts.sorted(by: { $0.key < $1.key }) {
+            let found = try Self.count("SELECT count(*) FROM \(try SQLIdentifier(table))", in: result)
+            if found != expected {
+                outcome.add("\(table): \(expected) rows were written, \(found) are there", table: table)
+            }
+        }
+    }
+
+    /// Rows that passes have written, by table; join tables that policies write to as well aren't theirs alone.
+    private var passCounts: [String: Int] {
+        var result: [String: Int] = [:]
+        for count in written.passes where !(written.hasObjects && count.pass.kind == .links) {
+            result[count.pass.destinationTable, default: 0] += count.written
+        }
+        return result
+    }
+
+    /// What handlers found must be what was written.
+    func expectedBeforeHandlers(_ counts: StoreCounts, _ outcome: inout Outcome) {
+        for (table, expected) in passCounts.sorted(by: { $0.key < $1.key }) {
+            guard let found = counts.tables[table], found != expected else { continue }
+            outcome.add("\(table): \(expected) rows were written, the handlers found \(found)")
+        }
+        for (entity, expected) in written.entities.sorted(by: { $0.key < $1.key }) {
+            let found = step.layout.entityNumbers[entity].flatMap { counts.entities[$0] } ?? 0
+            if found != expected {
+                outcome.add("\(entity): \(expected) rows were made, the handlers found \(found)")
+            }
+        }
+    }
+
+    /// Rows of the source against what was read.
+    func sourceCounts(_ outcome: inout Outcome) throws(SQLiteError) {
+        for count in written.passes where count.pass.elsewhere.isEmpty {
+            let read = try Self.count(count.pass.select.countSQL, in: source.connection)
+            if read != count.written + count.dropped {
+                outcome.add(
+                    "\(count.pass.title): \(read) rows in the source, \(count.written) written, \(count.dropped) dropped",
+                    table: count.pass.destinationTable)
+            }
+        }
+    }
+
+    /// Rows of each entity in the result, against what mapping models have made and the passes have carried; at `full`
+    /// the latter are counted in the source once more.
+    func entityCounts(_ result: borrowing Connection, _ outcome: inout Outcome) throws(SQLiteError) {
+        let after = try Self.entityCounts(step.layout.tables.map(\.name), in: result)
+        var expected = written.entities
+        if !written.hasObjects {
+            let carried = level == .full ? try sourceRows() : carriedRows
+            expected.merge(carried) { $0 + $1 }
+        }
+        for (entity, rows) in expected.sorted(by: { $0.key < $1.key }) {
+            let found = step.layout.entityNumbers[entity].flatMap { after[$0] } ?? 0
+            if rows != found {
+                outcome.add(
+                    "\(entity): \(rows) rows in the source, \(found) in the result",
+                    table: step.layout.table(of: entity)?.name)
+            }
+        }
+        let unknown = after.keys.filter { $0 < 1 || $0 > step.layout.entities.count }
+        if !unknown.isEmpty {
+            outcome.add("rows of entities that the model doesn't have: Z_ENT \(unknown.sorted())")
+        }
+    }
+
+    private var carriedRows: [String: Int] {
+        var result = Dictionary(step.layout.entities.map { ($0, 0) }, uniquingKeysWith: { first, _ in first })
+        for count in written.passes where count.pass.kind == .entity {
+            for group in count.digest.shape.groups {
+                result[group.entity, default: 0] += Int(clamping: count.digest.destination[group.offset])
+            }
+        }
+        return result
+    }
+
+    private func sourceRows() throws(SQLiteError) -> [String: Int] {
+        let before = try Self.entityCounts(step.source.tables.map(\.name), in: source.connection)
+        var result: [String: Int] = [:]
+        for mapping in step.mapping.entityMappings {
+            guard let to = mapping.destination else { continue }
+            result[to, default: 0] += mapping.source.flatMap { step.sourceNumbers[$0] }.flatMap { before[$0] } ?? 0
+        }
+        return result
+    }
+
+    /// Links in each column that an index counts without its table, against the links that passes have carried.
+    func linkCounts(_ result: borrowing Connection, _ outcome: inout Outcome) throws(SQLiteError) {
+        guard !written.hasObjects else { return }
+        let indexes = step.statements.modelStatements.filter { $0.kind == .index }.map(\.sql)
+        for table in step.layout.tables {
+            let counts = written.passes.filter { $0.pass.kind == .entity && $0.pass.destinationTable == table.name }
+            guard !counts.isEmpty else { continue }
+            for column in table.columns {
+                switch column.role {
+                case .toOne, .virtualToOne: break
+                default: continue
+                }
+                guard indexes.contains(where: { $0.hasSuffix("ON \(table.name) (\(column.name))") }) else { continue }
+                let expected = counts.reduce(0) { $0 + $1.digest.values(of: column.name) }
+                let found = try Self.count(
+                    "SELECT count(\(try SQLIdentifier(column.name))) FROM \(try SQLIdentifier(table.name))", in: result)
+                if found != expected {
+                    outcome.add(
+                        "\(table.name).\(column.name): \(expected) links were carried, \(found) are there",
+                        table: table.name)
+                }
+            }
+        }
+    }
+
+    private static func entityCounts(
+        _ tables: [String], in connection: borrowing Connection
+    ) throws(SQLiteError) -> [Int: Int] {
+        var result: [Int: Int] = [:]
+        for table in tables {
+            var statement = try connection.prepare(
+                "SELECT Z_ENT, count(*) FROM \(try SQLIdentifier(table)) GROUP BY Z_ENT")
+            while try statement.step() {
+                result[Int(statement.int64(at: 0)), default: 0] += Int(statement.int64(at: 1))
+            }
+        }
+        return result
+    }
+
+    private static func count(_ sql: String, in connection: borrowing Connection) throws(SQLiteError) -> Int {
+        var statement = try connection.prepare(sql)
+        return try statement.step() ? Int(statement.int64(at: 0)) : 0
+    }
+}
+
+extension PassDigest {
+    /// Cells of a destination column that aren't NULL, over all groups; 0 where nothing is carried into it.
+    func values(of column: String) -> Int {
+        shape.groups.reduce(0) { sum, group in
+            let place = shape.columns(of: group).first { $0.name == column }?.place
+            return sum + (place.map { Int(clamping: destination[$0 + 2]) } ?? 0)
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import CausewayModel
+import CausewayPlanning
+import CausewaySQLite
+import CausewayStoreFormat
+
+/// Compares a finished staging store with its source and with what the passes have counted, before it may take the
+/// source's place. What is read is read through stock SQLite and not through the code that wrote it.
+///
+/// - `none`: what the passes have read against what they have written.
+/// - `quick`: also every row count, the structure of every page and row, the schema, the metadata, the model cache,
+///   Z_PRIMARYKEY, and the links that an index counts. Uniqueness needs no question of its own: the unique indexes are
+///   there, and SQLite made them from the rows.
+/// - `full`: also every carried cell read again from both stores, every link's other end, and the indexes against the
+///   rows.
+struct Verification {
+    let step: StepPlan
+    let source: SourceStore
+    let written: WrittenRows
+    let frameworkVersion: Int
+    var level = VerificationLevel.quick
+    /// Whether the validation has put defaults into rows: columns of mapping models then don't compare.
+    var changesValues = false
+    var cancellation: Cancellation?
+
+    /// What was found, and the tables whose rows are to be looked at for it.
+    struct Outcome {
+        var findings: [String] = []
+        var suspects: Set<String> = []
+
+        /// `table`: where the rows may be found; nil where it isn't about rows.
+        mutating func add(_ finding: String, table: String? = nil) {
+            findings.append(finding)
+            if let table { suspects.insert(table) }
+        }
+    }
+
+    /// Throws `.verification` with every difference; differing rows are named by entity and key.
+    func check(_ path: String) throws(EngineError) {
+        var outcome = Outcome()
+        for count in written.passes {
+            for difference in count.digest.differenceOfSides() {
+                outcome.add(difference, table: count.pass.destinationTable)
+            }
+        }
+        do {
+            if level != .none {
+                let result = try Connection(path: path, mode: .readOnly, hardening: .untrusted)
+                cancellation?.attach(result.interruptHandle)
+                defer { cancellation?.detach(result.interruptHandle) }
+                try compare(result, &outcome)
+            }
+        } catch let error as SQLiteError {
+            try cancellation?.check()
+            throw EngineError(reading: error, during: "verification of \(path)")
+        } catch let error as EngineError {
+            throw error
+        } catch {
+            throw EngineError(.verification, "verification of \(path): \(error)")
+        }
+        guard outcome.findings.isEmpty else {
+            throw EngineError(
+                .verification, "\(path): the new store doesn't verify; nothing was swapped", details: outcome.findings,
+                remedy: "please report this with the plan (causeway plan --json); it holds no row content")
+        }
+    }
+
+    /// The cheap questions first: a store that fails them isn't read any further than to name the rows.
+    private func compare(_ result: borrowing Connection, _ outcome: inout Outcome) throws {
+        outcome.findings += try StructureCheck(withIndexes: level == .full).findings(result)
+        // Nothing that a damaged file answers means anything.
+        guard outcome.findings.isEmpty || !outcome.suspects.isEmpty else { return }
+        try cancellation?.check()
+        try sourceCounts(&outcome)
+        if let stage = written.stage {
+            expectedBeforeHandlers(stage.before, &outcome)
+            outcome.findings += stage.findings(
+                step.layout, found: try StoreCounts(step.layout) { sql throws(SQLiteError) in try result.prepare(sql) })
+        } else {
+            try tableCounts(result, &outcome)
+            try entityCounts(result, &outcome)
+            try linkCounts(result, &outcome)
+        }
+        try cancellation?.check()
+        outcome.findings += try StoreIdentityCheck(step: step, uuid: source.metadata.uuid).findings(result)
+        let recheck = DigestRecheck(verification: self, result: try StoreSchema(reading: result))
+        if level == .full {
+            let reader = try source.companions(1)[0]
+            cancellation?.attach(reader.connection.interruptHandle)
+            defer { cancellation?.detach(reader.connection.interruptHandle) }
+            try recheck.run(source: reader.connection, result: result, &outcome)
+            if let objects = step.objects, written.stage == nil, !changesValues {
+                outcome.findings += try MappedColumns(
+                    objects: objects, written: written.entities, isUTF8: source.isUTF8, cancellation: cancellation
+                ).findings(source: reader.connection, result: result)
+            }
+            outcome.findings += try LinkComparison(step: step, cancellation: cancellation)
+                .findings(source: reader.connection, result: result)
+        }
+        outcome.findings += try recheck.rows(in: outcome.suspects, source: source.connection, result: result)
+    }
+}
+
+/// What SQLite itself finds wrong with a database.
+struct StructureCheck {
+    /// Findings that are listed; SQLite stops there.
+    static let namedFindings = 20
+    /// Also compares every index with its table's rows, and looks for doubled values in unique ones.
+    let withIndexes: Bool
+
+    func findings(_ database: borrowing Connection) throws(SQLiteError) -> [String] {
+        var statement = try database.prepare(
+            "PRAGMA \(withIndexes ? "integrity_check" : "quick_check")(\(Self.namedFindings))")
+        var findings: [String] = []
+        while try statement.step() { findings.append(try statement.string(at: 0) ?? "") }
+        return findings == ["ok"] ? [] : findings
+    }
+}

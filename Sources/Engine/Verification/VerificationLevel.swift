@@ -1,0 +1,11 @@
+/// How much of a new store is checked before it may take the old one's place.
+package enum VerificationLevel: String, Hashable, Sendable, CaseIterable {
+    /// Rows written against rows read, which cost nothing, and SQLite's own errors.
+    case none
+    /// Everything except reading all rows again: counts, the passes' digests, metadata, hashes, structure, uniqueness,
+    /// links where an index answers.
+    case quick
+    /// Also every carried cell, read again from source and new store by connections of its own; every link; and
+    /// SQLite's integrity check, which compares the indexes with the rows.
+    case full
+}
