@@ -1,4 +1,5 @@
 import CausewayModel
+import CausewayObjects
 import CausewayPlanning
 import CausewayPlatform
 import CausewaySQLite
@@ -63,6 +64,10 @@ extension EngineError {
 
     /// The source isn't a store that can be migrated.
     init(_ error: StoreFormatError, path: String) {
+        if let cause = error.cause, cause.isOfSystem {
+            self.init(reading: cause, during: path)
+            return
+        }
         switch error.code {
         case .unusableModel: self.init(.plan, "\(path): \(error)")
         case .database: self.init(.sourceData, "\(path): \(error)")
@@ -77,6 +82,7 @@ extension EngineError {
         switch error {
         case let error as EngineError: self = error
         case let error as SQLiteError: self.init(reading: error, during: what)
+        case let error as ObjectError: self.init(error, during: what)
         case let error as StoreFormatError: self.init(error, path: what)
         case let error as ModelError:
             self.init(
@@ -87,5 +93,46 @@ extension EngineError {
         case let error as FileError: self.init(.inputOutput, "\(what): \(error.message)")
         default: self.init(.verification, "\(what): \(error)")
         }
+    }
+}
+
+extension SQLiteError {
+    /// Whether the failure is the system's, not the file's: the same call may succeed another time.
+    var isOfSystem: Bool {
+        switch code {
+        case .ioError, .full, .outOfMemory, .cannotOpen, .busy, .locked, .interrupted, .permission: true
+        default: false
+        }
+    }
+}
+
+extension SQLiteError {
+    /// `quick_check` and `integrity_check` tell a page that can't be read as a finding, `… error code=10`, and what follows
+    /// from it as others. A failing disk and a lack of memory say nothing about the store: they are thrown.
+    static func throwSystemFailure(among findings: [String], of path: String?) throws(SQLiteError) {
+        for finding in findings {
+            guard let place = finding.range(of: "error code=") else { continue }
+            let digits = finding[place.upperBound...].prefix { $0.isASCII && $0.isNumber }
+            guard let number = Int32(digits) else { continue }
+            let code = ResultCode(rawValue: number)
+            switch code {
+            case .corrupt, .notADatabase: continue
+            default:
+                throw SQLiteError(
+                    code: code, message: "a page can't be read; check the disk and the memory that is free", path: path)
+            }
+        }
+    }
+}
+
+extension String {
+    /// Where a text stands in another; without Foundation.
+    fileprivate func range(of text: String) -> Range<String.Index>? {
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
+            start = index(after: start)
+        }
+        return nil
     }
 }

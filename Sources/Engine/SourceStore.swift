@@ -189,6 +189,7 @@ package final class SourceStore: @unchecked Sendable {
             var statement = try connection.prepare("PRAGMA quick_check(20)")
             var findings: [String] = []
             while try statement.step() { findings.append(try statement.string(at: 0) ?? "") }
+            try SQLiteError.throwSystemFailure(among: findings, of: location.path)
             guard findings == ["ok"] else {
                 throw EngineError(
                     .sourceData, "\(location.path): the store is damaged", details: findings,

@@ -73,7 +73,7 @@ final class StagingStore: @unchecked Sendable {
     private static func configure(_ connection: borrowing Connection) throws(SQLiteError) {
         try connection.setPragma("locking_mode", to: "EXCLUSIVE")
         try connection.setJournalMode(.persist)
-        try connection.setPragma("synchronous", to: Mutant.isOn(.noStagingSync) ? "OFF" : "FULL")
+        try connection.setPragma("synchronous", to: Mutant.isOn(.noStagingSync) || UnsafeBaseline.isOn ? "OFF" : "FULL")
         try connection.setPragma("cache_size", to: -cacheKibibytes)
         // Sorter threads take a cache each and gain nothing (performance.md §1b).
         try connection.setPragma("threads", to: 0)

@@ -34,7 +34,10 @@ struct WorkDirectory: ~Copyable {
         self.lock = lock
     }
 
-    private static func lock(_ path: String) throws(EngineError) -> FileLock {
+    /// How often to begin anew where the folder went between two looks: each needs another run that ends just then.
+    private static let lockAttempts = 100
+
+    private static func lock(_ path: String, attempt: Int = 1) throws(EngineError) -> FileLock {
         do {
             if let status = try Files.statusIfExists(path) {
                 guard status.kind == .directory, status.userID == ProcessFacts.userID, status.mode & 0o077 == 0 else {
@@ -51,8 +54,12 @@ struct WorkDirectory: ~Copyable {
         } catch let error as FileError where error.code == .busy {
             throw EngineError(
                 .busy, "\(path): another migrator works on this store", remedy: "wait for it to end, then run again")
+        } catch let error as FileError where error.code == .notFound && attempt < lockAttempts {
+            // Another run has ended, and has removed its folder.
+            return try lock(path, attempt: attempt + 1)
         } catch let error as FileError {
-            throw EngineError(.cannotCreate, "\(path): \(error.message)")
+            let isFull = error.code == .noSpace || error.code == .io
+            throw EngineError(isFull ? .inputOutput : .cannotCreate, "\(path): \(error.message)")
         } catch let error as EngineError {
             throw error
         } catch {

@@ -1,3 +1,5 @@
+package import CausewaySQLite
+
 /// Why an object can't be read, changed or found.
 ///
 /// The message names entity, property and row; it never holds a value.
@@ -31,10 +33,13 @@ public struct ObjectError: Error, Hashable, Sendable, CustomStringConvertible {
     public let code: Code
     /// What went wrong and what to do about it.
     public let message: String
+    /// What SQLite said, where it failed.
+    package let cause: SQLiteError?
 
-    package init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String, cause: SQLiteError? = nil) {
         self.code = code
         self.message = message
+        self.cause = cause
     }
 
     /// The message.

@@ -56,6 +56,6 @@ final class StatementCache {
 extension ObjectError {
     /// SQLite's own words, which hold no row content.
     init(_ error: SQLiteError, during place: String) {
-        self.init(.store, "\(place): \(error.message)")
+        self.init(.store, "\(place): \(error.message)", cause: error)
     }
 }

@@ -28,6 +28,7 @@ extension Files {
     ///
     /// - Parameter path: The folder in which something is to be made; links are followed.
     /// - Returns: false where everybody may write there and the sticky bit doesn't keep the entries with their owners.
+    /// - Throws: where there is no such folder, or it can't be looked at.
     package static func isSafeParent(_ path: String) throws(FileError) -> Bool {
         let status = try status(of: path)
         guard status.kind == .directory else { throw FileError("look at", path, errorNumber: ENOTDIR) }

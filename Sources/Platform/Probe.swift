@@ -88,6 +88,17 @@ package enum Mutant: String, CaseIterable, Sendable {
     #endif
 }
 
+/// What a run would cost without its safety: `CAUSEWAY_WITHOUT_CHECKPOINTS=1`, in debug and harness builds only. Then
+/// nothing is committed before a step's end, and SQLite syncs nothing.
+package enum UnsafeBaseline {
+    #if DEBUG || CAUSEWAY_HARNESS
+        package static let isOn = Setting("CAUSEWAY_WITHOUT_CHECKPOINTS") != nil
+    #else
+        @inlinable
+        package static var isOn: Bool { false }
+    #endif
+}
+
 #if DEBUG || CAUSEWAY_HARNESS
     internal import Synchronization
 

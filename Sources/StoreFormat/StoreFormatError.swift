@@ -1,3 +1,5 @@
+package import CausewaySQLite
+
 /// Why a store's tables, metadata or history can't be computed, read or matched.
 package struct StoreFormatError: Error, Hashable, Sendable {
     package enum Code: Hashable, Sendable {
@@ -22,11 +24,14 @@ package struct StoreFormatError: Error, Hashable, Sendable {
     package let message: String
     /// The entity, table or metadata key that it is about; nil where it is about the whole store.
     package let place: String?
+    /// What SQLite said, where it failed: a full disk or a lack of memory says nothing about the store.
+    package let cause: SQLiteError?
 
-    package init(_ code: Code, _ message: String, place: String? = nil) {
+    package init(_ code: Code, _ message: String, place: String? = nil, cause: SQLiteError? = nil) {
         self.code = code
         self.message = message
         self.place = place
+        self.cause = cause
     }
 }
 

@@ -3,7 +3,7 @@ package import CausewaySQLite
 extension StoreFormatError {
     /// SQLite's error with what was being done.
     init(_ error: SQLiteError, doing what: String, place: String? = nil) {
-        self.init(.database, "\(what): \(error)", place: place)
+        self.init(.database, "\(what): \(error)", place: place, cause: error)
     }
 }
 

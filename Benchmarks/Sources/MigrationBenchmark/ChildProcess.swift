@@ -2,10 +2,11 @@ import Foundation
 
 /// Runs this executable again for one piece of work.
 enum ChildProcess {
-    static func run(_ arguments: [String]) throws -> Outcome {
+    static func run(_ arguments: [String], environment: [String: String] = [:]) throws -> Outcome {
         let process = Process()
         process.executableURL = try executable()
         process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let output = Pipe()
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output

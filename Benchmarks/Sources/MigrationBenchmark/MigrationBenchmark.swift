@@ -10,6 +10,8 @@ struct MigrationBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "MigrationBenchmark",
         abstract: "Measures a migration against INSERT … SELECT and cp.",
-        subcommands: [Measure.self, Split.self, MigrateOnce.self, SplitOnce.self, TransferOnce.self, CopyOnce.self],
+        subcommands: [
+            Measure.self, Safety.self, Split.self, MigrateOnce.self, SplitOnce.self, TransferOnce.self, CopyOnce.self,
+        ],
         defaultSubcommand: Measure.self)
 }

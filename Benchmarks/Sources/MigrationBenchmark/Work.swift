@@ -7,16 +7,31 @@ enum Work: String, CaseIterable {
     case copy = "cp"
     case transfer = "insert-select"
     case migrate = "causeway"
+    case migrateUnsaved = "causeway-without-checkpoints"
+    case migrateUnverified = "causeway-verify-none"
+    case migrateVerified = "causeway-verify-full"
 
     /// Arguments with which this executable does the work in a process of its own.
     func arguments(_ files: Files, jobs: Int?) -> [String] {
         switch self {
         case .copy: ["copy-once", files.source, files.result(self)]
         case .transfer: ["transfer-once", files.source, files.result(self), files.script]
-        case .migrate:
+        case .migrate, .migrateUnsaved, .migrateUnverified, .migrateVerified:
             ["migrate-once", files.source, files.result(self)] + (jobs.map { ["--jobs", String($0)] } ?? [])
+                + ["--verify", verification.rawValue]
         }
     }
+
+    private var verification: VerificationChoice {
+        switch self {
+        case .migrateUnverified: .none
+        case .migrateVerified: .full
+        case .copy, .transfer, .migrate, .migrateUnsaved: .quick
+        }
+    }
+
+    /// What the process gets beside its arguments.
+    var environment: [String: String] { self == .migrateUnsaved ? ["CAUSEWAY_WITHOUT_CHECKPOINTS": "1"] : [:] }
 }
 
 /// What one piece of work took.
@@ -50,12 +65,19 @@ struct MigrateOnce: AsyncParsableCommand {
     @Argument var source: String
     @Argument var result: String
     @Option var jobs: Int?
+    @Option var verify = VerificationChoice.quick
 
     func run() async throws {
         var options = MigrationOptions()
         options.output = result
         options.target = Newsroom.target
         options.jobs = jobs
+        options.verification =
+            switch verify {
+            case .none: .none
+            case .quick: .quick
+            case .full: .full
+            }
         let migrator = Migrator(store: source, models: Newsroom.models, options: options)
         let outcome = try await Outcome.measuring {
             let watch = PhaseWatch()

@@ -16,6 +16,10 @@ extension EngineError {
             return
         }
         let place = ([step.joined(separator: " → "), mapping] + (row.map { [$0] } ?? [])).joined(separator: ", ")
+        if let cause = (error as? ObjectError)?.cause {
+            self.init(writing: cause, during: place)
+            return
+        }
         let kind: Kind
         if let error = error as? ObjectError, error.code == .store { kind = .inputOutput } else { kind = .sourceData }
         self.init(
@@ -24,6 +28,10 @@ extension EngineError {
     }
 
     init(_ error: ObjectError, during place: String) {
+        if let cause = error.cause {
+            self.init(writing: cause, during: place)
+            return
+        }
         self.init(error.code == .store ? .inputOutput : .sourceData, "\(place): \(error.message)")
     }
 }

@@ -183,7 +183,7 @@ final class StepLedger {
     // MARK: - Commits
 
     private func commitIfDue() throws(EngineError) {
-        guard MonotonicClock.seconds() - lastCommit >= commitInterval else { return }
+        guard MonotonicClock.seconds() - lastCommit >= commitInterval, !UnsafeBaseline.isOn else { return }
         try commit()
     }
 

@@ -130,6 +130,9 @@ package struct StageHandlerRun {
     }
 
     private func failure(_ error: any Error, in handler: StageHandler) -> EngineError {
+        if let cause = (error as? ObjectError)?.cause {
+            return EngineError(writing: cause, during: handler.title)
+        }
         guard writer.isInTransaction else { return rolledBack(handler, because: error) }
         return EngineError(
             .sourceData, "\(handler.title): \(error)",

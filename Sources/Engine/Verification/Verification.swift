@@ -112,6 +112,7 @@ struct StructureCheck {
             "PRAGMA \(withIndexes ? "integrity_check" : "quick_check")(\(Self.namedFindings))")
         var findings: [String] = []
         while try statement.step() { findings.append(try statement.string(at: 0) ?? "") }
+        try SQLiteError.throwSystemFailure(among: findings, of: database.path)
         return findings == ["ok"] ? [] : findings
     }
 }

@@ -1,0 +1,81 @@
+import ArgumentParser
+import Causeway
+import Foundation
+
+/// What safety costs: the same migration as it is, without checkpoints and fsyncs, and with more or less verification,
+/// taking turns.
+struct Safety: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Measures what checkpoints and verification cost, and prints JSON on standard output.",
+        discussion: """
+            The run without checkpoints is there in harness builds alone:
+            swift run -c release -Xswiftc -DCAUSEWAY_HARNESS MigrationBenchmark safety.
+            """)
+
+    @Option(help: ArgumentHelp("Rows of the store.", valueName: "rows"))
+    var rows = 2_000_000
+
+    @Option(help: ArgumentHelp("How often each kind of work runs.", valueName: "number"))
+    var rounds = 3
+
+    @Option(help: ArgumentHelp("Where the stores go while it runs.", valueName: "folder"), completion: .directory)
+    var folder = NSTemporaryDirectory()
+
+    private static let work: [Work] = [.migrateUnsaved, .migrate, .migrateUnverified, .migrateVerified]
+
+    private struct Figures: Encodable {
+        var rows: Int
+        var storeBytes: Int
+        /// Median of the rounds' ratios to the run without checkpoints.
+        var timeRatioToRunWithoutCheckpoints: Double
+        /// The same, to the run with the default verification.
+        var timeRatioOfVerifyNone: Double
+        var timeRatioOfVerifyFull: Double
+        var runs: [String: Report.Series]
+    }
+
+    func validate() throws {
+        #if !CAUSEWAY_HARNESS
+            throw ValidationError("This needs a build with -Xswiftc -DCAUSEWAY_HARNESS.")
+        #endif
+    }
+
+    func run() async throws {
+        let scratch = URL(fileURLWithPath: folder).appendingPathComponent("causeway-benchmark-\(getpid())")
+        try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: scratch) }
+        let files = Files(scratch)
+        var generation = StoreGeneration(model: Newsroom.models, output: files.source, rows: rows, seed: 1)
+        generation.version = Newsroom.source
+        _ = try generation.run()
+        var results: [Work: [Outcome]] = [:]
+        for round in 1...rounds {
+            for kind in Self.work {
+                let outcome = try ChildProcess.run(kind.arguments(files, jobs: nil), environment: kind.environment)
+                let line = "round \(round) of \(rounds): \(kind.rawValue) \(outcome.seconds.rounded3) s\n"
+                FileHandle.standardError.write(Data(line.utf8))
+                results[kind, default: []].append(outcome)
+                try files.clearResults()
+            }
+        }
+        let figures = Figures(
+            rows: rows, storeBytes: try files.sourceBytes(),
+            timeRatioToRunWithoutCheckpoints: Self.ratio(results, .migrate, to: .migrateUnsaved),
+            timeRatioOfVerifyNone: Self.ratio(results, .migrateUnverified, to: .migrate),
+            timeRatioOfVerifyFull: Self.ratio(results, .migrateVerified, to: .migrate),
+            runs: Dictionary(
+                uniqueKeysWithValues: results.map { ($0.key.rawValue, Report.Series($0.value)) }))
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        print(String(decoding: try encoder.encode(figures), as: UTF8.self))
+    }
+
+    private static func ratio(_ results: [Work: [Outcome]], _ kind: Work, to other: Work) -> Double {
+        zip(results[kind] ?? [], results[other] ?? []).map { $0.seconds / $1.seconds }.median.rounded3
+    }
+}
+
+/// `MigrationOptions.verification` on the command line.
+enum VerificationChoice: String, ExpressibleByArgument {
+    case none, quick, full
+}
