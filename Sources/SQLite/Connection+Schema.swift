@@ -39,7 +39,8 @@ extension Connection {
             guard isTooBig else { throw error }
             throw SQLiteError(
                 code: .tooBig,
-                message: "the schema has more than \(maximumRows) objects or \(maximumBytes) bytes, far beyond any Core "
+                message:
+                    "the schema has more than \(maximumRows) objects or \(maximumBytes) bytes, far beyond any Core "
                     + "Data store; the file is damaged or made to do harm", path: path)
         }
     }

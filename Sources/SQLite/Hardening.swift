@@ -3,7 +3,9 @@ internal import CausewayCSQLite
 /// How far a connection trusts the file that it opens; set right after open, before a byte of the file is believed.
 ///
 /// Always, whatever is chosen: DEFENSIVE on, and WRITABLE_SCHEMA, TRUSTED_SCHEMA, LOAD_EXTENSION and double-quoted
-/// strings off, `cell_size_check` on, `mmap_size` 0 (a file cut short while mapped would kill the process).
+/// strings off, `cell_size_check` on, `mmap_size` 0 (a file cut short while mapped would kill the process), CHECK
+/// constraints not evaluated: Core Data makes none, and one of an app's own table may compute what it likes for every
+/// row that is checked or copied.
 /// Rules and evidence: reliability.md §2.4.
 package struct Hardening: Hashable, Sendable {
     /// Milliseconds that a statement waits for another connection's lock before it fails with `.busy`. Long enough for
@@ -14,24 +16,18 @@ package struct Hardening: Hashable, Sendable {
     package var allowsTriggers: Bool
     /// Views of the file's schema can be read.
     package var allowsViews: Bool
-    /// `quick_check` evaluates CHECK constraints of the file's schema. Core Data makes none; a hostile one computes what
-    /// it likes for every row.
-    package var evaluatesChecks: Bool
     package var limits: ConnectionLimits
 
-    package init(allowsTriggers: Bool, allowsViews: Bool, evaluatesChecks: Bool, limits: ConnectionLimits) {
+    package init(allowsTriggers: Bool, allowsViews: Bool, limits: ConnectionLimits) {
         self.allowsTriggers = allowsTriggers
         self.allowsViews = allowsViews
-        self.evaluatesChecks = evaluatesChecks
         self.limits = limits
     }
 
-    /// A file that somebody gave us: no trigger fires, no view is read, no constraint is evaluated.
-    package static let untrusted = Hardening(
-        allowsTriggers: false, allowsViews: false, evaluatesChecks: false, limits: .untrusted)
+    /// A file that somebody gave us: no trigger fires, no view is read.
+    package static let untrusted = Hardening(allowsTriggers: false, allowsViews: false, limits: .untrusted)
     /// A file that we have created ourselves.
-    package static let own = Hardening(
-        allowsTriggers: true, allowsViews: true, evaluatesChecks: true, limits: .own)
+    package static let own = Hardening(allowsTriggers: true, allowsViews: true, limits: .own)
 }
 
 /// Limits of one connection (https://www.sqlite.org/c3ref/limit.html). SQLite lowers a value over its compiled maximum.
@@ -92,8 +88,7 @@ extension Hardening {
         }
         _ = unsafe sqlite3_busy_timeout(database, Self.defaultBusyTimeout)
         // No pragma reads the file.
-        var pragmas = "PRAGMA cell_size_check=ON; PRAGMA mmap_size=0"
-        if !evaluatesChecks { pragmas += "; PRAGMA ignore_check_constraints=ON" }
+        let pragmas = "PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA ignore_check_constraints=ON"
         let result = unsafe sqlite3_exec(database, pragmas, nil, nil, nil)
         if result != SQLITE_OK { throw unsafe SQLiteError.last(of: database, result: result) }
     }
