@@ -43,13 +43,13 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
             (missing, "the store or the models are missing or can't be read"),
             (verification, "verification or an internal check failed; nothing was swapped"),
             (cannotCreate, "the work directory or the output can't be created or trusted"),
-            (inputOutput, "input, output or a full disk; run again when it is mended"),
-            (busy, "the store is in use, or another migrator works on it"),
-            (undecided, "the state on disk isn't recognised; nothing was touched"),
-            (foreignCheckpoint, "unfinished work belongs to another plan, tool or format"),
+            (inputOutput, "input, output or a full disk; run again when it is mended, to resume"),
+            (busy, "the store is in use, or another migrator works on it; run again when it is free"),
+            (undecided, "the state on disk isn't recognised, or the store has changed; a decision is needed"),
+            (foreignCheckpoint, "unfinished work belongs to another plan, tool or format; --restart discards it"),
             (plan, "a model, a mapping or the path between versions is wrong"),
-            (interrupted, "interrupted (SIGINT)"),
-            (terminated, "terminated (SIGTERM)"),
+            (interrupted, "interrupted (SIGINT), a checkpoint is saved; run again to resume"),
+            (terminated, "terminated (SIGTERM), a checkpoint is saved; run again to resume"),
         ]
 
         init(_ kind: EngineError.Kind) {
@@ -72,21 +72,25 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
     public let remedy: String
     /// Whether the store's path holds the complete new store already; otherwise the original is untouched.
     public let storeIsNew: Bool
+    /// Whether work is kept that the same call takes up again.
+    public let isResumable: Bool
 
     /// The message and every reason, a line each.
     public var description: String {
         ([message] + details.map { "  - \($0)" }).joined(separator: "\n")
     }
 
-    /// One line: the state of the store, whether running again continues, and what to do.
+    /// One line: the state of the store, whether running again goes on from here, and what to do.
     public var outcome: String {
-        let state = storeIsNew ? "the new store is in place" : "the store is untouched"
-        let again =
-            switch code {
-            case .inputOutput, .busy, .interrupted, .terminated: "running again starts over safely"
-            default: "running again gives the same result until this is mended"
+        let state =
+            if storeIsNew {
+                "the new store is in place already; running again finishes the tidying up"
+            } else if isResumable {
+                "the store is untouched; running again resumes where this ended"
+            } else {
+                "the store is untouched; running again gives the same result until this is mended"
             }
-        return "\(state); \(again)" + (remedy.isEmpty ? "" : "; \(remedy)")
+        return remedy.isEmpty ? state : "\(state); \(remedy)"
     }
 
     init(_ error: EngineError) {
@@ -95,5 +99,6 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
         details = error.details
         remedy = error.remedy
         storeIsNew = error.state == .alreadyNew
+        isResumable = error.isResumable
     }
 }

@@ -1,5 +1,9 @@
 /// How a migration runs. What changes the rows that result: `target`, `next`, `mappingModels`, `infersDespiteMismatch`,
-/// `onViolation`, `frameworkVersion` and `schemaTemplate`; the rest is speed, memory and files written beside.
+/// `onViolation`, `badRows`, `frameworkVersion` and `schemaTemplate`; the rest is speed, memory, safety and files written
+/// beside.
+///
+/// A run takes the work of an earlier one up only where these are the same, and `output`, `rejects`, `keyMap` and
+/// `fusesSteps` too; the others may differ.
 public struct MigrationOptions: Hashable, Sendable {
     /// Where the new store goes; nil puts it in the source's place and keeps the original as a backup.
     public var output: String?
@@ -15,7 +19,9 @@ public struct MigrationOptions: Hashable, Sendable {
     public var infersDespiteMismatch = false
     /// What becomes of rows that break a rule of the destination's model, in steps with mapping models or policies.
     public var onViolation = OnViolation.stop
-    /// Where rejected rows are written, a JSON object a line; `OnViolation.reject` needs it.
+    /// What becomes of source rows that no pass can make anything of.
+    public var badRows = BadRows.fail
+    /// Where rejected rows are written, a JSON object a line; `OnViolation.reject` and `BadRows.quarantine` need it.
     public var rejects: String?
     /// Where the old and new URIs of objects whose key changes are written.
     public var keyMap: String?
@@ -29,8 +35,24 @@ public struct MigrationOptions: Hashable, Sendable {
     public var batchBytes = 1 << 20
     /// Worker threads; nil takes one for each core.
     public var jobs: Int?
+    /// Bytes that the rows in flight may take: batches, then workers, are made fewer until they fit; nil sets no limit.
+    public var memoryLimit: Int?
     /// Runs consecutive steps as one where the result is the same.
     public var fusesSteps = true
+    /// What is done about the unfinished work of an earlier run.
+    public var unfinishedWork = UnfinishedWork.resume
+    /// Seconds between checkpoints; 0 makes one with every batch. A run that is killed loses at most this.
+    public var checkpointInterval = 5.0
+    /// How hard zstd compresses checkpoints: 1 is fast, 19 is small.
+    public var checkpointCompression = 3
+    /// How much of the new store is checked before it takes the old one's place.
+    public var verification = Verification.quick
+    /// Seconds to wait before the swap for programs that read the store; 0 doesn't wait.
+    public var swapTimeout = 60.0
+    /// Migrates a store that has several names (hard links): the others keep the old store. No program may use them.
+    public var allowsHardLinks = false
+    /// The new store may belong to who runs the migration where it can't be given the old one's owner.
+    public var ignoresOwnership = false
 
     /// The defaults.
     public init() {}

@@ -7,15 +7,14 @@ import CausewayPlatform
 import CausewayStoreFormat
 
 extension MigrationPlan {
-    init(_ prepared: PreparedMigration, options: MigrationOptions) {
+    init(_ prepared: PreparedMigration, options: EngineOptions) {
         store = prepared.location.path
         storeBytes = prepared.storeBytes
         sourceVersion = prepared.sourceVersion
         targetVersion = prepared.targetVersion
         path = prepared.path
         diskBytes = prepared.steps.isEmpty ? 0 : prepared.diskBytes
-        memoryBytes = EngineOptions.memoryBytes(
-            jobs: options.jobs ?? ProcessFacts.processorCount, batchBytes: options.batchBytes)
+        memoryBytes = EngineOptions.memoryBytes(jobs: options.jobs, batchBytes: options.batchBytes)
         warnings = prepared.warnings
         steps = prepared.steps.enumerated().map { index, step in
             Step(
@@ -145,7 +144,7 @@ extension MigrationSummary {
 }
 
 extension MigrationEvent {
-    init?(_ event: EngineEvent, options: MigrationOptions) {
+    init?(_ event: EngineEvent, options: EngineOptions) {
         switch event {
         case .prepared(let prepared): self = .planned(MigrationPlan(prepared, options: options))
         case .stepBegan(let versions, let index, let count, let rows):
@@ -155,6 +154,8 @@ extension MigrationEvent {
         case .passEnded(let title, let rows, let dropped, let seconds):
             self = .passEnded(title: title, rows: rows, dropped: dropped, seconds: seconds)
         case .phaseBegan(let phase): self = .phaseBegan(phase)
+        case .resumed(let step, let rows): self = .resumed(step: step, rows: rows)
+        case .checkpoint(let sequence, let rows): self = .checkpoint(sequence: Int(clamping: sequence), rows: rows)
         case .warning(let text): self = .warning(text)
         case .statement(let sql): self = .statement(sql)
         }

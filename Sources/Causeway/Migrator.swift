@@ -52,7 +52,8 @@ public struct Migrator: Sendable {
     /// - Throws: `MigrationError` with every reason why the store can't be migrated.
     public func plan() throws(MigrationError) -> MigrationPlan {
         do throws(EngineError) {
-            return MigrationPlan(try Migration(try request()).prepare(), options: options)
+            let request = try request()
+            return MigrationPlan(try Migration(request).prepare(), options: request.options)
         } catch {
             throw MigrationError(error)
         }
@@ -60,7 +61,8 @@ public struct Migrator: Sendable {
 
     /// Migrates the store and puts the new one in place, or at `options.output`.
     ///
-    /// The work runs on threads of its own. Cancelling the task stops it at the next batch; the store is then untouched.
+    /// The work runs on threads of its own. Cancelling the task stops it at the next batch and saves what was done: the
+    /// store is then untouched, and the same call goes on from there.
     ///
     /// - Parameter events: called in order, on one of the migration's threads; it should return quickly.
     /// - Returns: what was done.
@@ -76,7 +78,6 @@ public struct Migrator: Sendable {
     func migrate(
         cancellation: Cancellation, events: @escaping @Sendable (MigrationEvent) -> Void
     ) async throws(MigrationError) -> MigrationSummary {
-        let options = options
         let request: MigrationRequest
         do throws(EngineError) {
             request = try self.request()
@@ -87,7 +88,7 @@ public struct Migrator: Sendable {
             await withCheckedContinuation { continuation in
                 let body: @Sendable () -> Void = {
                     let run = Migration(request, cancellation: cancellation) { event in
-                        if let event = MigrationEvent(event, options: options) { events(event) }
+                        if let event = MigrationEvent(event, options: request.options) { events(event) }
                     }
                     do throws(EngineError) {
                         continuation.resume(returning: .success(MigrationSummary(try run.run())))
@@ -112,30 +113,24 @@ public struct Migrator: Sendable {
     }
 
     private func request() throws(EngineError) -> MigrationRequest {
-        guard options.onViolation != .reject || options.rejects != nil else {
-            throw EngineError(
-                .usage, "rows can't be rejected without a file for them",
-                remedy: "say where rejected rows are written (--rejects)")
-        }
+        try options.check()
         return MigrationRequest(
             store: store, models: models, output: options.output, target: options.target, edges: options.next,
             frameworkVersion: options.frameworkVersion, schemaTemplate: options.schemaTemplate,
-            fusesSteps: options.fusesSteps,
-            options: EngineOptions(
-                batchRows: options.batchRows, batchBytes: options.batchBytes,
-                jobs: options.jobs ?? ProcessFacts.processorCount),
-            mappings: options.mappingModels, code: code, violations: ViolationPolicy(options.onViolation),
-            rejects: options.rejects, keyMap: options.keyMap, infersDespiteMismatch: options.infersDespiteMismatch)
+            fusesSteps: options.fusesSteps, options: try engineOptions(), mappings: options.mappingModels, code: code,
+            violations: ViolationPolicy(options.onViolation), rejects: options.rejects, keyMap: options.keyMap,
+            infersDespiteMismatch: options.infersDespiteMismatch, resume: ResumePolicy(options.unfinishedWork),
+            verification: VerificationLevel(options.verification), badRows: BadRowPolicy(options.badRows),
+            ignoresOwnership: options.ignoresOwnership, allowsHardLinks: options.allowsHardLinks,
+            swapTimeout: options.swapTimeout)
     }
-}
 
-extension ViolationPolicy {
-    init(_ choice: OnViolation) {
-        self =
-            switch choice {
-            case .stop: .stop
-            case .useDefault: .useDefault
-            case .reject: .reject
-            }
+    private func engineOptions() throws(EngineError) -> EngineOptions {
+        let wanted = EngineOptions(
+            batchRows: options.batchRows, batchBytes: options.batchBytes,
+            jobs: options.jobs ?? ProcessFacts.processorCount, checkpointInterval: options.checkpointInterval,
+            compressionLevel: Int32(clamping: options.checkpointCompression), memoryLimit: options.memoryLimit)
+        guard let limit = options.memoryLimit else { return wanted }
+        return try MemoryBudget(bytes: limit).fitting(wanted)
     }
 }

@@ -36,6 +36,12 @@ struct ByteCount: ExpressibleByArgument, Hashable, CustomStringConvertible {
 /// `stop`, `default`, `reject`.
 extension OnViolation: ExpressibleByArgument {}
 
+/// `none`, `quick`, `full`.
+extension MigrationOptions.Verification: ExpressibleByArgument {}
+
+/// `fail`, `quarantine`.
+extension MigrationOptions.BadRows: ExpressibleByArgument {}
+
 /// `A=B`: version B follows version A.
 struct VersionEdge: ExpressibleByArgument, Hashable {
     let from: String

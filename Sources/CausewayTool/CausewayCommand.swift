@@ -34,11 +34,16 @@ public struct CausewayCommand: AsyncParsableCommand {
               causeway inspect Library.sqlite --models App.xcdatamodeld
               causeway plan Library.sqlite --models App.xcdatamodeld
               causeway migrate Library.sqlite --models App.xcdatamodeld
+              causeway status Library.sqlite
+              causeway verify Library.sqlite --models App.xcdatamodeld
               causeway --version
             """),
         groupedSubcommands: [
-            CommandGroup(name: "Migration", subcommands: [PlanCommand.self, MigrateCommand.self]),
-            CommandGroup(name: "Examination", subcommands: [InspectCommand.self, ModelsCommand.self]),
+            CommandGroup(
+                name: "Migration", subcommands: [PlanCommand.self, MigrateCommand.self, StatusCommand.self]),
+            CommandGroup(name: "Backups", subcommands: [RollbackCommand.self, PurgeBackupCommand.self]),
+            CommandGroup(
+                name: "Examination", subcommands: [InspectCommand.self, VerifyCommand.self, ModelsCommand.self]),
             CommandGroup(name: "Test data", subcommands: [GenerateCommand.self]),
         ])
 
@@ -74,6 +79,7 @@ public struct CausewayCommand: AsyncParsableCommand {
     ///   - code: policies, the manager's class, mapping models in Swift, stages.
     public static func main(_ arguments: [String]?, code: MigrationCode) async {
         ignoreFatalSignals()
+        keepMemoryOutOfCrashReports()
         let arguments = arguments ?? Array(CommandLine.arguments.dropFirst())
         // Not declared to the argument parser: it would take `--version` away from `generate`.
         if arguments == ["--version"] {
@@ -82,6 +88,7 @@ public struct CausewayCommand: AsyncParsableCommand {
         }
         if let complaint = complaint(aboutCommandIn: arguments) {
             StandardStream.error.writeLine(complaint)
+            StandardStream.error.writeLine(Self.nothingTouched)
             exit(withError: ExitCode.validationFailure)
         }
         do {
@@ -94,9 +101,17 @@ public struct CausewayCommand: AsyncParsableCommand {
                 }
             }
         } catch {
+            if exitCode(for: error) == .validationFailure {
+                StandardStream.error.writeLine(fullMessage(for: error))
+                StandardStream.error.writeLine(Self.nothingTouched)
+                exit(withError: ExitCode.validationFailure)
+            }
             exit(withError: error)
         }
     }
+
+    /// What a wrong command line has done.
+    private static let nothingTouched = "no store was touched; correct the command line, then run again"
 
     /// The argument parser answers a mistyped command with "unexpected arguments"; this says what was meant.
     private static func complaint(aboutCommandIn arguments: [String]) -> String? {

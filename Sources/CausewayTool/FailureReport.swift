@@ -11,6 +11,7 @@ struct FailureReport: Encodable {
     let remedy: String
     let outcome: String
     let storeIsNew: Bool
+    let isResumable: Bool
 
     /// `code` is what the process exits with, where the error itself can't know: a SIGTERM reaches the migration as a
     /// cancelled task.
@@ -23,10 +24,11 @@ struct FailureReport: Encodable {
         remedy = error.remedy
         outcome = error.outcome
         storeIsNew = error.storeIsNew
+        isResumable = error.isResumable
     }
 
     private enum CodingKeys: String, CodingKey {
-        case event, code, exitCode, message, details, remedy, outcome, storeIsNew
+        case event, code, exitCode, message, details, remedy, outcome, storeIsNew, isResumable
     }
 
     /// The lines for a person; `aboutStore` where a store was at stake, so that its state matters.

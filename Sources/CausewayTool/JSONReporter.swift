@@ -72,6 +72,7 @@ struct EventLine: Encodable {
     private(set) var phase: String?
     private(set) var message: String?
     private(set) var sql: String?
+    private(set) var sequence: Int?
 
     init(_ summary: MigrationSummary) {
         event = "summary"
@@ -98,6 +99,12 @@ struct EventLine: Encodable {
         case .phaseBegan(let phase):
             self.event = "phaseBegan"
             self.phase = phase
+        case .resumed(let step, let rows):
+            self.event = "resumed"
+            (self.index, self.rows) = (step, rows)
+        case .checkpoint(let sequence, let rows):
+            self.event = "checkpoint"
+            (self.sequence, self.rows) = (sequence, rows)
         case .warning(let message):
             self.event = "warning"
             self.message = message

@@ -49,7 +49,19 @@ public struct MigrateArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Where rejected rows are written, a JSON object a line; needed with --on-violation reject.",
+            """
+            What becomes of source rows that nothing can be made of: fail, or quarantine (they are left out and written \
+            to the file of --rejects).
+            """,
+            valueName: "action"))
+    var badRows = MigrationOptions.BadRows.fail
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Where rejected rows are written, a JSON object a line; needed with --on-violation reject and --bad-rows \
+            quarantine.
+            """,
             valueName: "file"),
         completion: .file())
     var rejects: String?
@@ -81,48 +93,56 @@ public struct MigrateArguments: ParsableArguments {
     @Option(help: ArgumentHelp("Worker threads. (default: one a core)", valueName: "threads"))
     var jobs: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Bytes that rows in flight may take; batches, then workers, are made fewer until they fit. (default: no limit)
+            """,
+            valueName: "bytes"))
+    var memoryLimit: ByteCount?
+
     @Flag(help: "Make a complete store for every step, also where steps can run as one.")
     var noFuse = false
 
     /// Made by the argument parser.
     public init() {}
 
-    /// Rows: more don't make batches faster, and one batch is held in memory whole.
-    private static let batchSizes = 1...1_000_000
-    /// Bytes: from a page to what a machine of today has to spare for each thread.
-    private static let batchBytes = 4_096...(1 << 30)
-    /// Threads: more than any machine has cores.
-    private static let jobCounts = 1...1_024
-
     /// Refuses values that can't be meant.
     ///
     /// - Throws: `ValidationError`, which exits with 64.
     public func validate() throws {
         _ = try next.edges()
-        guard Self.batchSizes.contains(batchSize) else {
-            throw ValidationError("--batch-size must be \(Self.batchSizes.inWords) rows.")
+        guard MigrationOptions.batchRowCounts.contains(batchSize) else {
+            throw ValidationError("--batch-size must be \(MigrationOptions.batchRowCounts.inWords) rows.")
         }
-        guard Self.batchBytes.contains(batchBytes.bytes) else {
-            throw ValidationError("--batch-bytes must be \(Self.batchBytes.inWords) bytes.")
+        guard MigrationOptions.batchByteCounts.contains(batchBytes.bytes) else {
+            throw ValidationError("--batch-bytes must be \(MigrationOptions.batchByteCounts.inWords) bytes.")
         }
-        if let jobs, !Self.jobCounts.contains(jobs) {
-            throw ValidationError("--jobs must be \(Self.jobCounts.inWords) threads.")
+        if let jobs, !MigrationOptions.jobCounts.contains(jobs) {
+            throw ValidationError("--jobs must be \(MigrationOptions.jobCounts.inWords) threads.")
         }
-        if onViolation == .reject, rejects == nil {
-            throw ValidationError("--on-violation reject needs --rejects: rejected rows must not be lost.")
-        }
-        if onViolation != .reject, rejects != nil {
-            throw ValidationError("--rejects is written with --on-violation reject only; give both.")
-        }
+        try checkRejects()
         if let frameworkVersion, frameworkVersion < 1 {
             throw ValidationError("--framework-version must be a positive number, for example 1145.")
         }
     }
 
-    /// The migration that the arguments describe; `output` says where the new store goes, nil for the source's place.
-    func migrator(output: String? = nil) throws -> Migrator {
-        var options = MigrationOptions()
-        options.output = output
+    private func checkRejects() throws {
+        if onViolation == .reject, rejects == nil {
+            throw ValidationError("--on-violation reject needs --rejects: rejected rows must not be lost.")
+        }
+        if badRows == .quarantine, rejects == nil {
+            throw ValidationError("--bad-rows quarantine needs --rejects: rejected rows must not be lost.")
+        }
+        if onViolation != .reject, badRows != .quarantine, rejects != nil {
+            throw ValidationError(
+                "--rejects is written with --on-violation reject or --bad-rows quarantine only; give one of them too.")
+        }
+    }
+
+    /// The migration that the arguments describe, with what else was asked for in `options`.
+    func migrator(_ options: MigrationOptions = MigrationOptions()) throws -> Migrator {
+        var options = options
         options.target = target
         options.next = try next.edges()
         options.frameworkVersion = frameworkVersion
@@ -130,10 +150,12 @@ public struct MigrateArguments: ParsableArguments {
         options.batchRows = batchSize
         options.batchBytes = batchBytes.bytes
         options.jobs = jobs
+        options.memoryLimit = memoryLimit?.bytes
         options.fusesSteps = !noFuse
         options.mappingModels = mappingModels
         options.infersDespiteMismatch = infersDespiteMismatch
         options.onViolation = onViolation
+        options.badRows = badRows
         options.rejects = rejects
         options.keyMap = keyMap
         return Migrator(store: store, models: models, options: options, code: RegisteredCode.code)
@@ -141,5 +163,6 @@ public struct MigrateArguments: ParsableArguments {
 }
 
 extension ClosedRange<Int> {
-    fileprivate var inWords: String { "\(Figures.grouped(lowerBound)) to \(Figures.grouped(upperBound))" }
+    /// `1 to 1,000,000`
+    var inWords: String { "\(Figures.grouped(lowerBound)) to \(Figures.grouped(upperBound))" }
 }

@@ -10,19 +10,17 @@ public struct MigrateCommand: AsyncParsableCommand {
         discussion: helpText(
             """
             The new store is built beside the old one, verified, and put in its place with one rename; the old store
-            stays beside it as <store>.premigration until you remove it. A store that has the version already isn't
-            touched. Close every program that uses the store first.
+            stays beside it as <store>.premigration-… until you remove it (causeway purge-backup) or take it back
+            (causeway rollback). A store that has the version already isn't touched. Close every program that uses the
+            store first.
 
-            Ctrl-C stops at the next batch and leaves the store as it was; a second one ends the process at once.
+            A run that ended early, however it ended, is resumed by the same command. Ctrl-C saves a checkpoint and
+            stops; a second one ends the process at once. SIGUSR1 prints a line of status.
             """))
 
     @OptionGroup var arguments: MigrateArguments
 
-    @Option(
-        help: ArgumentHelp(
-            "Write the new store here and leave the old one where it is. Nothing may be there yet.", valueName: "file"),
-        completion: .file())
-    var output: String?
+    @OptionGroup var running: RunArguments
 
     @Flag(help: "Print events and the summary as JSON lines on standard output.")
     var json = false
@@ -45,21 +43,28 @@ public struct MigrateCommand: AsyncParsableCommand {
 
     /// Migrates, showing progress, and prints what was done.
     public func run() async throws {
-        let migrator = try arguments.migrator(output: output)
+        let migrator = try arguments.migrator(running.options)
         let verbosity: TextReporter.Verbosity =
             quiet || json ? .quiet : verbose == 0 ? .normal : verbose == 1 ? .passes : .statements
         let text = TextReporter(verbosity)
         let lines = json ? JSONReporter(showsEvents: !quiet, showsStatements: verbose > 1) : nil
+        let status = RunStatus()
         let task = Task { () async -> Result<MigrationSummary, MigrationError> in
             do throws(MigrationError) {
-                return .success(try await migrator.migrate { lines?.receive($0) ?? text.receive($0) })
+                let summary = try await migrator.migrate { event in
+                    status.receive(event)
+                    lines?.receive(event) ?? text.receive(event)
+                }
+                return .success(summary)
             } catch {
                 return .failure(error)
             }
         }
         let watch = SignalWatch {
-            text.say("stopping at the next batch; once more ends at once")
             task.cancel()
+            text.say("saving a checkpoint and stopping; once more ends at once")
+        } status: {
+            text.say(status.line())
         }
         let result = await task.value
         watch.end()
@@ -77,7 +82,7 @@ public struct MigrateCommand: AsyncParsableCommand {
         if let lines {
             lines.write(summary)
         } else if !quiet {
-            try printResult(SummaryText(summary: summary, output: output).lines)
+            try printResult(SummaryText(summary: summary, output: running.output).lines)
         }
     }
 }

@@ -10,17 +10,30 @@ package struct ProgressMeter {
     }
 
     private var samples: [Sample]
-    private let start: Double
     private var total = 0
+    /// Where the average is counted from: the beginning, or what an earlier run had done.
+    private var base: Sample
+    private var isRebasing = false
 
     /// - Parameter now: seconds of any clock that never goes back.
     package init(now: Double) {
-        start = now
-        samples = [Sample(time: now, rows: 0, bytes: 0)]
+        base = Sample(time: now, rows: 0, bytes: 0)
+        samples = [base]
+    }
+
+    /// What the next update says was there already: an earlier run's work has no rate.
+    package mutating func rebase() {
+        isRebasing = true
     }
 
     package mutating func update(rows: Int, bytes: Int, total: Int, now: Double) {
         self.total = total
+        if isRebasing {
+            isRebasing = false
+            base = Sample(time: now, rows: rows, bytes: bytes)
+            samples = [base]
+            return
+        }
         samples.append(Sample(time: now, rows: rows, bytes: bytes))
         // The first sample of the window stays: the rates need two.
         while samples.count > 2, samples[1].time <= now - Self.window { samples.removeFirst() }
@@ -39,11 +52,11 @@ package struct ProgressMeter {
         return elapsed > 0 ? Double(count(last) - count(samples[0])) / elapsed : 0
     }
 
-    /// Seconds, by the average since the start; nil before there is one.
+    /// Seconds, by the average of this run; nil before there is one.
     package var secondsLeft: Double? {
-        let elapsed = last.time - start
-        guard total > 0, last.rows > 0, elapsed > 0 else { return nil }
-        return Double(max(0, total - last.rows)) * elapsed / Double(last.rows)
+        let (elapsed, rows) = (last.time - base.time, last.rows - base.rows)
+        guard total > 0, rows > 0, elapsed > 0 else { return nil }
+        return Double(max(0, total - last.rows)) * elapsed / Double(rows)
     }
 
     /// ` 42 %  1,234 rows  567 rows/s  8.9 MB/s  ETA 0:42`

@@ -8,44 +8,60 @@ import Synchronization
 #endif
 
 /// A reader that goes away (`head`) and a file that reaches the user's size limit must be errors that the writing call
-/// gives, not the end of the process in the middle of a swap.
+/// gives, not the end of the process in the middle of a swap. Who asks a command for its status that has none, or has
+/// just ended, must not end it either.
 func ignoreFatalSignals() {
-    _ = signal(SIGPIPE, SIG_IGN)
-    _ = signal(SIGXFSZ, SIG_IGN)
+    for number in [SIGPIPE, SIGXFSZ, SIGUSR1] { _ = signal(number, SIG_IGN) }
 }
 
 /// Turns Ctrl-C and the system's request to end into a call: the first asks to stop, the second ends the process at once.
+/// SIGUSR1 asks for the status.
 ///
-/// Ending at once is safe too: until the swap the store is untouched, and the swap is one rename.
+/// Ending at once is safe too: until the swap the store is untouched, the swap is one rename, and what was committed is
+/// resumed.
 final class SignalWatch {
-    private static let watched = [SIGINT, SIGTERM]
+    private static let stopping = [SIGINT, SIGTERM]
 
     private let first: FirstSignal
     private let sources: [any DispatchSourceSignal]
 
-    /// - Parameter stop: called once, on a thread of Dispatch's.
-    init(_ stop: @escaping @Sendable () -> Void) {
+    /// The calls come on threads of Dispatch's, and may block: standard error may be a terminal that is held (Ctrl-S),
+    /// and a second signal must end the process all the same.
+    ///
+    /// - Parameters:
+    ///   - stop: called once.
+    ///   - status: called each time that the status is asked for.
+    init(_ stop: @escaping @Sendable () -> Void, status: @escaping @Sendable () -> Void) {
         let first = FirstSignal()
-        let queue = DispatchQueue(label: "causeway.signals")
-        sources = Self.watched.map { number in
+        let signals = DispatchQueue(label: "causeway.signals")
+        let reactions = DispatchQueue(label: "causeway.signals.reactions", attributes: .concurrent)
+        func source(_ number: Int32, _ handler: @escaping @Sendable () -> Void) -> any DispatchSourceSignal {
             // The default action would end the process before the source sees the signal.
             _ = signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-            source.setEventHandler {
-                // 128 and the signal's number, as shells count.
-                guard first.take(number) else { _exit(128 + number) }
-                stop()
-            }
+            let source = DispatchSource.makeSignalSource(signal: number, queue: signals)
+            source.setEventHandler(handler: handler)
             return source
         }
+        sources =
+            Self.stopping.map { number in
+                source(number) {
+                    guard first.take(number) else {
+                        StandardStream.error.writeLineIfReady(
+                            "ended at once: the store is complete, old or new; running again resumes what is saved")
+                        // 128 and the signal's number, as shells count.
+                        _exit(128 + number)
+                    }
+                    reactions.async(execute: stop)
+                }
+            } + [source(SIGUSR1) { reactions.async(execute: status) }]
         self.first = first
         for source in sources { source.resume() }
     }
 
-    /// Gives the signals their usual effect back.
+    /// Gives the signals that stop their usual effect back; a late question for the status stays without one.
     func end() {
         for source in sources { source.cancel() }
-        for number in Self.watched { _ = signal(number, SIG_DFL) }
+        for number in Self.stopping { _ = signal(number, SIG_DFL) }
     }
 
     /// Whether the system asked to end, rather than the user.

@@ -17,6 +17,13 @@ struct StandardStream {
         write(text.printable + "\n")
     }
 
+    /// Writes a line unless that would have to wait for a reader.
+    func writeLineIfReady(_ text: String) {
+        var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        guard unsafe poll(&request, 1, 0) == 1 else { return }
+        writeLine(text)
+    }
+
     /// Writes text as it is.
     @discardableResult
     func write(_ text: String) -> WriteOutcome {

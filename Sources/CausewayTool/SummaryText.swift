@@ -28,13 +28,17 @@ struct SummaryText {
         }
         if let backup = summary.backup {
             lines.append("The original is kept as \(backup).")
-            // A -wal of the new store would be played into the old one: it goes first.
-            let (store, backup) = (Self.quoted(summary.store), Self.quoted(backup))
-            lines.append("To undo, while no program uses the store:")
-            lines.append("  rm -f -- \(Self.quoted(summary.store + "-wal")) \(Self.quoted(summary.store + "-shm"))")
-            lines.append("  mv -- \(backup) \(store)")
+            let arguments = "\(Self.quoted(summary.store)) --backup \(Self.quoted(backup))"
+            lines.append("To undo, or to remove the original, while no program uses the store:")
+            lines.append("  \(Self.command) rollback \(arguments)")
+            lines.append("  \(Self.command) purge-backup \(arguments)")
         }
         return lines
+    }
+
+    /// What this executable was called by: a team's own has another name.
+    private static var command: String {
+        quoted(CommandLine.arguments.first ?? "causeway")
     }
 
     /// A word of a shell's command.

@@ -70,6 +70,13 @@ final class TextReporter: Sendable {
             case .phaseBegan(let phase):
                 if verbosity >= .passes { say(phase, &state) }
                 show(phase, movesRows: false, &state)
+            case .resumed(let step, let rows):
+                state.meter.rebase()
+                say("resuming step \(step + 1): \(Figures.count(rows, "row is", "rows are")) there already", &state)
+            case .checkpoint(let sequence, let rows):
+                if verbosity >= .statements {
+                    say("  checkpoint \(sequence): \(Figures.count(rows, "row", "rows"))", &state)
+                }
             case .warning(let text): say("warning: \(text)", &state)
             case .statement(let sql): if verbosity >= .statements { say("  \(sql);", &state) }
             }

@@ -1,3 +1,4 @@
+import Causeway
 import Foundation
 import Testing
 
@@ -124,15 +125,44 @@ struct FailureTests {
             ["--batch-size", "0"], ["--batch-size", "many"], ["--batch-bytes", "12X"], ["--batch-bytes", "1"],
             ["--batch-bytes", "99999999999G"], ["--jobs", "0"], ["--jobs", "-1"], ["--next", "A"], ["--next", "=B"],
             ["--next", "A=B", "--next", "A=C"], ["--framework-version", "0"], ["--quiet", "-v"], ["--frobnicate"],
-            ["superfluous"],
+            ["superfluous"], ["--restart", "--no-resume"], ["--checkpoint-interval", "-1"],
+            ["--checkpoint-interval", "nan"], ["--checkpoint-interval", "86401"], ["--checkpoint-compression", "0"],
+            ["--checkpoint-compression", "20"], ["--checkpoint-compression", "best"], ["--memory-limit", "little"],
+            ["--verify", "some"], ["--bad-rows", "ignore"], ["--bad-rows", "quarantine"], ["--rejects", "rejects"],
+            ["--swap-timeout", "-0.1"], ["--swap-timeout", "inf"], ["--swap-timeout", "soon"],
         ])
     func badFlags(flags: [String]) throws {
         let folder = try WorkFolder()
         let store = try folder.copy(SharedStores.version1, as: "Store.sqlite")
         try expectFailure(64, ["migrate", store, "--models", SharedStores.models] + flags, in: folder)
+        let run = try ToolProcess(["migrate", store, "--models", SharedStores.models] + flags, in: folder.url)
+        #expect(run.errors.contains("no store was touched; correct the command line, then run again\n"))
     }
 
-    @Test("missing arguments are named", arguments: ["inspect", "models", "plan", "migrate", "generate"])
+    @Test("a limit on memory is kept by smaller batches, and refused where the smallest don't fit")
+    func memoryLimit() throws {
+        let folder = try WorkFolder()
+        let store = try folder.copy(SharedStores.version1, as: "Store.sqlite")
+        let arguments = [
+            "plan", store, "--models", SharedStores.models, "--to", "CoreDataMigration_Example 2", "--jobs", "8",
+        ]
+        for (limit, fewestBytes) in [("1G", 34 << 20), ("20M", 19 << 20), ("1M", 768 << 10), ("25K", 24_000)] {
+            let run = try ToolProcess(arguments + ["--json", "--memory-limit", limit])
+            #expect(run.status == 0, "\(run.errors)")
+            let plan = try JSONDecoder().decode(MigrationPlan.self, from: Data(run.output.utf8))
+            #expect(plan.memoryBytes <= byteSize(limit))
+            #expect(plan.memoryBytes >= fewestBytes)
+        }
+        try expectFailure(64, arguments + ["--memory-limit", "20K"], in: folder)
+    }
+
+    private func byteSize(_ text: String) -> Int {
+        (Int(text.dropLast()) ?? 0) << (text.hasSuffix("G") ? 30 : text.hasSuffix("M") ? 20 : 10)
+    }
+
+    @Test(
+        "missing arguments are named",
+        arguments: ["inspect", "models", "plan", "migrate", "generate", "status", "rollback", "purge-backup", "verify"])
     func missingArguments(command: String) throws {
         let folder = try WorkFolder()
         try expectFailure(64, [command], in: folder)

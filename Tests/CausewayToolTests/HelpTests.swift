@@ -5,7 +5,9 @@ import Testing
 /// What the tool says about itself; `SNAP_UPDATE=1` rewrites the golden texts.
 @Suite("Help")
 struct HelpTests {
-    static let commands = ["", "inspect", "models", "plan", "migrate", "generate"]
+    static let commands = [
+        "", "inspect", "models", "plan", "migrate", "status", "verify", "rollback", "purge-backup", "generate",
+    ]
 
     private static let snapshots = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("Snapshots")
@@ -102,7 +104,10 @@ struct HelpTests {
 
     @Test(
         "a mistyped command is answered with the one that was meant",
-        arguments: [("inspct", "inspect"), ("migrat", "migrate"), ("paln", "plan"), ("genrate", "generate")])
+        arguments: [
+            ("inspct", "inspect"), ("migrat", "migrate"), ("paln", "plan"), ("genrate", "generate"),
+            ("rolback", "rollback"), ("purge-bakup", "purge-backup"),
+        ])
     func suggestion(typed: String, meant: String) throws {
         let answer = try ToolProcess([typed, "--json"])
         #expect(answer.status == 64)

@@ -40,12 +40,18 @@ final class WorkFolder {
         return path(name)
     }
 
-    /// Every file's bytes by name, folders included.
+    /// The name of the original that a migration kept; nil where there is none.
+    func backup(of name: String) throws -> String? {
+        try FileManager.default.contentsOfDirectory(atPath: url.path).first { $0.hasPrefix(name + ".premigration") }
+    }
+
+    /// Every file's bytes by name, folders included; but of a lock's text, which says who held it last.
     func content() throws -> [String: Data] {
         var result: [String: Data] = [:]
         for name in try FileManager.default.subpathsOfDirectory(atPath: url.path) {
             let file = url.appendingPathComponent(name)
-            result[name] = (try? Data(contentsOf: file)) ?? Data("a folder".utf8)
+            let isLock = name.hasSuffix(".migration/lock")
+            result[name] = isLock ? Data() : (try? Data(contentsOf: file)) ?? Data("a folder".utf8)
         }
         return result
     }

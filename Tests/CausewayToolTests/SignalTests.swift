@@ -1,43 +1,132 @@
 import Foundation
 import Testing
 
-/// Ctrl-C and the system's request to end, while rows are moved.
+/// A `causeway migrate` that is under way, with its events.
+private final class RunningMigration {
+    let process = Process()
+    private let events = Pipe()
+    private let errorFile: String
+    private(set) var output = ""
+
+    init(_ folder: WorkFolder, environment: [String: String] = [:]) throws {
+        let store = try folder.copy(
+            SharedStores.path("posts-and-colors/CoreDataMigration_Example_3.sqlite"), as: "Store.sqlite")
+        process.executableURL = URL(fileURLWithPath: try #require(ToolProcess.path))
+        // One row a batch: 15,990 chances to stop, and a run that takes far longer than the signal's way.
+        process.arguments = [
+            "migrate", store, "--models", Self.models, "--json", "--batch-size", "1", "--jobs", "1",
+        ]
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        errorFile = NSTemporaryDirectory() + "causeway-errors-" + UUID().uuidString
+        try Data().write(to: URL(fileURLWithPath: errorFile))
+        process.standardOutput = events
+        process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: errorFile))
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: errorFile)
+    }
+
+    static let models = SharedStores.path("posts-and-colors/CoreDataMigration_Example.xcdatamodeld")
+
+    var errors: String { (try? String(contentsOfFile: errorFile, encoding: .utf8)) ?? "" }
+
+    /// Waits for an event's name.
+    func wait(for event: String) {
+        while !output.contains("\"event\":\"\(event)\"") {
+            let bytes = events.fileHandleForReading.availableData
+            if bytes.isEmpty { return }
+            output += String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
+    func send(_ signal: Int32) {
+        kill(process.processIdentifier, signal)
+    }
+
+    func waitUntilExit() {
+        output += String(decoding: events.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+    }
+}
+
+/// Ctrl-C, the system's request to end, and the question for the status, while rows are moved.
 @Suite("Signals", .enabled(if: SharedStores.exist, "shared/stores is missing"))
 struct SignalTests {
     @Test(
-        "a signal stops the migration, the store stays as it was, and running again migrates it",
+        "a signal stops the migration, the store stays as it was, and running again resumes it",
         arguments: [(SIGINT, Int32(130)), (SIGTERM, Int32(143))])
     func stop(signal: Int32, status: Int32) throws {
         let folder = try WorkFolder()
-        let store = try folder.copy(
-            SharedStores.path("posts-and-colors/CoreDataMigration_Example_3.sqlite"), as: "Store.sqlite")
-        let before = try folder.content()["Store.sqlite"]
-        let models = SharedStores.path("posts-and-colors/CoreDataMigration_Example.xcdatamodeld")
-        // One row a batch: 15,990 chances to stop, and a run that takes far longer than the signal's way.
-        let arguments = ["migrate", store, "--models", models, "--json", "--batch-size", "1", "--jobs", "1"]
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: try #require(ToolProcess.path))
-        process.arguments = arguments
-        let (output, errors) = (Pipe(), Pipe())
-        process.standardOutput = output
-        process.standardError = errors
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        var text = ""
-        while !text.contains("passBegan") {
-            let bytes = output.fileHandleForReading.availableData
-            if bytes.isEmpty { break }
-            text += String(decoding: bytes, as: UTF8.self)
-        }
-        kill(process.processIdentifier, signal)
-        text += String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationReason == .exit)
-        #expect(process.terminationStatus == status)
-        #expect(text.contains("\"exitCode\":\(status)"))
-        #expect(try folder.content()["Store.sqlite"] == before)
-        let again = try ToolProcess(["migrate", store, "--models", models])
+        let run = try RunningMigration(folder)
+        run.wait(for: "passBegan")
+        run.send(signal)
+        run.waitUntilExit()
+        #expect(run.process.terminationReason == .exit)
+        #expect(run.process.terminationStatus == status)
+        #expect(run.output.contains("\"exitCode\":\(status)"))
+        #expect(run.output.contains("\"isResumable\":true"))
+        #expect(run.errors.contains("the store is untouched; running again resumes where this ended"))
+        let store = folder.path("Store.sqlite")
+        let original = SharedStores.path("posts-and-colors/CoreDataMigration_Example_3.sqlite")
+        #expect(FileManager.default.contentsEqual(atPath: store, andPath: original))
+        let again = try ToolProcess(["migrate", store, "--models", RunningMigration.models, "--json"])
         #expect(again.status == 0, "\(again.errors)")
-        #expect(try Set(folder.content().keys) == ["Store.sqlite", "Store.sqlite.premigration"])
+        #expect(again.output.contains("\"event\":\"resumed\""))
+        let backup = try #require(try folder.backup(of: "Store.sqlite"))
+        #expect(try Set(folder.content().keys) == ["Store.sqlite", backup])
     }
+
+    @Test("SIGUSR1 prints a line of status and stops nothing")
+    func status() throws {
+        let folder = try WorkFolder()
+        let run = try RunningMigration(folder)
+        run.wait(for: "progress")
+        run.send(SIGUSR1)
+        run.waitUntilExit()
+        #expect(run.process.terminationStatus == 0)
+        #expect(run.errors.contains("step 1 of 1 ("), "\(run.errors)")
+        #expect(run.errors.split(separator: "\n").count == 1)
+        #expect(run.output.contains("\"event\":\"summary\""))
+    }
+
+    #if DEBUG
+        @Test("a second signal ends the process at once, wherever it hangs, and the store is complete")
+        func second() throws {
+            let folder = try WorkFolder()
+            // The first commit lasts far longer than the test: nothing but the second signal can end the process.
+            let run = try RunningMigration(folder, environment: ["CAUSEWAY_PAUSE_AT": "committing:600000"])
+            run.wait(for: "stepBegan")
+            run.send(SIGTERM)
+            while !run.errors.contains("saving a checkpoint and stopping"), run.process.isRunning { usleep(10_000) }
+            run.send(SIGINT)
+            run.waitUntilExit()
+            #expect(run.process.terminationReason == .exit)
+            #expect(run.process.terminationStatus == 128 + SIGINT)
+            #expect(run.errors.contains("ended at once: the store is complete, old or new"))
+            let original = SharedStores.path("posts-and-colors/CoreDataMigration_Example_3.sqlite")
+            #expect(FileManager.default.contentsEqual(atPath: folder.path("Store.sqlite"), andPath: original))
+        }
+    #endif
+
+    #if os(Linux)
+        @Test("a crash ends the process without showing memory")
+        func crash() throws {
+            // What the test runner was started with is no wish of this process's user.
+            guard ProcessInfo.processInfo.environment["SWIFT_BACKTRACE"] == nil else { return }
+            let folder = try WorkFolder()
+            let run = try RunningMigration(folder)
+            run.wait(for: "passBegan")
+            run.send(SIGILL)
+            run.waitUntilExit()
+            #expect(run.process.terminationReason == .uncaughtSignal)
+            #expect(run.process.terminationStatus == SIGILL)
+            #expect(run.errors == "")
+            let again = try ToolProcess(
+                ["migrate", folder.path("Store.sqlite"), "--models", RunningMigration.models, "--quiet"])
+            #expect(again.status == 0, "\(again.errors)")
+        }
+    #endif
 }

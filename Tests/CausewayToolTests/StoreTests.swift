@@ -36,19 +36,25 @@ struct StoreTests {
         #expect(after.versions == [Self.target])
         #expect(after.rowCount == rows)
         #expect(after.problems == [])
-        #expect(try folder.content()["it's a store.sqlite.premigration"] == before["it's a store.sqlite"])
-        #expect(try Set(folder.content().keys) == ["it's a store.sqlite", "it's a store.sqlite.premigration"])
+        let backup = try #require(try folder.backup(of: "it's a store.sqlite"))
+        #expect(try folder.content()[backup] == before["it's a store.sqlite"])
+        let migrated = try folder.content()["it's a store.sqlite"]
+        #expect(try Set(folder.content().keys) == ["it's a store.sqlite", backup])
         // Every pass is explained.
         #expect(run.errors.contains("project"))
-        // The commands of the undo are run as they are printed.
-        let undo = run.output.split(separator: "\n").filter { $0.hasPrefix("  ") }.joined(separator: "\n")
+        // The command of the undo is run as it is printed.
+        let undo = String(try #require(run.output.split(separator: "\n").first { $0.contains(" rollback ") }))
         let shell = Process()
         shell.executableURL = URL(fileURLWithPath: "/bin/sh")
         shell.arguments = ["-e", "-c", undo]
         try shell.run()
         shell.waitUntilExit()
         #expect(shell.terminationStatus == 0)
-        #expect(try folder.content() == before)
+        // What was there is kept too.
+        var undone = try folder.content()
+        let kept = try #require(undone.keys.first { $0.contains(".rolledback-") })
+        #expect(undone.removeValue(forKey: kept) == migrated)
+        #expect(undone == before)
     }
 
     @Test("--output leaves the store as it is")

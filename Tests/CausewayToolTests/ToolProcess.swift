@@ -22,7 +22,7 @@ struct ToolProcess {
         }.first { FileManager.default.isExecutableFile(atPath: $0) }
     }()
 
-    init(_ arguments: [String], in directory: URL? = nil) throws {
+    init(_ arguments: [String], in directory: URL? = nil, environment: [String: String] = [:]) throws {
         guard let path = Self.path else { throw CocoaError(.fileNoSuchFile) }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("causeway-out-" + UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -35,6 +35,7 @@ struct ToolProcess {
         process.arguments = arguments
         process.currentDirectoryURL = directory
         process.environment = ProcessInfo.processInfo.environment.merging(["COLUMNS": "80", "LINES": "24"]) { $1 }
+            .merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = try FileHandle(forWritingTo: output)
         process.standardError = try FileHandle(forWritingTo: errors)

@@ -1,0 +1,108 @@
+import CausewayEngine
+
+extension MigrationOptions {
+    /// What is done about the unfinished work of an earlier run on the same store.
+    public enum UnfinishedWork: String, Hashable, Sendable, CaseIterable {
+        /// It is taken up where it ended; work of another plan, and of a store that was written to since, is refused.
+        case resume
+        /// Any is refused, so that one can look at it first.
+        case refuse
+        /// It is discarded, and the run begins anew.
+        case restart
+    }
+
+    /// How much of the new store is checked before it takes the old one's place.
+    public enum Verification: String, Hashable, Sendable, CaseIterable {
+        /// The rows that were written against those that were read.
+        case none
+        /// Also counts and digests of the passes, metadata, hashes, the structure of every page, uniqueness and links.
+        case quick
+        /// Also every carried value, read again from both stores, and SQLite's integrity check.
+        case full
+    }
+
+    /// What becomes of a source row that no pass can make anything of: a value that its attribute's type can't hold, text
+    /// that is no UTF-8 where it must be changed.
+    public enum BadRows: String, Hashable, Sendable, CaseIterable {
+        /// The migration stops; the error names the row.
+        case fail
+        /// The row is left out and written to the file of rejected rows.
+        case quarantine
+    }
+
+    /// Rows: more don't make batches faster, and one batch is held in memory whole.
+    public static let batchRowCounts = 1...1_000_000
+    /// Bytes: from a page to what a machine of today has to spare for each thread.
+    public static let batchByteCounts = 4_096...(1 << 30)
+    /// Threads: more than any machine has cores.
+    public static let jobCounts = 1...1_024
+    /// Levels that zstd has without modes of their own.
+    public static let compressionLevels = 1...19
+    /// Seconds: a day is as good as never, and more is a mistake.
+    public static let intervals = 0.0...86_400.0
+
+    /// Refuses values that can't be meant.
+    func check() throws(EngineError) {
+        if onViolation == .reject || badRows == .quarantine, rejects == nil {
+            throw EngineError(
+                .usage, "rows can't be rejected without a file for them",
+                remedy: "say where rejected rows are written (--rejects)")
+        }
+        guard Self.batchRowCounts.contains(batchRows), Self.batchByteCounts.contains(batchBytes),
+            Self.jobCounts.contains(jobs ?? 1)
+        else {
+            throw EngineError(
+                .usage, "a batch has 1 to 1,000,000 rows and 4 KiB to 1 GiB, and there are 1 to 1,024 jobs")
+        }
+        guard Self.compressionLevels.contains(checkpointCompression) else {
+            throw EngineError(.usage, "checkpoints are compressed with a level from 1 to 19")
+        }
+        // NaN is in no range.
+        guard Self.intervals.contains(checkpointInterval), Self.intervals.contains(swapTimeout) else {
+            throw EngineError(.usage, "an interval or a time to wait must be from 0 to 86,400 seconds")
+        }
+    }
+}
+
+extension ResumePolicy {
+    init(_ choice: MigrationOptions.UnfinishedWork) {
+        self =
+            switch choice {
+            case .resume: .automatic
+            case .refuse: .never
+            case .restart: .restart
+            }
+    }
+}
+
+extension VerificationLevel {
+    init(_ choice: MigrationOptions.Verification) {
+        self =
+            switch choice {
+            case .none: .none
+            case .quick: .quick
+            case .full: .full
+            }
+    }
+}
+
+extension BadRowPolicy {
+    init(_ choice: MigrationOptions.BadRows) {
+        self =
+            switch choice {
+            case .fail: .fail
+            case .quarantine: .quarantine
+            }
+    }
+}
+
+extension ViolationPolicy {
+    init(_ choice: OnViolation) {
+        self =
+            switch choice {
+            case .stop: .stop
+            case .useDefault: .useDefault
+            case .reject: .reject
+            }
+    }
+}

@@ -1,0 +1,73 @@
+import CausewayEngine
+
+/// The original that a migration has kept beside the new store: put it back, or remove it for good.
+///
+/// ```swift
+/// let undone = try StoreBackup(store: "Library.sqlite").rollback()
+/// print("the original is back; the migrated store is at", undone.keptAt)
+/// ```
+public struct StoreBackup: Hashable, Sendable {
+    /// The store's main file.
+    public let store: String
+    /// Which backup is meant; nil where there is only one, or for all in `purge`.
+    public let backup: String?
+
+    /// Names a store's backup; nothing is read yet.
+    ///
+    /// - Parameters:
+    ///   - store: path of the store's main file.
+    ///   - backup: path of the backup, `<store>.premigration-XXXXXXXX`; nil for the only one.
+    public init(store: String, backup: String? = nil) {
+        self.store = store
+        self.backup = backup
+    }
+
+    /// What a rollback has done.
+    public struct Rollback: Hashable, Sendable, Codable {
+        /// The store's path, at which the original is again.
+        public var store: String
+        /// The name that the original had as a backup.
+        public var restored: String
+        /// Where the store is that was there before.
+        public var keptAt: String
+    }
+
+    /// Puts the backup back at the store's path, with one rename. The store that is there gets another name, with all that
+    /// was written to it.
+    ///
+    /// - Returns: what lies where.
+    /// - Throws: `MigrationError`: `missing` without a backup, `busy` where a program uses the store, `sourceData` where
+    ///   the backup is damaged, `undecided` where a migration of the store isn't finished. Nothing is changed then.
+    public func rollback() throws(MigrationError) -> Rollback {
+        do throws(EngineError) {
+            let outcome = try BackupRollback(store: store, backup: backup).run()
+            return Rollback(store: outcome.store, restored: outcome.restored, keptAt: outcome.keptAt)
+        } catch {
+            throw MigrationError(error)
+        }
+    }
+
+    /// What a purge has removed.
+    public struct Purge: Hashable, Sendable, Codable {
+        /// The store's path.
+        public var store: String
+        /// Paths of the backups that are gone.
+        public var removed: [String]
+        /// Bytes that they had.
+        public var bytes: Int
+    }
+
+    /// Removes the backup, or all of them where none is named: there is no way back then.
+    ///
+    /// - Returns: what was removed; nothing where there was no backup.
+    /// - Throws: `MigrationError`: `missing` or `sourceData` where the store itself isn't there or is none, so that a
+    ///   backup may be all that is left, `undecided` where a migration of the store isn't finished.
+    public func purge() throws(MigrationError) -> Purge {
+        do throws(EngineError) {
+            let outcome = try BackupPurge(store: store, backup: backup).run()
+            return Purge(store: outcome.store, removed: outcome.removed, bytes: outcome.bytes)
+        } catch {
+            throw MigrationError(error)
+        }
+    }
+}

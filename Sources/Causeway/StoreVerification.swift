@@ -1,0 +1,100 @@
+/// What is wrong with a store, found by reading it without changing a byte of it.
+///
+/// Asked is what a damaged disk, a crash of another program or an app's own SQL can leave behind: the structure of the
+/// database, metadata, the store's own model, Z_PRIMARYKEY, entity numbers, links that lead nowhere, one-to-ones that
+/// aren't led back, missing mandatory values, doubled unique values, files of external storage.
+///
+/// SQLite keeps no checksums: a value that turned into another valid value can't be found in a single store. (A migration
+/// compares source and new store cell by cell: see ``MigrationOptions``.)
+///
+/// Entities, properties and keys are named, never a row's content.
+///
+/// ```swift
+/// let verification = try StoreVerification(store: "Library.sqlite", models: "App.xcdatamodeld")
+/// for finding in verification.findings { print(finding.message) }
+/// ```
+public struct StoreVerification: Hashable, Codable, Sendable {
+    /// The store's path, links resolved.
+    public var store: String
+    /// Where the versions were looked up; nil where no models were given.
+    public var models: String?
+    /// The versions among the models whose hashes are the store's; several where versions differ in nothing that is
+    /// stored, none where no models were given or none fits.
+    public var versions: [String]
+    /// Whose model the rows were examined with; where it is unknown, they were not.
+    public var modelOrigin: StoreInspection.ModelOrigin
+    /// Whether indexes were compared with their tables' rows too, which costs most on large stores.
+    public var comparedIndexes: Bool
+    /// Rows of all entities.
+    public var rowCount: Int
+    /// What is wrong; empty for a sound store.
+    public var findings: [Finding]
+    /// What isn't wrong but worth knowing: files without a reference, questions that couldn't be asked.
+    public var notes: [Finding]
+
+    /// Whether nothing is wrong.
+    public var isSound: Bool { findings.isEmpty }
+
+    /// One thing that was found.
+    public struct Finding: Hashable, Codable, Sendable {
+        /// What kind of trouble it is.
+        public var kind: Kind
+        /// The entity concerned; nil where it isn't about one.
+        public var entity: String?
+        /// The attribute or relationship concerned, or the properties of a uniqueness constraint; nil where it isn't
+        /// about one.
+        public var property: String?
+        /// One sentence that names place and keys.
+        public var message: String
+        /// How many rows are concerned; 0 where it isn't about rows.
+        public var rowCount: Int
+        /// Z_PK of the first of them, at most 20; of a join table's rows the keys that lead nowhere.
+        public var keys: [Int64]
+    }
+
+    /// Kinds of trouble. New kinds may come: treat an unknown one as trouble.
+    public struct Kind: RawRepresentable, Hashable, Codable, Sendable {
+        /// The name, stable over releases.
+        public let rawValue: String
+
+        /// A kind by its name.
+        ///
+        /// - Parameter rawValue: the name; any text is taken.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// SQLite finds pages, rows or indexes damaged.
+        public static let structure = Kind(rawValue: "structure")
+        /// A table or column isn't what the model asks for.
+        public static let schema = Kind(rawValue: "schema")
+        /// Z_METADATA contradicts itself.
+        public static let metadata = Kind(rawValue: "metadata")
+        /// The store's own model can't be read, or isn't the one in its metadata.
+        public static let modelCache = Kind(rawValue: "modelCache")
+        /// None of the given versions is the store's.
+        public static let version = Kind(rawValue: "version")
+        /// Z_PRIMARYKEY doesn't fit the rows.
+        public static let primaryKeys = Kind(rawValue: "primaryKeys")
+        /// Rows of an entity that their table doesn't have.
+        public static let unknownEntity = Kind(rawValue: "unknownEntity")
+        /// A to-one leads to a row that isn't there.
+        public static let dangling = Kind(rawValue: "dangling")
+        /// A to-one's entity number isn't that of the row to which it leads.
+        public static let entityNumber = Kind(rawValue: "entityNumber")
+        /// A link of a join table lacks one of its rows.
+        public static let joinEnd = Kind(rawValue: "joinEnd")
+        /// A one-to-one isn't led back.
+        public static let asymmetric = Kind(rawValue: "asymmetric")
+        /// A mandatory attribute or to-one is NULL.
+        public static let missingValue = Kind(rawValue: "missingValue")
+        /// Values that a uniqueness constraint wants only once.
+        public static let notUnique = Kind(rawValue: "notUnique")
+        /// A value's file isn't there, or the value is no valid reference to one.
+        public static let externalData = Kind(rawValue: "externalData")
+        /// A note: files to which no value refers.
+        public static let unreferencedFiles = Kind(rawValue: "unreferencedFiles")
+        /// A note: something couldn't be asked.
+        public static let notChecked = Kind(rawValue: "notChecked")
+    }
+}

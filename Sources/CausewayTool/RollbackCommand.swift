@@ -1,0 +1,80 @@
+public import ArgumentParser
+import Causeway
+
+/// `causeway rollback`: takes a migration back.
+public struct RollbackCommand: ParsableCommand {
+    /// Name and help.
+    public static let configuration = CommandConfiguration(
+        commandName: "rollback",
+        abstract: "Puts the original that a migration kept back in the store's place.",
+        discussion: helpText(
+            """
+            One rename brings the original back. The migrated store isn't removed: it is kept as
+            <store>.rolledback-XXXXXXXX, with all that was written to it since. Close every program that uses the store
+            first.
+            """))
+
+    @OptionGroup var arguments: BackupArguments
+
+    /// Made by the argument parser.
+    public init() {}
+
+    /// Rolls back and prints what lies where.
+    public func run() throws {
+        let outcome = try reportingFailure(asJSON: arguments.json, aboutStore: true) { () throws(MigrationError) in
+            try StoreBackup(store: arguments.store, backup: arguments.backup).rollback()
+        }
+        guard !arguments.json else { return try printResult([try JSONText.document(outcome)]) }
+        try printResult([
+            "\(outcome.store): the original is back (it was \(outcome.restored))",
+            "The store that was there is kept as \(outcome.keptAt); remove it when nobody needs it.",
+        ])
+    }
+}
+
+/// `causeway purge-backup`: removes what a migration kept.
+public struct PurgeBackupCommand: ParsableCommand {
+    /// Name and help.
+    public static let configuration = CommandConfiguration(
+        commandName: "purge-backup",
+        abstract: "Removes the original that a migration kept.",
+        discussion: helpText(
+            """
+            Nothing is asked: afterwards the migration can't be taken back. Without --backup all backups of the store
+            are removed. The store itself must be there and be one, since else a backup may be all that is left.
+            """))
+
+    @OptionGroup var arguments: BackupArguments
+
+    /// Made by the argument parser.
+    public init() {}
+
+    /// Removes, and prints what and how many bytes.
+    public func run() throws {
+        let outcome = try reportingFailure(asJSON: arguments.json, aboutStore: true) { () throws(MigrationError) in
+            try StoreBackup(store: arguments.store, backup: arguments.backup).purge()
+        }
+        guard !arguments.json else { return try printResult([try JSONText.document(outcome)]) }
+        guard !outcome.removed.isEmpty else { return try printResult(["\(outcome.store): there is no backup"]) }
+        let files = Figures.count(outcome.removed.count, "backup", "backups")
+        try printResult(outcome.removed.map { "removed \($0)" } + ["\(files), \(Figures.bytes(outcome.bytes))"])
+    }
+}
+
+/// Which backup of which store.
+public struct BackupArguments: ParsableArguments {
+    @Argument(help: "The store's main file.", completion: .file())
+    var store: String
+
+    @Option(
+        help: ArgumentHelp(
+            "The backup that is meant, <store>.premigration-XXXXXXXX, where there are several.", valueName: "file"),
+        completion: .file())
+    var backup: String?
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    /// Made by the argument parser.
+    public init() {}
+}

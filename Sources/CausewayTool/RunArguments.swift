@@ -1,0 +1,83 @@
+public import ArgumentParser
+import Causeway
+
+/// How a migration runs, resumes, checks itself and ends; nothing here changes the rows that result.
+public struct RunArguments: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Write the new store here and leave the old one where it is. Nothing may be there yet.", valueName: "file"),
+        completion: .file())
+    var output: String?
+
+    @Flag(help: "Discard the unfinished work of an earlier run and begin anew.")
+    var restart = false
+
+    @Flag(help: "Refuse where there is unfinished work of an earlier run, rather than resume it.")
+    var noResume = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Seconds between checkpoints; 0 makes one with every batch. A killed run loses at most this.",
+            valueName: "seconds"))
+    var checkpointInterval = MigrationOptions().checkpointInterval
+
+    @Option(help: ArgumentHelp("How hard checkpoints are compressed, from 1 to 19.", valueName: "level"))
+    var checkpointCompression = MigrationOptions().checkpointCompression
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            How much of the new store is checked before it takes the old one's place: none, quick, or full (every \
+            carried value is read again).
+            """,
+            valueName: "level"))
+    var verify = MigrationOptions().verification
+
+    @Option(
+        help: ArgumentHelp(
+            "Seconds to wait before the swap for programs that read the store; 0 doesn't wait.", valueName: "seconds"))
+    var swapTimeout = MigrationOptions().swapTimeout
+
+    @Flag(
+        name: .customLong("allow-hardlinks"),
+        help: "Migrate a store that has other names (hard links); these keep the old store.")
+    var allowsHardLinks = false
+
+    @Flag(
+        name: .customLong("ignore-ownership"),
+        help: "Let the new store belong to you where it can't be given the old one's owner.")
+    var ignoresOwnership = false
+
+    /// Made by the argument parser.
+    public init() {}
+
+    /// Refuses values that can't be meant, and flags that contradict each other.
+    ///
+    /// - Throws: `ValidationError`, which exits with 64.
+    public func validate() throws {
+        if restart, noResume {
+            throw ValidationError("--restart and --no-resume contradict each other; give one of them.")
+        }
+        for (flag, seconds) in [("--checkpoint-interval", checkpointInterval), ("--swap-timeout", swapTimeout)]
+        where !MigrationOptions.intervals.contains(seconds) {
+            throw ValidationError("\(flag) must be 0 to 86,400 seconds.")
+        }
+        guard MigrationOptions.compressionLevels.contains(checkpointCompression) else {
+            throw ValidationError("--checkpoint-compression must be \(MigrationOptions.compressionLevels.inWords).")
+        }
+    }
+
+    /// The arguments as the library takes them.
+    var options: MigrationOptions {
+        var options = MigrationOptions()
+        options.output = output
+        options.unfinishedWork = restart ? .restart : noResume ? .refuse : .resume
+        options.checkpointInterval = checkpointInterval
+        options.checkpointCompression = checkpointCompression
+        options.verification = verify
+        options.swapTimeout = swapTimeout
+        options.allowsHardLinks = allowsHardLinks
+        options.ignoresOwnership = ignoresOwnership
+        return options
+    }
+}

@@ -1,0 +1,33 @@
+public import ArgumentParser
+import Causeway
+
+/// `causeway status`: how far a migration is.
+public struct StatusCommand: ParsableCommand {
+    /// Name and help.
+    public static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Shows how far a migration of a store is.",
+        discussion: helpText(
+            """
+            The checkpoints in the work directory are read; a run that is under way isn't touched, and neither is the
+            store. A run that is under way prints the same to its own terminal on SIGUSR1.
+            """))
+
+    @Argument(
+        help: "The store's main file; with --output, the path that was given there.", completion: .file())
+    var store: String
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    /// Made by the argument parser.
+    public init() {}
+
+    /// Reads and prints.
+    public func run() throws {
+        let status = try reportingFailure(asJSON: json, aboutStore: true) { () throws(MigrationError) in
+            try MigrationStatus(store: store)
+        }
+        try printResult(json ? [try JSONText.document(status)] : StatusText(status: status).lines)
+    }
+}

@@ -1,0 +1,58 @@
+package import Causeway
+
+/// The status of a migration as a person reads it.
+package struct StatusText {
+    let status: MigrationStatus
+
+    package init(status: MigrationStatus) {
+        self.status = status
+    }
+
+    package var lines: [String] {
+        guard status.state != .none else { return ["\(status.store): no migration is under way or unfinished"] }
+        var lines = ["Store       \(status.store)", "State       \(state)"]
+        if !status.path.isEmpty { lines.append("Version     \(status.path.joined(separator: " → "))") }
+        if status.state == .running {
+            lines.append(
+                "Step        \(status.step + 1) of \(status.stepCount): \(status.versions.joined(separator: " → "))")
+            if let station = status.station { lines.append("At          \(station)") }
+        }
+        if let checkpoint = status.checkpoints.last {
+            let age = checkpoint.ageSeconds.map { ", \(Figures.seconds($0)) ago" } ?? ""
+            let share =
+                status.totalRows > 0
+                ? " of about \(Figures.grouped(status.totalRows)) "
+                    + "(\(Int(min(1, Double(status.rows) / Double(status.totalRows)) * 100)) %)" : ""
+            lines += [
+                "Rows        \(Figures.grouped(status.rows))\(share), \(Figures.bytes(status.bytes)) read",
+                "Checkpoint  \(Figures.grouped(checkpoint.sequence)), \(Figures.bytes(checkpoint.bytes))\(age)",
+            ]
+        } else if status.state == .running {
+            lines.append("Checkpoint  none of this step yet")
+        }
+        lines.append("Disk        \(Figures.bytes(status.workBytes)) in \(status.workDirectory)")
+        return lines + advice
+    }
+
+    private var state: String {
+        let process =
+            status.processID.map { ", process \($0) works on it" } ?? ", no process of this machine works on it"
+        switch status.state {
+        case .none: return "nothing to do"
+        case .starting: return "beginning" + process
+        case .running: return "moving rows" + process
+        case .swapping: return "the new store is complete and about to take its place" + process
+        case .swapped: return "the new store is in place, what built it is left" + process
+        }
+    }
+
+    private var advice: [String] {
+        guard status.processID == nil else { return [] }
+        switch status.state {
+        case .none: return []
+        case .starting: return ["", "Run the migration again: it begins anew."]
+        case .running, .swapping: return ["", "Run the same migration again: it resumes."]
+        case .swapped: return ["", "Run the same migration again: it removes the rest."]
+        }
+    }
+}
