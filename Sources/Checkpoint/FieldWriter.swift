@@ -28,6 +28,11 @@ package struct FieldWriter: Sendable {
     }
 
     /// One byte, 0 or 1.
+    /// How many elements follow, for `FieldReader.count`: an unsigned varint.
+    package mutating func write(count: Int) {
+        write(UInt64(clamping: count))
+    }
+
     package mutating func write(_ value: Bool) {
         bytes.append(value ? 1 : 0)
     }

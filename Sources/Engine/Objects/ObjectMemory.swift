@@ -72,7 +72,7 @@ final class ObjectMemory {
     static func payload(_ journal: AssociationJournal) -> [UInt8] {
         var writer = FieldWriter()
         writer.write(bytes: DeltaColumns.encode(journal.columns))
-        writer.write(journal.shared.count)
+        writer.write(count: journal.shared.count)
         for shared in journal.shared {
             writer.write(Int(shared.entity))
             writer.write(shared.attribute)
@@ -142,14 +142,14 @@ final class ObjectMemory {
     // MARK: - Keys
 
     private static func write(_ state: KeySource.State, _ writer: inout FieldWriter) {
-        writer.write(state.last.count)
+        writer.write(count: state.last.count)
         for key in state.last { writer.write(key) }
-        writer.write(state.rows.count)
+        writer.write(count: state.rows.count)
         for (number, rows) in state.rows.sorted(by: { $0.key < $1.key }) {
             writer.write(Int(number))
             writer.write(rows)
         }
-        writer.write(state.places.count)
+        writer.write(count: state.places.count)
         for place in state.places {
             writer.write(place.table)
             writer.write(place.column)

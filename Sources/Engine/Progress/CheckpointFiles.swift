@@ -111,7 +111,7 @@ final class CheckpointFiles {
     func saveSegments(_ writer: inout FieldWriter) {
         var chain = Digest256.Chain()
         for digest in segments { chain.append(digest) }
-        writer.write(segments.count)
+        writer.write(count: segments.count)
         writer.write(bytes: chain.value)
     }
 

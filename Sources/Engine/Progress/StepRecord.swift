@@ -46,7 +46,7 @@ struct StepRecord: Hashable, Sendable {
         writer.write(status.rows)
         writer.write(status.bytes)
         writer.write(status.total)
-        writer.write(parts.count)
+        writer.write(count: parts.count)
         // Sorted: the same state gives the same bytes.
         for (name, bytes) in parts.sorted(by: { $0.key < $1.key }) {
             writer.write(name)

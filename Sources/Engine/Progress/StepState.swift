@@ -74,7 +74,7 @@ extension StepState {
     private static let maximumEntries = 1_000_000
 
     func save(_ writer: inout FieldWriter) {
-        writer.write(passes.count)
+        writer.write(count: passes.count)
         for pass in passes {
             writer.write(pass.station)
             writer.write(pass.written)
@@ -107,7 +107,7 @@ extension StepState {
     }
 
     static func save(_ counts: [String: Int], _ writer: inout FieldWriter) {
-        writer.write(counts.count)
+        writer.write(count: counts.count)
         for (name, count) in counts.sorted(by: { $0.key < $1.key }) {
             writer.write(name)
             writer.write(count)
@@ -129,15 +129,15 @@ extension ObjectRun.Result {
 
     func save(_ writer: inout FieldWriter) {
         for number in [read, bytes, endedLinks, dropped] { writer.write(number) }
-        writer.write(made.count)
+        writer.write(count: made.count)
         for (number, count) in made.sorted(by: { $0.key < $1.key }) {
             writer.write(Int(number))
             writer.write(count)
         }
-        writer.write(indexes.count)
+        writer.write(count: indexes.count)
         for index in indexes.sorted() { writer.write(index) }
         writer.write(recorded != nil)
-        writer.write(recorded?.count ?? 0)
+        writer.write(count: recorded?.count ?? 0)
         for mapping in (recorded ?? []).sorted() { writer.write(mapping) }
         writer.write(stations ?? 0)
         validation.save(&writer)
@@ -169,13 +169,13 @@ extension ValidationOutcome {
 
     /// What a resumed run must report: all but the single rows.
     func save(_ writer: inout FieldWriter) {
-        writer.write(counts.count)
+        writer.write(count: counts.count)
         for count in counts {
             writer.write(count.entity)
             writer.write(count.property)
             writer.write(count.code)
             writer.write(count.reason)
-            writer.write(count.count)
+            writer.write(count: count.count)
         }
         writer.write(defaulted)
         StepState.save(rejectedRows, &writer)
@@ -212,7 +212,7 @@ extension StoreCounts {
 
     func save(_ writer: inout FieldWriter) {
         StepState.save(tables, &writer)
-        writer.write(entities.count)
+        writer.write(count: entities.count)
         for (number, count) in entities.sorted(by: { $0.key < $1.key }) {
             writer.write(number)
             writer.write(count)

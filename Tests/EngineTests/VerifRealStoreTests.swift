@@ -1,0 +1,52 @@
+import CausewayEngine
+import Foundation
+import Testing
+
+/// Stores of real apps, as Core Data wrote them.
+@Suite("Examination of real stores")
+struct VerifRealStoreTests {
+    private static let stores = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("shared/stores").path
+
+    private static let hasStores = FileManager.default.fileExists(atPath: stores)
+
+    /// Every database of the folder.
+    private static func paths() throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: stores).sorted().filter { name in
+            guard let file = FileHandle(forReadingAtPath: stores + "/" + name) else { return false }
+            defer { try? file.close() }
+            return (try? file.read(upToCount: 15)) == Data("SQLite format 3".utf8)
+        }
+    }
+
+    /// Looked at one by one: what is found there is wrong with them indeed.
+    ///
+    /// The Wire stores are an app's test data, whose external files were not kept; the oldest of them lost users without
+    /// their links. Every other store is sound.
+    private static func expected(_ name: String) -> Set<StoreFinding.Kind> {
+        if name.hasSuffix("store1-27.wiredatabase") { return [.dangling, .joinEnd, .externalData] }
+        return name.hasSuffix(".wiredatabase") ? [.externalData] : []
+    }
+
+    @Test("real stores have no finding that isn't true, and keep their bytes", .enabled(if: hasStores))
+    func realStores() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "causeway-verif-\(UUID().uuidString)").path
+        try FileManager.default.copyItem(atPath: Self.stores, toPath: folder)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let paths = try Self.paths()
+        #expect(paths.count >= 40)
+        for name in paths {
+            let path = folder + "/" + name
+            let before = try Data(contentsOf: URL(filePath: path))
+            let store = try SourceStore.reading(StoreLocation(existing: path))
+            let report = try StoreExamination(store, history: nil, isQuick: false).run()
+            store.release()
+            let kinds = Set(report.findings.map(\.kind))
+            #expect(kinds.isSubset(of: Self.expected(name)), "\(name): \(report.findings.map(\.message))")
+            #expect(report.notes.isEmpty, "\(name): \(report.notes.map(\.message))")
+            #expect(report.origin == .storeCache, "\(name)")
+            #expect(try Data(contentsOf: URL(filePath: path)) == before, "\(name)")
+        }
+    }
+}
