@@ -82,7 +82,8 @@ extension Unicode.Scalar {
         if self == "\n" || self == "\t" { return false }
         switch properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: return true
-        case .format: return (0x202A...0x202E).contains(value) || (0x2066...0x2069).contains(value)
+        // U+200D joins emoji; it changes what is seen, not where.
+        case .format: return value != 0x200D
         default: return false
         }
     }

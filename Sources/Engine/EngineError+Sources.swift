@@ -19,6 +19,10 @@ extension EngineError {
             self.init(
                 .sourceData, "\(what): the store is damaged: \(error.message)",
                 remedy: "recover it with sqlite3's .recover, or restore a backup")
+        case .tooBig:
+            self.init(
+                .sourceData, "\(what): a value is larger than SQLite takes (1 GiB)",
+                remedy: "shorten it in a copy of the store, then run again")
         case .permission, .cannotOpen, .notAuthorized:
             self.init(.missing, "\(what): \(error)", remedy: "check the path and its permissions")
         case .readOnly where error.code != .readOnlyRollback:

@@ -15,7 +15,10 @@ struct ExternalFiles {
             }
             for name in try Files.list(from.externalData) {
                 let source = from.externalData + "/" + name
-                guard try Files.status(of: source).kind == .regular else { continue }
+                // A link could lead to any file of the user's; Core Data makes none, and names files by their UUIDs.
+                guard ExternalValues.isFileName(name.utf8), try Files.linkStatus(of: source).kind == .regular else {
+                    continue
+                }
                 let target = to.externalData + "/" + name
                 let partial = target + ".part"
                 try Files.unlink(partial)

@@ -22,14 +22,23 @@ struct ExternalValues: Sendable {
                 throw EngineError(.sourceData, "\(title): a reference to external data is malformed")
             }
             do {
-                return try Files.readFile(directory + "/" + name, limit: Self.maximumContent)
+                return try Files.readFile(directory + "/" + name, limit: Self.maximumContent, followsLinks: false)
             } catch {
                 throw EngineError(
-                    .sourceData, "\(title): the external data \(name) can't be read: \(error.message)",
+                    Self.isOfSystem(error) ? .inputOutput : .sourceData,
+                    "\(title): the external data \(name) can't be read: \(error.message)",
                     remedy: "bring the store's support folder back to its place beside the store")
             }
         default:
             throw EngineError(.sourceData, "\(title): an externally stored value has an unknown first byte")
+        }
+    }
+
+    /// Whether a failure speaks of the system, not of the reference or its file.
+    private static func isOfSystem(_ error: FileError) -> Bool {
+        switch error.code {
+        case .io, .tooManyOpenFiles, .other, .busy, .permissionDenied: true
+        default: false
         }
     }
 
@@ -38,13 +47,17 @@ struct ExternalValues: Sendable {
     static func fileName(in value: [UInt8]) -> String? {
         guard value.count == 38, value[0] == referencePrefix, value[37] == 0 else { return nil }
         let name = value[1..<37]
-        guard
-            name.allSatisfy({
+        guard isFileName(name) else { return nil }
+        return String(decoding: name, as: UTF8.self)
+    }
+
+    /// Whether a name is as Core Data names its files: the 36 characters of a UUID.
+    static func isFileName(_ name: some Collection<UInt8>) -> Bool {
+        name.count == 36
+            && name.allSatisfy {
                 ($0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9"))
                     || ($0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "F"))
                     || $0 == UInt8(ascii: "-")
-            })
-        else { return nil }
-        return String(decoding: name, as: UTF8.self)
+            }
     }
 }

@@ -84,7 +84,8 @@ private struct InPlaceRun {
     }
 
     mutating func run(in directory: borrowing WorkDirectory) throws(EngineError) -> Migration.Outcome {
-        var found = try UnfinishedWork(in: directory.path, for: location, isOutput: false)
+        var found = try UnfinishedWork(
+            in: directory.path, for: location, isOutput: false, discards: request.resume == .restart)
         if found.state == .swapped {
             hasForeignWork = false
             return try finished()
@@ -191,6 +192,8 @@ extension Migration {
         in directory: borrowing WorkDirectory
     ) throws(EngineError) -> PlanRecord {
         try requireSpace(prepared, at: directory.path)
+        // Once there is a plan, what lies there counts as its own.
+        try SideFiles.requireAbsent([("--rejects", request.rejects), ("--key-map", request.keyMap)])
         let plan = PlanRecord(
             fingerprint: fingerprint, source: identity, sourceIsWAL: store.isWAL, migration: RandomIdentifier.make(),
             now: request.options.now.bitPattern, path: prepared.path, steps: prepared.steps.map(\.versions),

@@ -67,7 +67,8 @@ private struct OutputRun {
     }
 
     mutating func run(in directory: borrowing WorkDirectory) throws(EngineError) -> Migration.Outcome {
-        var found = try UnfinishedWork(in: directory.path, for: destination, isOutput: true)
+        var found = try UnfinishedWork(
+            in: directory.path, for: destination, isOutput: true, discards: request.resume == .restart)
         if found.state == .swapped {
             hasForeignWork = false
             return try finished()

@@ -30,6 +30,8 @@ package struct Migration {
         package var violations = 0
         package var defaultedValues = 0
         package var rejectedRows = 0
+        /// Source rows that passes couldn't make anything of (`--bad-rows quarantine`).
+        package var quarantinedRows = 0
 
         /// Where a run went on.
         package struct Resumed: Hashable, Sendable {
@@ -108,7 +110,9 @@ package struct Migration {
         defer { cancellation.detach(store.connection.interruptHandle) }
         try store.checkIntegrity()
         let hasHandlers = prepared.handlers.contains { !$0.isEmpty }
-        try Preflight(step: step, source: store, makesObjects: step.objects != nil || hasHandlers).check()
+        try Preflight(
+            step: step, source: store, makesObjects: step.objects != nil || hasHandlers, badRows: request.badRows
+        ).check()
         try cancellation.check()
     }
 

@@ -110,8 +110,17 @@ extension SourceStore {
                     .plan, "\(location.path): the store has no model cache (it is from before iOS 9)",
                     remedy: "give the models with --models")
             }
-            var statement = try connection.prepare("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1")
+            var statement = try connection.prepare(
+                """
+                SELECT CASE WHEN length(Z_CONTENT) <= \(ModelLimits.fileSize) THEN Z_CONTENT END, length(Z_CONTENT) \
+                FROM Z_MODELCACHE LIMIT 1
+                """)
             let content = try statement.step() ? statement.bytes(at: 0) : nil
+            guard content != nil || statement.isNull(at: 1) else {
+                throw EngineError(
+                    .sourceData, "\(location.path): the store's model cache is larger than a model can be",
+                    remedy: "give the models with --models")
+            }
             let model = try ModelReader.model(cache: content)
             let different = VersionHashes(model).differences(from: metadata.entityHashes)
             guard different.isEmpty else {

@@ -13,21 +13,23 @@ struct Preflight {
     let source: SourceStore
     /// Whether rows are made as objects: by mapping models, or by a stage's handlers.
     let makesObjects: Bool
+    /// Rows that passes leave out aren't refused here (`QuarantineForecast` counts them).
+    var badRows = BadRowPolicy.fail
 
     func check() throws(EngineError) {
         var violations: [String] = []
         do {
-            for name in step.mustBeEmpty {
+            for name in step.mustBeEmpty where !quarantines {
                 let rows = try rows(of: name, condition: nil)
                 if !rows.isEmpty {
                     violations.append("\(name) is abstract in the new version, but has rows (\(list(rows)))")
                 }
             }
             for table in step.source.tables {
-                if let text = try strangers(in: table) { violations.append(text) }
+                if !quarantines, let text = try strangers(in: table) { violations.append(text) }
                 if makesObjects, let text = try impossibleKeys(in: table) { violations.append(text) }
             }
-            for mapping in step.mapping.entityMappings {
+            for mapping in step.mapping.entityMappings where !quarantines {
                 guard let entity = mapping.source else { continue }
                 for obligation in mapping.obligations {
                     if let text = try violation(of: obligation, entity: entity) { violations.append(text) }
@@ -42,6 +44,8 @@ struct Preflight {
                 remedy: "give the attributes a default or make them optional in the model, or mend the rows")
         }
     }
+
+    private var quarantines: Bool { badRows == .quarantine && step.objects == nil }
 
     /// Rows whose Z_ENT names no entity of their table.
     private func strangers(in table: EntityTable) throws(SQLiteError) -> String? {
@@ -68,30 +72,18 @@ struct Preflight {
     }
 
     private func violation(of obligation: Obligation, entity: String) throws(SQLiteError) -> String? {
-        let place = "\(version(obligation)): \(obligation.entity).\(obligation.attribute)"
+        let place = "\(step.version(of: obligation)): \(obligation.entity).\(obligation.attribute)"
         switch obligation.demand {
         case .noRows:
             let rows = try rows(of: entity, condition: nil)
             guard !rows.isEmpty else { return nil }
             return "\(place) is new, mandatory and has no default, but there are rows (\(list(rows)))"
         case .noNulls(let attribute):
-            guard let column = column(attribute, of: entity) else { return nil }
+            guard let column = step.sourceColumn(of: attribute, of: entity) else { return nil }
             let rows = try rows(of: entity, condition: "\(try SQLIdentifier(column)) IS NULL")
             guard !rows.isEmpty else { return nil }
             return "\(place) is mandatory now and has no default, but is NULL in rows (\(list(rows)))"
         }
-    }
-
-    private func version(_ obligation: Obligation) -> String {
-        let index = obligation.step - step.firstStep + 1
-        return step.versions.indices.contains(index) ? step.versions[index] : step.versions.last ?? ""
-    }
-
-    private func column(_ path: String, of entity: String) -> String? {
-        for ancestor in step.sourceModel.lineage(of: entity) {
-            if let column = step.source.column(.attribute(entity: ancestor.name, path: path)) { return column.name }
-        }
-        return nil
     }
 
     /// The keys of the first rows of the entity itself, not of its subentities, that fulfil a condition.

@@ -66,6 +66,7 @@ package struct PreparedMigration: Sendable {
         let framework = request.frameworkVersion ?? store.metadata.frameworkVersion
         frameworkVersion = framework
         var warnings = history.notices
+        if let warning = AbortedCoreDataMigration.warning(beside: store.location) { warnings.append(warning) }
         let isCurrent =
             goal.hashes.entities == store.metadata.entityHashes && origin.name == target
             && framework == store.metadata.frameworkVersion

@@ -123,6 +123,16 @@ final class StagingStore: @unchecked Sendable {
         }
     }
 
+    /// Runs exactly one statement: for SQL of the source's schema, whose text could hold a second one.
+    func executeOne(_ sql: String) throws(EngineError) {
+        do {
+            var statement = try connection.prepare(sql)
+            try statement.run()
+        } catch {
+            throw EngineError(writing: error, during: "the new store's schema")
+        }
+    }
+
     /// Rows that the last statement changed.
     func changes() throws(EngineError) -> Int {
         do {
@@ -169,6 +179,8 @@ final class StagingStore: @unchecked Sendable {
     func close() throws(EngineError) {
         do {
             try connection.commit()
+            // PERSIST leaves its journal; who only reads would have to look into it.
+            try connection.setJournalMode(.delete)
         } catch {
             throw EngineError(writing: error, during: "committing the new store")
         }

@@ -16,6 +16,15 @@ struct StepPlace {
     /// The record that the store was verified.
     var verified: String { "\(work)/\(WorkDirectory.stepPrefix)\(index + 1).verified.json" }
 
+    /// An empty file is that of a run which ended before its first commit: nothing of it is lost.
+    func hasStaging() throws(EngineError) -> Bool {
+        do {
+            return try Files.statusIfExists(staging).map { $0.size > 0 } ?? false
+        } catch {
+            throw EngineError(.inputOutput, "\(staging): \(error.message)")
+        }
+    }
+
     /// Makes the names in the folder durable.
     func sync() throws(EngineError) {
         do {
@@ -61,11 +70,7 @@ extension StagingStore {
     ///
     /// - Throws: where that can't be found out.
     static func resumed(_ place: StepPlace) throws(EngineError) -> (StagingStore, StepRecord)? {
-        do {
-            guard try Files.exists(place.staging) else { return nil }
-        } catch {
-            throw EngineError(.inputOutput, "\(place.staging): \(error.message)")
-        }
+        guard try place.hasStaging() else { return nil }
         guard let staging = try StagingStore(resuming: place.staging), let content = try staging.progress(place.identity),
             let record = try? StepRecord(content.payload, sequence: content.sequence), record.step == place.index
         else { return nil }

@@ -21,6 +21,8 @@ struct StepRun {
     let validation: ViolationPolicy
     let sideFiles: SideFiles
     let verification: VerificationLevel
+    /// What happens to rows that a pass can't make anything of; mapping models have `validation`.
+    let badRows: BadRowPolicy
     let cancellation: Cancellation
     let events: (EngineEvent) -> Void
 
@@ -61,7 +63,7 @@ struct StepRun {
         events(.phaseBegan("verification"))
         try Verification(
             step: step, source: source, written: result.written, frameworkVersion: frameworkVersion,
-            level: verification
+            level: verification, changesValues: result.validation.defaulted > 0, cancellation: cancellation
         ).check(path)
         KillPoint.reach(.verified)
     }
@@ -79,8 +81,18 @@ struct StepRun {
             events(.resumed(step: place.index, rows: record.status.rows))
             return ledger(staging, record, checkpoints)
         }
-        try Preflight(step: step, source: source, makesObjects: step.objects != nil || !handlers.isEmpty).check()
+        try Preflight(
+            step: step, source: source, makesObjects: step.objects != nil || !handlers.isEmpty, badRows: badRows
+        ).check()
+        if quarantines {
+            for sentence in try QuarantineForecast(step: step, source: source).sentences() {
+                events(.warning("\(step.versions.joined(separator: " → ")): \(sentence)"))
+            }
+        }
         KillPoint.reach(.preflighted)
+        if try place.hasStaging() {
+            events(.warning("\(path): what an earlier run left of this step can't be gone on with; the step begins anew"))
+        }
         try place.removeFiles()
         let staging = try StagingStore(
             creating: path, pageSize: source.pageSize, autoVacuum: source.autoVacuum, room: StepState.room(for: step))
@@ -121,6 +133,7 @@ struct StepRun {
         for (index, pass) in step.passes.enumerated() {
             try move(pass, station: StepState.station(pass: index), ledger, state, &progress)
         }
+        try QuarantinedLinks(step: step, state: state, ledger: ledger, cancellation: cancellation, events: events).end()
         KillPoint.reach(.rowsMade)
         events(.phaseBegan("indexes"))
         let finisher = StoreFinisher(step: step, source: source, ledger: ledger, frameworkVersion: frameworkVersion)
@@ -179,7 +192,7 @@ struct StepRun {
         events(.statement(sql))
         cancellation.attach(staging.connection.interruptHandle)
         defer { cancellation.detach(staging.connection.interruptHandle) }
-        try staging.execute(sql)
+        try staging.executeOne(sql)
     }
 
     /// Entity and join tables, the house tables, history's, the app's own: in Core Data's order for a fresh store.
@@ -203,6 +216,8 @@ struct StepRun {
         _ pass: RowPass, station: String, _ ledger: StepLedger, _ state: StepState, _ progress: inout Progress
     ) throws(EngineError) {
         guard case .open(let begun) = try ledger.enter(station) else { return }
+        let screening = try screening(of: pass)
+        let pass = screening?.pass ?? pass
         let start = ContinuousClock.now
         events(.passBegan(title: pass.title))
         events(.statement(pass.select.sql))
@@ -210,10 +225,11 @@ struct StepRun {
         let (key, title) = (pass.key, pass.title)
         var sink = try StatementSink.into(
             pass.destinationTable, columns: pass.destinationColumns, staging: ledger.staging, title: title)
-        let pipeline = RowPipeline(pass: pass, options: options, external: external, cancellation: cancellation)
+        let pipeline = RowPipeline(
+            pass: pass, screening: screening, options: options, external: external, cancellation: cancellation)
         var count =
             state.count(station)
-            ?? PassCount(station: station, pass: pass, written: 0, bytes: 0, dropped: 0, digest: PassDigest(pass))
+            ?? PassCount(station: station, pass: pass, digest: PassDigest(pass))
         var cursor = begun ?? StepLedger.Cursor()
         let (total, before) = (progress.total, count)
         var (rows, bytes) = (progress.rows, progress.bytes)
@@ -223,8 +239,13 @@ struct StepRun {
                     of: pass.select, key: key, after: begun, in: source.connection, isUTF8: source.isUTF8, title: title)
             }, into: &sink,
             after: RowPipeline.Outcome(
-                rows: count.written, bytes: count.bytes, dropped: count.dropped, digest: count.digest),
+                rows: count.written, bytes: count.bytes, dropped: count.dropped, quarantined: count.quarantined,
+                digest: count.digest),
             departing: ledger.depart,
+            quarantine: { rows throws(EngineError) in
+                try state.quarantine.keys.add(rows, station: station)
+                try sideFiles.rejects?.append(lines: rows.lines, count: rows.count)
+            },
             progress: { moved throws(EngineError) in
                 rows += moved.rows
                 bytes += moved.bytes
@@ -245,6 +266,21 @@ struct StepRun {
             .passEnded(
                 title: title, rows: outcome.rows - before.written, dropped: outcome.dropped - before.dropped,
                 seconds: (ContinuousClock.now - start).seconds))
+        let quarantined = outcome.quarantined - before.quarantined
+        if quarantined > 0 { events(.warning("\(title): quarantined rows: \(quarantined)")) }
+    }
+
+    private var quarantines: Bool { badRows == .quarantine && step.objects == nil }
+
+    /// What a pass needs to leave bad rows out; nil where they end the run.
+    private func screening(of pass: RowPass) throws(EngineError) -> RowScreening? {
+        guard quarantines else { return nil }
+        guard sideFiles.rejects != nil else {
+            throw EngineError(
+                .usage, "bad rows can't be quarantined without a file for them",
+                remedy: "name one with --rejects, or end the run at a bad row with --bad-rows fail")
+        }
+        return try RowScreening(pass, of: step, storeUUID: source.metadata.uuid)
     }
 }
 
@@ -259,6 +295,10 @@ struct StepResult {
     var validation = ValidationOutcome()
     /// Links that led to rows that were not made.
     var endedLinks = 0
+    /// Rows that were left out, the links to them, and rows that lack a mandatory object thereby.
+    var quarantined = 0
+    var quarantinedLinks = 0
+    var bereftRows = 0
     let written: WrittenRows
     /// Rows that an earlier run had read when this one went on; nil where it began.
     let resumedRows: Int?
@@ -270,7 +310,9 @@ struct StepResult {
         endedLinks = state.objects.endedLinks
         made = state.objects.made.values.reduce(0, +)
         let passes = state.passes
-        rows = passes.reduce(0) { $0 + $1.written } + made - validation.rejected
+        quarantined = state.quarantine.keys.count
+        (quarantinedLinks, bereftRows) = (state.quarantine.endedLinks, state.quarantine.bereftRows)
+        rows = passes.reduce(0) { $0 + $1.remaining } + made - validation.rejected
         bytes = passes.reduce(0) { $0 + $1.bytes } + state.objects.bytes
         // Rows of join tables that aren't copied are in other passes.
         let own = step.objects == nil ? passes : passes.filter { $0.station.hasPrefix("pass") }
@@ -288,6 +330,8 @@ struct WrittenRows {
     var indexes: Set<String> = []
     /// What handlers have done.
     var stage: StageOutcome?
+    /// Rows of the source that were left out.
+    var quarantined = QuarantinedKeys()
 }
 
 /// What a pass has moved, for the verification.
@@ -295,12 +339,19 @@ struct PassCount {
     /// Its station in the step's ledger.
     let station: String
     let pass: RowPass
-    var written: Int
-    var bytes: Int
-    var dropped: Int
+    var written = 0
+    var bytes = 0
+    var dropped = 0
+    var quarantined = 0
     var digest: PassDigest
+    /// What was taken out again because it led to quarantined rows.
+    var ended = EndedCells()
+
+    /// Rows that are there when the step is done.
+    var remaining: Int { written - ended.rows }
 
     mutating func take(_ outcome: RowPipeline.Outcome) {
         (written, bytes, dropped, digest) = (outcome.rows, outcome.bytes, outcome.dropped, outcome.digest)
+        quarantined = outcome.quarantined
     }
 }

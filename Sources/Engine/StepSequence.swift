@@ -112,7 +112,7 @@ struct StepSequence {
             step: step, source: source, place: place, frameworkVersion: prepared.frameworkVersion, options: options,
             external: ExternalValues(directory: external.externalData), handlers: prepared.handlers[index],
             code: request.code, validation: request.violations, sideFiles: files, verification: request.verification,
-            cancellation: migration.cancellation, events: migration.events)
+            badRows: request.badRows, cancellation: migration.cancellation, events: migration.events)
         var progress = Progress(total: prepared.rowsToRead * prepared.steps.count)
         (progress.rows, progress.bytes) = (before?.progressRows ?? 0, before?.progressBytes ?? 0)
         let result = try run.run(&progress)
@@ -138,11 +138,20 @@ struct StepSequence {
             outcome.violations += record.violations
             outcome.defaultedValues += record.defaulted
             outcome.rejectedRows += record.rejected
+            outcome.quarantinedRows += record.quarantined
+            if record.quarantined > 0 { outcome.warnings.append(quarantineWarning(record, step: index)) }
             if record.endedLinks > 0 {
                 let versions = prepared.steps[index].versions.joined(separator: " → ")
                 outcome.warnings.append("\(versions): \(record.endedLinks) links led to rows that were not made")
             }
         }
+    }
+
+    private func quarantineWarning(_ record: VerifiedRecord, step: Int) -> String {
+        var text = "\(prepared.steps[step].versions.joined(separator: " → ")): quarantined rows: \(record.quarantined)"
+        if record.quarantinedLinks > 0 { text += "; links to them that ended: \(record.quarantinedLinks)" }
+        if record.bereftRows > 0 { text += "; rows that lack a mandatory object thereby: \(record.bereftRows)" }
+        return text
     }
 }
 
@@ -156,6 +165,8 @@ extension VerifiedRecord {
         violations = result.validation.violations
         defaulted = result.validation.defaulted
         rejected = result.validation.rejected
+        quarantined = result.quarantined
+        (quarantinedLinks, bereftRows) = (result.quarantinedLinks, result.bereftRows)
         (progressRows, progressBytes) = (progress.rows, progress.bytes)
         sideFiles = marks
         passes = result.written.passes.map { count in

@@ -50,8 +50,14 @@ struct StoreSwap {
             try Files.syncDirectory(location.directory)
             KillPoint.reach(.swapDurable)
         } catch {
+            guard error.code == .exists else {
+                throw EngineError(.inputOutput, "\(location.path): \(error.message)")
+            }
+            // Nothing was published: with the intent, the file there would look like a new store that was replaced.
+            try work.removeIntent()
             throw EngineError(
-                error.code == .exists ? .cannotCreate : .inputOutput, "\(location.path): \(error.message)")
+                .cannotCreate, "\(location.path): appeared while the store was migrated",
+                remedy: "move it away, then run again")
         }
         return warnings
     }

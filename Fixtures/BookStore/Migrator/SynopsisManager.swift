@@ -4,6 +4,9 @@ import Causeway
 ///
 /// Done where a source object and what was made of it are associated, so no entity mapping needs a policy for it.
 final class SynopsisManager: MigrationManager {
+    /// Each synopsis comes from its publication alone: a run that was killed goes on between any two rows.
+    override class var isResumable: Bool { true }
+
     override func associate(
         sourceInstance sInstance: ManagedObject, withDestinationInstance dInstance: ManagedObject,
         for mapping: EntityMapping

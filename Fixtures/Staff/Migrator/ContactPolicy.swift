@@ -3,6 +3,9 @@ import Foundation
 
 /// v1 → v2: what the expressions of `PersonToContact` call. It overrides no hook.
 final class ContactPolicy: EntityMigrationPolicy {
+    /// The functions look at their arguments alone: a run that was killed goes on between any two rows.
+    override class var isResumable: Bool { true }
+
     override var functions: [String: MigrationFunction] {
         [
             "trimmedPhone:": { arguments, _ in

@@ -88,6 +88,20 @@ package final class SideFiles {
         }
     }
 
+    /// Refuses files that are there before the work begins: they are somebody's.
+    static func requireAbsent(_ files: [(option: String, path: String?)]) throws(EngineError) {
+        for (option, path) in files {
+            guard let path else { continue }
+            do throws(FileError) {
+                guard try Files.statusIfExists(path) != nil else { continue }
+            } catch {
+                throw EngineError(.cannotCreate, "\(path): \(error.message)")
+            }
+            throw EngineError(
+                .cannotCreate, "\(path): exists already", remedy: "give another \(option), or move it away")
+        }
+    }
+
     /// Makes them durable: the new store counts on what was left out of it being written down.
     func sync() throws(EngineError) {
         try rejects?.sync()

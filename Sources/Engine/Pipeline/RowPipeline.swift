@@ -11,6 +11,8 @@ import Synchronization
 /// are numbered by the reader and written in that order: the result doesn't depend on the number of workers.
 struct RowPipeline {
     let pass: RowPass
+    /// What is needed to leave bad rows out; nil where they end the run.
+    var screening: RowScreening?
     let options: EngineOptions
     let external: ExternalValues
     let cancellation: Cancellation
@@ -20,6 +22,7 @@ struct RowPipeline {
         var rows = 0
         var bytes = 0
         var dropped = 0
+        var quarantined = 0
         var digest: PassDigest
     }
 
@@ -27,6 +30,9 @@ struct RowPipeline {
     private struct Projected: Sendable {
         let batch: RowBatch
         let dropped: Int
+        /// Rows that another pass moves.
+        let elsewhere: Int
+        let quarantined: QuarantinedRows
         let sourceBytes: Int
         let sourceRows: Int
         let lastKey: Int64
@@ -59,12 +65,14 @@ struct RowPipeline {
     ///   - sink: written to on the caller's thread.
     ///   - begun: what an earlier run has moved already.
     ///   - departing: called on the caller's thread before each batch is written.
+    ///   - quarantine: takes bad rows on the caller's thread, in the source's order.
     ///   - progress: called on the caller's thread after each batch was written.
     /// - Returns: what was moved, the beginning included.
     /// - Throws: the first failure of any thread; all have ended by then.
     func run<Source: RowSource & ~Copyable, Sink: RowSink & ~Copyable>(
         from makeSource: @escaping @Sendable () throws(EngineError) -> Source, into sink: inout Sink,
-        after begun: Outcome, departing: () -> Void, progress: (Moved) throws(EngineError) -> Void
+        after begun: Outcome, departing: () -> Void, quarantine: (QuarantinedRows) throws(EngineError) -> Void,
+        progress: (Moved) throws(EngineError) -> Void
     ) throws(EngineError) -> Outcome {
         let jobs = max(1, options.jobs)
         let size = Self.poolSize(jobs: jobs)
@@ -102,18 +110,19 @@ struct RowPipeline {
             }
         }
         let remaining = Mutex(jobs)
-        let (pass, external) = (pass, external)
+        let (pass, screening, external) = (pass, screening, external)
         for index in 0..<jobs {
             try threads.start("causeway-work-\(index)") {
                 failure.catching(stop) { () throws(EngineError) in
-                    let projector = try RowProjector(pass, external: external)
+                    let projector = try RowProjector(pass, external: external, screening: screening)
                     // The output is taken before the input: whoever holds the earliest batch can always finish it.
                     while let output = freeOutput.pop() {
                         guard let input = work.pop() else { break }
                         try projector.project(input, into: output)
                         output.ordinal = input.ordinal
                         let result = Projected(
-                            batch: output, dropped: projector.dropped, sourceBytes: input.byteCount,
+                            batch: output, dropped: projector.dropped, elsewhere: projector.elsewhere,
+                            quarantined: projector.takeQuarantined(), sourceBytes: input.byteCount,
                             sourceRows: input.count,
                             lastKey: input.count > 0 ? input.rowid(at: input.count - 1) : 0,
                             digest: projector.takeDigest())
@@ -131,7 +140,8 @@ struct RowPipeline {
         var outcome = begun
         do throws(EngineError) {
             try write(
-                from: done, recyclingTo: freeOutput, into: &sink, &outcome, departing: departing, progress: progress)
+                from: done, recyclingTo: freeOutput, into: &sink, &outcome, departing: departing,
+                quarantine: quarantine, progress: progress)
         } catch {
             failure.record(error)
             stop()
@@ -143,7 +153,8 @@ struct RowPipeline {
 
     private func write<Sink: RowSink & ~Copyable>(
         from done: BoundedQueue<Projected>, recyclingTo pool: BoundedQueue<RowBatch>, into sink: inout Sink,
-        _ outcome: inout Outcome, departing: () -> Void, progress: (Moved) throws(EngineError) -> Void
+        _ outcome: inout Outcome, departing: () -> Void, quarantine: (QuarantinedRows) throws(EngineError) -> Void,
+        progress: (Moved) throws(EngineError) -> Void
     ) throws(EngineError) {
         var pending: [Int: Projected] = [:]
         var next = 0
@@ -151,11 +162,14 @@ struct RowPipeline {
             pending[arrived.batch.ordinal] = arrived
             while let result = pending.removeValue(forKey: next) {
                 try cancellation.check()
+                try requireComplete(result)
                 departing()
                 try sink.write(result.batch)
+                if result.quarantined.count > 0 { try quarantine(result.quarantined) }
                 outcome.rows += result.batch.count
                 outcome.bytes += result.batch.byteCount
                 outcome.dropped += result.dropped
+                outcome.quarantined += result.quarantined.count
                 outcome.digest.merge(result.digest)
                 try progress(
                     Moved(
@@ -166,5 +180,15 @@ struct RowPipeline {
             }
         }
         try sink.finish()
+    }
+
+    /// Rows in = rows out + dropped + quarantined, batch by batch; the verification asks the stores once more.
+    private func requireComplete(_ result: Projected) throws(EngineError) {
+        let settled = result.batch.count + result.dropped + result.elsewhere + result.quarantined.count
+        guard settled == result.sourceRows else {
+            throw EngineError(
+                .verification, "\(pass.title): \(result.sourceRows) rows were read, \(settled) are accounted for",
+                remedy: "please report this")
+        }
     }
 }

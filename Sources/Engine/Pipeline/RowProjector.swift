@@ -1,4 +1,5 @@
 import CausewayPlanning
+import CausewaySQLite
 import CausewaySQLiteFile
 import CausewayStoreFormat
 
@@ -20,6 +21,16 @@ final class RowProjector {
 
     /// Rows of the batch in hand that belong to a dropped entity.
     private(set) var dropped = 0
+    /// Rows of the batch in hand that another pass moves.
+    private(set) var elsewhere = 0
+    /// Rows of the batch in hand that are left out because nothing can be made of them.
+    private(set) var quarantined = QuarantinedRows()
+
+    /// nil where a bad row ends the run.
+    private let screening: RowScreening?
+    /// Of each program what its rows must fulfil.
+    private let demands: [[RowScreening.Demand]]
+    private let lines = LineBuffer()
 
     /// nil where nothing is verified.
     private let meter: DigestMeter?
@@ -46,8 +57,12 @@ final class RowProjector {
         case historyBitmap(Int, HistoryColumnsMap)
     }
 
+    /// `pass` is the one of `screening` where bad rows are quarantined; without screening they end the run.
     /// `isDigesting`: whether `takeDigest` has something to give.
-    init(_ pass: RowPass, external: ExternalValues, isDigesting: Bool = true) throws(EngineError) {
+    init(
+        _ pass: RowPass, external: ExternalValues, screening: RowScreening? = nil, isDigesting: Bool = true
+    ) throws(EngineError) {
+        self.screening = screening
         self.pass = pass
         self.external = external
         digestShape = DigestShape(pass)
@@ -57,6 +72,7 @@ final class RowProjector {
         writer = RecordWriter(capacity: pass.destinationColumns.count)
         var compiler = Compiler()
         var programs: [[Operation]] = []
+        var demands: [[RowScreening.Demand]] = []
         let numbers = pass.projections.keys.sorted()
         let highest = max(numbers.last ?? 0, pass.dropped.max() ?? 0, pass.elsewhere.max() ?? 0)
         var fates = Array(repeating: Fate.unknown, count: highest + 1)
@@ -66,7 +82,9 @@ final class RowProjector {
             guard let projection = pass.projections[number] else { continue }
             fates[number] = programs.count
             programs.append(try compiler.compile(projection.cells, title: pass.title))
+            demands.append(screening?.demands[number] ?? [])
         }
+        self.demands = demands
         self.fates = fates
         self.programs = programs
         literals = compiler.literals
@@ -74,19 +92,25 @@ final class RowProjector {
 
     /// Projects every row of `input` into `output`.
     func project(_ input: RowBatch, into output: RowBatch) throws(EngineError) {
-        dropped = 0
+        (dropped, elsewhere) = (0, 0)
+        quarantined = QuarantinedRows()
         for row in 0..<input.count {
             let rowid = input.rowid(at: row)
             do {
                 try unsafe reader.load(input.record(at: row))
-                let fate = try fate(rowid: rowid)
+                let fate = try fate()
                 if fate >= 0 {
+                    try check(demands[fate])
                     try run(programs[fate])
                     try writer.finish(into: output, rowid: rowid)
                     if let meter { try digest(with: meter, output, rowid: rowid, group: fate) }
                 } else if fate == Fate.dropped {
                     dropped += 1
+                } else {
+                    elsewhere += 1
                 }
+            } catch let bad as BadRow {
+                try quarantine(bad, rowid: rowid)
             } catch let error as EngineError {
                 throw error
             } catch let error as RecordError {
@@ -95,6 +119,23 @@ final class RowProjector {
                 throw EngineError(.verification, "\(pass.title), row \(rowid): \(error)")
             }
         }
+    }
+
+    /// Writes the row in hand down. Nothing of it is in the output or the digests: both take a row when it is complete.
+    private func quarantine(_ bad: BadRow, rowid: Int64) throws(EngineError) {
+        guard let screening else { throw EngineError(bad, table: pass.sourceTable, key: rowid) }
+        let number = pass.discriminator.flatMap { reader.integer(at: $0) }.flatMap { Int(exactly: $0) }
+        let known = number.flatMap { pass.projections[$0] == nil ? nil : $0 }
+        try QuarantineLine(screening, into: lines).write(reader, key: rowid, number: known, bad)
+        quarantined.add(key: rowid, number: known)
+    }
+
+    /// The lines of the quarantined rows of the batch in hand, with their keys.
+    func takeQuarantined() -> QuarantinedRows {
+        var result = quarantined
+        quarantined = QuarantinedRows()
+        result.lines = lines.take()
+        return result
     }
 
     /// The digest of the batches projected since the last call, both sides; of no rows where nothing is verified.
@@ -113,20 +154,26 @@ final class RowProjector {
         meter.addDestination(madeReader, key: key, group: group)
     }
 
-    private func fate(rowid: Int64) throws(EngineError) -> Int {
+    private func fate() throws -> Int {
         guard let discriminator = pass.discriminator else { return fates[0] }
         let number = reader.integer(at: discriminator)
         if let number, let index = Int(exactly: number), fates.indices.contains(index), fates[index] != Fate.unknown {
             return fates[index]
         }
         if pass.dropsUnknown { return Fate.dropped }
-        throw EngineError(
-            .sourceData,
-            """
-            table \(pass.sourceTable), row \(rowid): its Z_ENT \(number.map(String.init) ?? "NULL") names no entity of \
-            this table
-            """,
-            remedy: "repair or delete the row in a copy of the store, then run again")
+        if let screening, !screening.takesStrangers { return Fate.elsewhere }
+        throw BadRow(
+            code: .migration, property: nil,
+            reason: "its Z_ENT \(number.map(String.init) ?? "NULL") names no entity of this table")
+    }
+
+    private func check(_ demands: [RowScreening.Demand]) throws {
+        for demand in demands {
+            switch demand {
+            case .noRow(let bad): throw bad
+            case .notNull(let cell, let bad): if reader.isNull(at: cell) { throw bad }
+            }
+        }
     }
 
     private func run(_ program: [Operation]) throws {
@@ -178,18 +225,38 @@ final class RowProjector {
     }
 
     /// The bytes of a binary cell; nil for NULL.
-    private func binary(at cell: Int) throws(EngineError) -> [UInt8]? {
+    private func binary(at cell: Int) throws(BadRow) -> [UInt8]? {
         if reader.isNull(at: cell) { return nil }
         let type = reader.serialType(at: cell)
         guard type.isBlob || type.isText else {
-            throw EngineError(.sourceData, "\(pass.title): a binary attribute holds a number")
+            let column = column(at: cell)
+            throw BadRow(
+                code: .migration, property: column, reason: "\(column): a binary attribute holds a number")
         }
         return unsafe Array(reader.unsafeBytes(at: cell))
     }
 
     private func inline(_ cell: Int) throws {
         guard let value = try binary(at: cell) else { return writer.appendNull() }
-        try append(made: .blob(try external.content(of: value, title: pass.title)))
+        try append(made: .blob(try content(of: value, at: cell)))
+    }
+
+    private func content(of value: [UInt8], at cell: Int) throws -> [UInt8] {
+        let column = column(at: cell)
+        do throws(EngineError) {
+            return try external.content(of: value, title: column)
+        } catch {
+            guard error.kind == .sourceData else { throw error }
+            var bad = BadRow(code: .migration, property: column, reason: error.message)
+            if !error.remedy.isEmpty { bad.remedy = error.remedy }
+            throw bad
+        }
+    }
+
+    /// For messages: the source's column of a cell.
+    private func column(at cell: Int) -> String {
+        guard case .column(let name) = pass.select.cells[cell] else { return pass.title }
+        return name.name
     }
 
     private func prefix(_ cell: Int) throws {

@@ -12,6 +12,8 @@ final class StepState {
     var entities: [String: Int] = [:]
     /// What handlers have done.
     var stage: StageOutcome?
+    /// What became of bad rows.
+    var quarantine = QuarantineOutcome()
 
     init(_ step: StepPlan) {
         self.step = step
@@ -33,7 +35,8 @@ final class StepState {
     /// For the verification.
     var written: WrittenRows {
         WrittenRows(
-            passes: passes, entities: entities, hasObjects: step.objects != nil, indexes: objects.indexes, stage: stage)
+            passes: passes, entities: entities, hasObjects: step.objects != nil, indexes: objects.indexes, stage: stage,
+            quarantined: quarantine.keys)
     }
 
     /// Bytes that the progress of a step takes at most, about: its digests don't compress.
@@ -80,12 +83,15 @@ extension StepState {
             writer.write(pass.written)
             writer.write(pass.bytes)
             writer.write(pass.dropped)
+            writer.write(pass.quarantined)
             pass.digest.write(to: &writer)
+            pass.ended.save(&writer)
         }
         objects.save(&writer)
         Self.save(entities, &writer)
         writer.write(stage != nil)
         stage?.save(&writer)
+        quarantine.save(&writer)
     }
 
     func restore(_ reader: inout FieldReader) throws(CheckpointError) {
@@ -96,14 +102,17 @@ extension StepState {
                 throw CheckpointError(code: .foreignPlan, message: "the plan has no station “\(station)”")
             }
             let (written, bytes, dropped) = (try reader.int(), try reader.int(), try reader.int())
+            let quarantined = try reader.int()
             passes.append(
                 PassCount(
                     station: station, pass: pass, written: written, bytes: bytes, dropped: dropped,
-                    digest: try PassDigest(pass, from: &reader)))
+                    quarantined: quarantined, digest: try PassDigest(pass, from: &reader),
+                    ended: try EndedCells(from: &reader)))
         }
         objects = try ObjectRun.Result(from: &reader)
         entities = try Self.counts(from: &reader)
         stage = try reader.bool() ? try StageOutcome(from: &reader) : nil
+        quarantine = try QuarantineOutcome(from: &reader)
     }
 
     static func save(_ counts: [String: Int], _ writer: inout FieldWriter) {

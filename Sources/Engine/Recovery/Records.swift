@@ -53,6 +53,10 @@ package struct VerifiedRecord: Codable, Hashable, Sendable {
     package var violations: Int
     package var defaulted: Int
     package var rejected: Int
+    /// Source rows that were left out, links to them that ended, and rows that lack a mandatory object thereby.
+    package var quarantined: Int
+    package var quarantinedLinks: Int
+    package var bereftRows: Int
     /// Rows and bytes read by this step and those before.
     package var progressRows: Int
     package var progressBytes: Int

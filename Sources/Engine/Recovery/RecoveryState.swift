@@ -1,7 +1,7 @@
 /// What an earlier run has left, and what that means: the recovery table of reliability.md §4.5, row by row.
 ///
 /// Decided from facts alone, so that every row can be tested. What the facts are is looked at by `WorkDirectory`.
-enum RecoveryState: Hashable, Sendable {
+package enum RecoveryState: Hashable, Sendable {
     /// No work, or none that says what it is: begin.
     case fresh
     /// Work of a plan: go on, if plan and source are the same.
@@ -18,28 +18,36 @@ enum RecoveryState: Hashable, Sendable {
     case unknown
 
     /// What the table looks at.
-    struct Facts: Hashable, Sendable {
-        enum File: Hashable, Sendable {
+    package struct Facts: Hashable, Sendable {
+        package enum File: Hashable, Sendable {
             case absent, unreadable, readable
         }
 
-        enum Store: Hashable, Sendable {
+        package enum Store: Hashable, Sendable {
             /// The file that the intent calls the source, or the destination.
             case source, destination
             case other, absent
         }
 
-        var plan: File
-        var intent: File
+        package var plan: File
+        package var intent: File
         /// The file at the store's path, by the intent; `.other` without one.
-        var store: Store
+        package var store: Store
         /// The intent's destination is still in the work directory.
-        var hasStaging: Bool
+        package var hasStaging: Bool
         /// The backup that the intent names is the source's file.
-        var hasBackup: Bool
+        package var hasBackup: Bool
+
+        package init(plan: File, intent: File, store: Store, hasStaging: Bool, hasBackup: Bool) {
+            self.plan = plan
+            self.intent = intent
+            self.store = store
+            self.hasStaging = hasStaging
+            self.hasBackup = hasBackup
+        }
     }
 
-    init(_ facts: Facts) {
+    package init(_ facts: Facts) {
         guard facts.intent == .readable else {
             // An intent is renamed into place when it is durable: an unreadable one is none.
             self = facts.plan == .readable ? .unfinished : .fresh

@@ -13,10 +13,19 @@ struct UnfinishedWork {
     ///   - work: the work directory.
     ///   - location: where the new store is to be. No connection of this process has it open.
     ///   - isOutput: whether it is another place than the source's: then nothing need be there.
-    init(in work: String, for location: StoreLocation, isOutput: Bool) throws(EngineError) {
+    ///   - discards: whether the work is looked at only to be discarded: then its plan may be of another format.
+    /// - Throws: `.foreignCheckpoint` for such a plan, `.inputOutput` where the work can't be looked at.
+    init(
+        in work: String, for location: StoreLocation, isOutput: Bool, discards: Bool = false
+    ) throws(EngineError) {
         self.work = work
         self.location = location
-        plan = try WorkDirectory.plan(in: work)
+        do throws(EngineError) {
+            plan = try WorkDirectory.plan(in: work)
+        } catch {
+            guard discards, error.kind == .foreignCheckpoint else { throw error }
+            plan = nil
+        }
         let intent = try WorkDirectory.intent(in: work).flatMap { $0.store == location.name ? $0 : nil }
         self.intent = intent
         var facts = RecoveryState.Facts(
@@ -124,7 +133,7 @@ struct UnfinishedWork {
     /// Removes everything but the folder, and what the work has written elsewhere.
     func discard(_ directory: borrowing WorkDirectory) throws(EngineError) {
         if let plan { try SideFiles.discard(plan.sideFiles) }
-        if let intent, state == .readyToSwap || state == .stagingLost {
+        if let intent, [.readyToSwap, .stagingLost, .fresh].contains(state) {
             // One more name of the untouched store, which nobody needs any more.
             do {
                 let backup = location.directory + "/" + intent.backup

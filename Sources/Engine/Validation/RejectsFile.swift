@@ -65,6 +65,12 @@ package final class RejectsFile {
         lines += 1
     }
 
+    /// Appends whole lines, their ends included.
+    func append(lines bytes: [UInt8], count: Int) throws(EngineError) {
+        try append(bytes)
+        lines += count
+    }
+
     /// Returns when everything is on the medium, the file's name too.
     func sync() throws(EngineError) {
         if isSynced { return }

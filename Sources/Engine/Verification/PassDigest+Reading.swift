@@ -13,10 +13,12 @@ extension PassDigest {
     ///   - pass: whose statement is run.
     ///   - source: the store that the pass reads.
     ///   - isUTF8: the store's encoding; texts of others are converted, as the passes do.
+    ///   - leftOut: keys of rows that the pass has quarantined.
     ///   - cancellation: asked now and then.
     /// - Throws: `SQLiteError`; `EngineError` where the run was asked to stop.
     package init(
-        rereading pass: RowPass, in source: borrowing Connection, isUTF8: Bool, cancellation: Cancellation? = nil
+        rereading pass: RowPass, in source: borrowing Connection, isUTF8: Bool,
+        leavingOut leftOut: SortedKeys = SortedKeys([]), cancellation: Cancellation? = nil
     ) throws {
         var sums = SideSums(DigestShape(pass))
         let groups = Dictionary(sums.shape.groups.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
@@ -27,6 +29,7 @@ extension PassDigest {
             if rows.isMultiple(of: Self.rowsPerCheck) { try cancellation?.check() }
             let number = pass.discriminator.map { Int(clamping: statement.int64(at: $0)) } ?? 0
             guard let group = groups[number] else { continue }
+            if !leftOut.isEmpty, let key = pass.key, leftOut.contains(statement.int64(at: key)) { continue }
             sums.add(group: group, key: pass.key.map { statement.int64(at: $0) } ?? 0) { place in
                 let cell = group.cells[place]
                 return StatementContent.content(statement, cell.input, cell.rule, isUTF8: isUTF8)

@@ -17,6 +17,8 @@ struct RowDifferences {
     let isOnlyPass: Bool
     /// Columns that aren't compared.
     let skipped: Set<String>
+    /// Keys of source rows that were quarantined.
+    var leftOut = SortedKeys([])
     let cancellation: Cancellation?
 
     /// Empty where rows have no key to name them by.
@@ -76,6 +78,7 @@ struct RowDifferences {
             guard let group = groups[number] else { continue }
             var values: [Int64] = []
             for key in keys { values.append(statement.int64(at: key)) }
+            if !leftOut.isEmpty, let key = pass.key, leftOut.contains(statement.int64(at: key)) { continue }
             return Row(group: group, keys: values)
         }
         return nil

@@ -54,6 +54,8 @@ struct Verification {
             throw EngineError(reading: error, during: "verification of \(path)")
         } catch let error as EngineError {
             throw error
+        } catch let error as StoreFormatError where error.cause?.isOfSystem == true {
+            throw EngineError(error, path: "verification of \(path)")
         } catch {
             throw EngineError(.verification, "verification of \(path): \(error)")
         }

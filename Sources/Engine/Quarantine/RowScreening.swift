@@ -1,0 +1,115 @@
+import CausewayMapping
+import CausewayModel
+import CausewayPlanning
+import CausewaySQLite
+import CausewayStoreFormat
+
+/// What a pass needs to know to leave bad rows out and to write them down: where bad rows are quarantined, one a pass.
+///
+/// Its statement gives every column of the source's table, those too that the destination no longer has: what is left out
+/// of the store is written down as it was.
+struct RowScreening: Sendable {
+    /// What a row of an entity must fulfil.
+    enum Demand: Sendable {
+        /// There must be no such row.
+        case noRow(BadRow)
+        case notNull(cell: Int, BadRow)
+    }
+
+    /// The plan's pass with all columns.
+    let pass: RowPass
+    /// By the discriminator's value.
+    let demands: [Int: [Demand]]
+    /// Rows whose Z_ENT names no entity of the table are this pass's; where several passes read a table, they are the
+    /// first one's.
+    let takesStrangers: Bool
+    /// What a line shows: columns and where they stand in the statement's result.
+    let columns: [(name: String, cell: Int)]
+    /// Entities of the source by the discriminator's value; empty where rows are no objects.
+    let entities: [Int: String]
+    let storeUUID: String
+
+    /// nil where rows have no key by which they could be told apart.
+    init?(_ pass: RowPass, of step: StepPlan, storeUUID: String) throws(EngineError) {
+        guard pass.key != nil else { return nil }
+        var pass = pass
+        var names: [String] = []
+        var entities: [Int: String] = [:]
+        var demands: [Int: [Demand]] = [:]
+        do throws(SQLiteError) {
+            if pass.kind == .entity {
+                for column in step.source.tables.first(where: { $0.name == pass.sourceTable })?.columns ?? [] {
+                    _ = pass.select.index(of: .column(try SQLIdentifier(column.name)))
+                    names.append(column.name)
+                }
+                for (name, number) in step.sourceNumbers { entities[number] = name }
+                demands = try Self.demands(step, &pass)
+            }
+        } catch {
+            throw EngineError(.plan, "\(pass.title): \(error.message)")
+        }
+        var places: [String: Int] = [:]
+        for (cell, content) in pass.select.cells.enumerated() {
+            guard case .column(let name) = content else { continue }
+            places[name.name] = cell
+            if pass.kind != .entity { names.append(name.name) }
+        }
+        columns = names.compactMap { name in places[name].map { (name, $0) } }
+        takesStrangers =
+            step.passes.first {
+                $0.kind == .entity && $0.discriminator != nil && $0.sourceTable == pass.sourceTable
+            }?.destinationTable == pass.destinationTable
+        self.pass = pass
+        self.entities = entities
+        self.demands = demands
+        self.storeUUID = storeUUID
+    }
+
+    /// The obligations of the entities whose rows the pass moves.
+    private static func demands(_ step: StepPlan, _ pass: inout RowPass) throws(SQLiteError) -> [Int: [Demand]] {
+        var result: [Int: [Demand]] = [:]
+        for mapping in step.mapping.entityMappings {
+            guard let entity = mapping.source, let number = step.sourceNumbers[entity], pass.projections[number] != nil
+            else { continue }
+            if step.mustBeEmpty.contains(entity) {
+                let reason = "\(entity) is abstract in the new version"
+                result[number, default: []].append(
+                    .noRow(BadRow(code: .migration, property: nil, reason: reason)))
+            }
+            for obligation in mapping.obligations {
+                let place = "\(step.version(of: obligation)): \(obligation.entity).\(obligation.attribute)"
+                switch obligation.demand {
+                case .noRows:
+                    let reason = "\(place) is new, mandatory and has no default"
+                    result[number, default: []].append(.noRow(bad(obligation, reason)))
+                case .noNulls(let attribute):
+                    guard let column = step.sourceColumn(of: attribute, of: entity) else { continue }
+                    let reason = "\(place) is mandatory now and has no default, but is NULL"
+                    let cell = pass.select.index(of: .column(try SQLIdentifier(column)))
+                    result[number, default: []].append(.notNull(cell: cell, bad(obligation, reason)))
+                }
+            }
+        }
+        return result
+    }
+
+    private static func bad(_ obligation: Obligation, _ reason: String) -> BadRow {
+        BadRow(code: .missingMandatoryProperty, property: obligation.attribute, reason: reason)
+    }
+}
+
+extension StepPlan {
+    /// The version that makes an attribute mandatory.
+    func version(of obligation: Obligation) -> String {
+        let index = obligation.step - firstStep + 1
+        return versions.indices.contains(index) ? versions[index] : versions.last ?? ""
+    }
+
+    /// The source's column of an attribute that `entity` has or inherits.
+    func sourceColumn(of path: String, of entity: String) -> String? {
+        for ancestor in sourceModel.lineage(of: entity) {
+            if let column = source.column(.attribute(entity: ancestor.name, path: path)) { return column.name }
+        }
+        return nil
+    }
+}
