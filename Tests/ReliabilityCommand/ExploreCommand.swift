@@ -1,0 +1,55 @@
+import ArgumentParser
+import CausewayReliabilityKit
+
+/// `reliability explore`: one subject, or one state of it, as a failure of the explorer names it.
+struct ExploreCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explore", abstract: "Explores the crashes of one subject, or replays one state.")
+
+    @Option(help: ArgumentHelp("inferred, split or staged.", valueName: "chain"))
+    var subject: String
+
+    @Option(help: ArgumentHelp("clean, unmergedWAL or hotJournal. (default: the chain's)", valueName: "state"))
+    var source: String?
+
+    @Option(help: ArgumentHelp("Replay this state only.", valueName: "K:label"))
+    var state: String?
+
+    @Flag(help: "A rename between folders is two changes.")
+    var nonatomic = false
+
+    @Flag(help: "The swap only, every subset of what isn't durable.")
+    var swap = false
+
+    @Option(help: ArgumentHelp("The command has this break of the protocol.", valueName: "name"))
+    var mutant: String?
+
+    @Option(help: ArgumentHelp("What the store's rows follow from.", valueName: "number"))
+    var seed: UInt64 = 1
+
+    @Option(help: ArgumentHelp("States at most.", valueName: "number"))
+    var budget: Int?
+
+    @Option(help: ArgumentHelp("Threads.", valueName: "number"))
+    var jobs = 1
+
+    func run() throws {
+        guard let chain = Subject.Chain(rawValue: subject) else {
+            throw ValidationError("--subject: \(Subject.Chain.allCases.map(\.rawValue).joined(separator: ", ")).")
+        }
+        let found = source.map { Subject.SourceState(rawValue: $0) }
+        if let found, found == nil {
+            throw ValidationError("--source: \(Subject.SourceState.allCases.map(\.rawValue).joined(separator: ", ")).")
+        }
+        var settings = CrashExplorer.Settings(Subject(chain, state: found ?? nil, seed: seed))
+        settings.only = state
+        settings.splitsRenames = nonatomic
+        settings.isExhaustiveSwap = swap
+        settings.work.mutant = mutant
+        settings.budget = budget
+        settings.jobs = jobs
+        let report = HarnessReport(result: try CrashExplorer(settings).run())
+        for line in ReportTable([report]).lines { print(line) }
+        if !report.result.isClean { throw ExitCode(1) }
+    }
+}

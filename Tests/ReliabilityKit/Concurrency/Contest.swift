@@ -1,0 +1,175 @@
+internal import CausewayPlatform
+internal import CausewaySQLite
+
+/// One round: writers, a reader and two migrators on one store at the same time; then the count of what was
+/// acknowledged.
+struct Contest {
+    /// What differs from round to round.
+    struct Setup: Sendable {
+        var isWAL: Bool
+        var writers: [(style: StoreWriter.Style, busyTimeout: Int32)]
+        /// For `CAUSEWAY_PAUSE_AT`: the window in which a lock that was dropped does harm.
+        var pause: String?
+        var rows: Int
+
+        var description: String {
+            let styles = writers.map { "\($0.style.rawValue)/\($0.busyTimeout)" }.joined(separator: "+")
+            return "\(isWAL ? "wal" : "delete") \(styles) \(pause ?? "no-pause") \(rows) rows"
+        }
+    }
+
+    /// What a round came to.
+    struct Outcome {
+        var acknowledged = 0
+        var lost: [String] = []
+        /// What else is wrong; empty where the round held.
+        var faults: [String] = []
+        /// Migrator runs that were told to come back later.
+        var refusals = 0
+        /// Whether the store was migrated while the writers were at it.
+        var wasContested = false
+    }
+
+    let settings: HarnessSettings
+    let history: EntryHistory
+    let folder: String
+    let setup: Setup
+    var random: SeededRandom
+
+    /// Seconds for which writers and migrators fight; then the writers stop and the migrator must come through.
+    private static let contestSeconds = 2.0
+    /// Runs of the migrator after the writers have gone: the first succeeds, unless a harness's process is slow to die.
+    private static let finalRuns = 5
+    /// Exit codes that mean "try again": in use, changed meanwhile.
+    private static let comeBack: Set<Int32> = [75, 76]
+
+    private var store: String { folder + "/Store.sqlite" }
+    private var flag: String { folder + "/contest-is-on" }
+
+    mutating func run() throws -> Outcome {
+        try history.makeStore(at: store, rows: setup.rows, seed: random.next(), wal: setup.isWAL)
+        try Files.writeFileDurably(flag, [])
+        var outcome = Outcome()
+        var writers: [ChildRun] = []
+        for (index, writer) in setup.writers.enumerated() { writers.append(try start(writer, index)) }
+        let reader = try ChildRun(
+            .init(
+                settings.reliability,
+                ["reader", "--store", store, "--while", flag, "--seed", "\(random.next() >> 1)"],
+                output: folder + "/reader.txt"))
+        Pause.milliseconds(Int.random(in: 20...60, using: &random))
+        let isDone = try contest(&outcome)
+        outcome.wasContested = isDone
+        Pause.milliseconds(60)
+        try Files.unlink(flag)
+        for (index, process) in (writers + [reader]).enumerated() {
+            let ending = process.wait(limit: 60)
+            if ending != .exited(0) {
+                let who = index < writers.count ? "writer \(index)" : "reader"
+                outcome.faults.append("\(who): \(ending): \(process.tail(bytes: 400))")
+            }
+        }
+        if !isDone { try finish(&outcome) }
+        try judge(&outcome)
+        return outcome
+    }
+
+    private mutating func start(
+        _ writer: (style: StoreWriter.Style, busyTimeout: Int32), _ index: Int
+    ) throws -> ChildRun {
+        try ChildRun(
+            .init(
+                settings.reliability,
+                [
+                    "writer", "--store", store, "--while", flag, "--acknowledge", "\(folder)/acked-\(index)",
+                    "--name", "w\(index)", "--style", writer.style.rawValue,
+                    "--busy-timeout", "\(writer.busyTimeout)", "--seed", "\(random.next() >> 1)",
+                ], output: "\(folder)/writer-\(index).txt"))
+    }
+
+    private func migration(_ number: Int) -> ChildRun.Command {
+        var command = ChildRun.Command(
+            settings.causeway, ["migrate", store, "--models", history.models, "--to", "v2", "--quiet"],
+            output: "\(folder)/migrator-\(number).txt")
+        if let pause = setup.pause { command.environment["CAUSEWAY_PAUSE_AT"] = pause }
+        return command
+    }
+
+    /// Two migrators at once, each started again when it was told to come back, until one is through or time is up.
+    private mutating func contest(_ outcome: inout Outcome) throws -> Bool {
+        let deadline = MonotonicClock.seconds() + Self.contestSeconds
+        var running: [ChildRun?] = [try ChildRun(migration(0)), try ChildRun(migration(1))]
+        var isDone = false
+        while running.contains(where: { $0 != nil }) {
+            for index in running.indices {
+                guard let process = running[index], let ending = process.poll() else { continue }
+                running[index] = nil
+                note(ending, process, &outcome)
+                if ending == .exited(0) { isDone = true }
+                if !isDone, MonotonicClock.seconds() < deadline {
+                    running[index] = try ChildRun(migration(index))
+                }
+            }
+            Pause.milliseconds(2)
+        }
+        return isDone
+    }
+
+    private func note(_ ending: ChildRun.Ending, _ process: ChildRun, _ outcome: inout Outcome) {
+        switch ending {
+        case .exited(0): break
+        case .exited(let code) where Self.comeBack.contains(code): outcome.refusals += 1
+        default: outcome.faults.append("migrator: \(ending): \(process.tail(bytes: 600))")
+        }
+    }
+
+    private func finish(_ outcome: inout Outcome) throws {
+        for _ in 0..<Self.finalRuns {
+            let process = try ChildRun(migration(2))
+            let ending = process.wait()
+            if ending == .exited(0) { return }
+            note(ending, process, &outcome)
+        }
+        outcome.faults.append("the store isn't migrated \(Self.finalRuns) runs after the writers have gone")
+    }
+
+    /// The original lies beside the new store, once, and is sound. It is looked at as a copy: beside it lie no sidecars.
+    private func judgeBackups(_ outcome: inout Outcome) throws {
+        let backups = try Files.list(folder).filter { $0.hasPrefix("Store.sqlite.premigration") }
+        if backups.count != 1 { outcome.faults.append("there are \(backups.count) backups") }
+        for name in backups {
+            let copy = folder + "/backup.sqlite"
+            try Files.unlink(copy)
+            try Files.copyFile(from: folder + "/" + name, to: copy)
+            let connection = try Connection(path: copy, mode: .readWrite, hardening: .own)
+            let answer = try connection.pragmaText("integrity_check") ?? "nothing"
+            if answer != "ok" { outcome.faults.append("\(name): integrity_check: \(answer)") }
+            var statement = try connection.prepare("SELECT count(*) FROM ZENTRY")
+            if try statement.step(), statement.int64(at: 0) < setup.rows {
+                outcome.faults.append("\(name): has \(statement.int64(at: 0)) of \(setup.rows) rows")
+            }
+        }
+    }
+
+    /// Every acknowledged row is there once, the store is sound, and nothing is left beside it.
+    private func judge(_ outcome: inout Outcome) throws {
+        var acknowledged: Set<String> = []
+        for index in setup.writers.indices {
+            // A reader of this harness: the file holds what a writer of ours wrote in two seconds.
+            let content = try Files.readFile("\(folder)/acked-\(index)", limit: 16 << 20)
+            for line in String(decoding: content, as: UTF8.self).split(separator: "\n") {
+                acknowledged.insert(String(line))
+            }
+        }
+        outcome.acknowledged = acknowledged.count
+        let judgement = try EntryJudgement(store: store)
+        outcome.lost = acknowledged.subtracting(judgement.markers).sorted()
+        outcome.faults += judgement.faults
+        try judgeBackups(&outcome)
+        if judgement.rows < setup.rows {
+            outcome.faults.append("\(setup.rows - judgement.rows) of the store's own rows are gone")
+        }
+        let leftovers = try Files.list(folder).filter { $0.hasPrefix(".Store") }
+        if !leftovers.isEmpty { outcome.faults.append("left over: \(leftovers.joined(separator: ", "))") }
+    }
+}

@@ -1,0 +1,98 @@
+internal import CausewayPlatform
+
+/// Harness 5, second part: the Nth allocation of SQLite's fails, once or from then on. The run says so, the store is whole,
+/// and the next run goes through.
+package struct MemoryHarness: Sendable {
+    package static let name = "memory"
+
+    private let settings: HarnessSettings
+
+    package init(_ settings: HarnessSettings) {
+        self.settings = settings
+    }
+
+    /// What the fault library writes: two 64-bit numbers.
+    private static let countsLength = 16
+    /// 74: resumable. 73: the work directory's own checks. Nothing that tells the user to mend the store or the models.
+    private static let allowed: Set<Int32> = [0, 73, 74]
+
+    /// Runs the points.
+    ///
+    /// - Throws: when the harness itself can't work.
+    package func run() throws -> Tally {
+        let tally = Tally(Self.name)
+        #if !os(Linux)
+            tally.skip("\(Self.name): the fault library is Linux's")
+            return tally
+        #else
+            let folder = try settings.makeFolder(Self.name)
+            let all = Subject.Chain.allCases
+            let chains = settings.isQuick ? [all[Int((settings.seed + 1) % 3)]] : all
+            let subjects = try TrialSubject.make(
+                chains.map { Subject($0, seed: settings.seed) }, settings: settings, folder: folder)
+            for subject in subjects {
+                let allocations = try count(subject)
+                let points = settings.rounds(quick: 24, full: 1_200)
+                var random = SeededRandom(seed: settings.seed, harness: Self.name, case: 0)
+                let first = UInt64.random(in: 0..<max(1, allocations / UInt64(points)), using: &random)
+                try ParallelCases.run(limit: points, threads: settings.threads) { index in
+                    // Even ones fail once, odd ones from then on.
+                    let number = 1 + first + UInt64(index) * allocations / UInt64(points)
+                    run(subject, "\(number)" + (index % 2 == 0 ? "" : "+"), tally)
+                    return settings.goesOn(tally)
+                }
+            }
+            try FolderTree.remove(folder)
+            return tally
+        #endif
+    }
+
+    private func environment(_ number: String, _ folder: String) -> [String: String] {
+        [
+            "LD_PRELOAD": settings.faultShim, "CAUSEWAY_FAULT_MALLOC": number,
+            "CAUSEWAY_FAULT_MALLOC_COUNT": folder + "/allocations",
+        ]
+    }
+
+    /// Allocations of an undisturbed run.
+    private func count(_ subject: TrialSubject) throws -> UInt64 {
+        let folder = try settings.makeFolder("memory/\(subject.subject.chain.rawValue)-count")
+        var trial = try Trial(subject, folder: folder)
+        let ending = try trial.run(environment: environment("0", folder))
+        let counts = try Self.counts(folder)
+        guard ending == .exited(0), counts.allocations > 0 else {
+            throw HarnessError("memory: the counting run: \(ending), \(counts.allocations) allocations")
+        }
+        return counts.allocations
+    }
+
+    private static func counts(_ folder: String) throws -> (fired: UInt64, allocations: UInt64) {
+        let bytes = try Files.readFile(folder + "/allocations", limit: 4_096)
+        guard bytes.count >= countsLength else { throw HarnessError("\(folder): the fault library wasn't loaded") }
+        let numbers = [bytes[0..<8], bytes[8..<16]].map { $0.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
+        return (numbers[0], numbers[1])
+    }
+
+    private func run(_ subject: TrialSubject, _ number: String, _ tally: Tally) {
+        let label = "allocation \(number)"
+        do {
+            let chain = subject.subject.chain.rawValue
+            let folder = try settings.makeFolder("memory/\(chain)-\(number)")
+            var trial = try Trial(subject, folder: folder)
+            let ending = try trial.run(environment: environment(number, folder))
+            // Threads make the last allocations come in another order, or not at all.
+            guard try Self.counts(folder).fired > 0 else { return settings.dispose(folder, failed: false) }
+            let held = tally.judge(label, kind: chain) {
+                guard case .exited(let code) = ending, Self.allowed.contains(code) else {
+                    throw trial.failure("\(ending): \(ChildRun.tail(of: folder + "/run.txt", bytes: 600))")
+                }
+                if code == 0 { tally.count("lived through") }
+                try trial.requireOldOrNew(after: ending)
+                try trial.settle()
+            }
+            settings.dispose(folder, failed: !held)
+        } catch {
+            tally.failed("\(label): \(error)")
+        }
+    }
+}

@@ -1,0 +1,128 @@
+internal import CausewayEngine
+internal import CausewayPlatform
+internal import Foundation
+internal import Synchronization
+
+/// Tries what a crash may leave behind at every point of a run (reliability.md §3.1).
+///
+/// A command is traced once; at every crash point the model says which states of the disk are possible, each of which is
+/// made, looked at and resumed in this process.
+package struct CrashExplorer: Sendable {
+    package struct Settings: Sendable {
+        package var subject: Subject
+        package var work = Exploration.Work()
+        /// Threads that check states.
+        package var jobs = 1
+        /// Every nth crash point, and of those in the swap every nth.
+        package var stride = 1
+        package var swapStride = 1
+        /// The crash points of the swap only, with every subset of what isn't durable.
+        package var isExhaustiveSwap = false
+        /// Renames across folders are two changes.
+        package var splitsRenames = false
+        /// One state: `K:label`, as a failure names it.
+        package var only: String?
+        /// States, at most; crash points are then left out evenly.
+        package var budget: Int?
+        /// False only counts the states.
+        package var checks = true
+        /// Where the folders are made; nil is memory, where there is such a place.
+        package var scratch: String?
+
+        package init(_ subject: Subject) {
+            self.subject = subject
+        }
+
+        var name: String {
+            var words = ["crash states", "\(subject)"]
+            if isExhaustiveSwap { words.append("swap, all subsets") }
+            if splitsRenames { words.append("non-atomic renames") }
+            if let mutant = work.mutant { words.append("mutant \(mutant)") }
+            if let fault = work.fault { words.append("fault \(fault)") }
+            return words.joined(separator: ", ")
+        }
+
+        /// What replays a state on the command line of `reliability`.
+        func replay(_ label: String) -> String {
+            "--subject \(subject.chain.rawValue) --source \(subject.state.rawValue) --state \(label)"
+                + (splitsRenames ? " --nonatomic" : "")
+        }
+    }
+
+    package let settings: Settings
+
+    package init(_ settings: Settings) {
+        self.settings = settings
+    }
+
+    /// Traces and explores.
+    package func run() throws -> HarnessResult {
+        let folder = try ScratchFolder(in: settings.scratch)
+        defer { folder.remove() }
+        let exploration = try Exploration(settings.subject, in: folder.path + "/source", work: settings.work)
+        return try explore(exploration, in: folder.path)
+    }
+
+    /// Explores a run that was traced before.
+    package func explore(_ exploration: Exploration, in folder: String) throws -> HarnessResult {
+        let result = Mutex(HarnessResult(name: settings.name))
+        let problem = Mutex<String?>(nil)
+        let threads = try (0..<max(1, settings.jobs)).map { worker in
+            try WorkerThread(name: "explore-\(worker)") {
+                do {
+                    let part = try explore(exploration, "\(folder)/worker-\(worker)", worker)
+                    result.withLock { $0.add(part) }
+                } catch {
+                    problem.withLock { $0 = "\(error)" }
+                }
+            }
+        }
+        for thread in threads { thread.join() }
+        if let problem = problem.withLock({ $0 }) { throw HarnessError(problem) }
+        return result.withLock { $0 }
+    }
+
+    /// A thread's share: every thread makes all states and checks each nth.
+    private func explore(_ exploration: Exploration, _ scratch: String, _ worker: Int) throws -> HarnessResult {
+        var result = HarnessResult(name: settings.name)
+        let checker = try StateChecker(exploration, scratch: scratch)
+        var walk = try CrashWalk(exploration, settings)
+        var number = 0
+        while let states = try walk.next() {
+            for state in states {
+                number += 1
+                guard settings.checks, number % max(1, settings.jobs) == worker else { continue }
+                try check(state, checker, exploration, &result)
+            }
+        }
+        if worker == 0 {
+            result.tried = walk.tried
+            result.unique = number
+            result.details["operations"] = exploration.trace.operations.count
+            result.details["crash points"] = walk.points
+        }
+        return result
+    }
+
+    private func check(
+        _ state: CrashState, _ checker: StateChecker, _ exploration: Exploration, _ result: inout HarnessResult
+    ) throws {
+        let mustBeNew = state.point >= exploration.success
+        let finding = try checker.check(state, mustBeNew: mustBeNew)
+        switch finding.view {
+        case .old: result.count("seen old")
+        case .new: result.count("seen new")
+        case .broken: result.count("seen broken")
+        }
+        if mustBeNew { result.count("after success") }
+        if let outcome = finding.outcome {
+            result.count(outcome.wasSwapped ? "cleaned up" : outcome.resumed == nil ? "no rows taken up" : "resumed")
+        }
+        guard !finding.faults.isEmpty else {
+            result.survived += 1
+            return
+        }
+        result.rowsLost += finding.rowsLost
+        result.fail("\(finding.faults.joined(separator: "; ")) [\(settings.replay(state.label))]")
+    }
+}

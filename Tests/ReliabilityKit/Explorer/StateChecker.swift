@@ -1,0 +1,92 @@
+internal import CausewayEngine
+internal import Foundation
+
+/// Looks at a state with the application's eyes, resumes the migration in it, and looks again (reliability.md §3.1).
+///
+/// Digests are remembered by the bytes that they were taken from: most states show the same store.
+final class StateChecker {
+    private let subject: Subject
+    private let request: MigrationRequest
+    private let history: ModelHistory
+    private let oracle: StoreOracle
+    private let viewFolder: StateFolder
+    private let runFolder: StateFolder
+    private var views: [UInt64: StoreOracle.View] = [:]
+    private var finished: [UInt64: [String]] = [:]
+
+    /// What a state has shown.
+    struct Finding {
+        var view: StoreOracle.View
+        /// What is wrong; empty is fine.
+        var faults: [String] = []
+        /// Rows that the store has for good without, as far as the tables can be counted.
+        var rowsLost = 0
+        /// What the resumed run did.
+        var outcome: Migration.Outcome?
+    }
+
+    init(_ exploration: Exploration, scratch: String) throws {
+        subject = exploration.subject
+        history = exploration.history
+        oracle = exploration.oracle
+        viewFolder = try StateFolder(scratch + "/view")
+        runFolder = try StateFolder(scratch + "/run")
+        request = try subject.request(store: runFolder.path + "/" + Subject.storeName)
+    }
+
+    /// - Parameters:
+    ///   - state: what a crash has left.
+    ///   - mustBeNew: the command had reported success.
+    /// - Returns: what it has shown.
+    /// - Throws: `HarnessError` where the state can't be made; what is wrong with the store is in the finding.
+    func check(_ state: CrashState, mustBeNew: Bool) throws -> Finding {
+        let view = try view(of: state)
+        var finding = Finding(view: view)
+        switch view {
+        case .broken(let why): finding.faults.append("before recovery the store is neither old nor new: \(why)")
+        case .old where mustBeNew: finding.faults.append("success was reported, but the store is the old one")
+        case .old, .new: break
+        }
+        try runFolder.fill(state)
+        do {
+            finding.outcome = try Migration(request, history: history).run()
+        } catch {
+            finding.faults.append("the resumed run fails with \(error.kind.rawValue): \(error)")
+        }
+        let faults = try faultsAfterwards()
+        finding.faults += faults.map { "after the resumed run: \($0)" }
+        if !faults.isEmpty { finding.rowsLost = rowsLost() }
+        return finding
+    }
+
+    private func view(of state: CrashState) throws -> StoreOracle.View {
+        let key = state.hash(outside: Subject.workName)
+        if let known = views[key] { return known }
+        try viewFolder.fill(state, without: Subject.workName)
+        let view = oracle.view(viewFolder.path + "/" + Subject.storeName)
+        views[key] = view
+        return view
+    }
+
+    private func faultsAfterwards() throws -> [String] {
+        var hasher = Hasher()
+        let files = FileManager.default
+        for name in try files.subpathsOfDirectory(atPath: runFolder.path).sorted() {
+            hasher.combine(name)
+            guard let content = files.contents(atPath: runFolder.path + "/" + name) else { continue }
+            hasher.combine(content)
+        }
+        let key = UInt64(bitPattern: Int64(hasher.finalize()))
+        if let known = finished[key] { return known }
+        let faults = oracle.faults(inFinished: runFolder.path)
+        finished[key] = faults
+        return faults
+    }
+
+    /// Rows that neither the store nor a backup has.
+    private func rowsLost() -> Int {
+        let store = runFolder.path + "/" + Subject.storeName
+        guard let digest = try? StoreDigest(store) else { return oracle.new.rows.values.reduce(0, +) }
+        return min(digest.rowsMissing(from: oracle.new), digest.rowsMissing(from: oracle.old))
+    }
+}

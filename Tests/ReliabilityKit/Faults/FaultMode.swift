@@ -1,0 +1,44 @@
+/// A way in which the fault shim disturbs a run; the names are those that it understands.
+package enum FaultMode: String, CaseIterable, Sendable {
+    case kill, tear
+    case eio
+    case eioSticky = "eio-sticky"
+    case enospc
+    case enospcSticky = "enospc-sticky"
+    case short
+    case sync
+    case syncSticky = "sync-sticky"
+    case openEMFILE = "open-emfile"
+    case openEACCES = "open-eacces"
+    case readEIO = "read-eio"
+
+    /// Whether the shim ends the process, instead of making a call fail.
+    package var isDeadly: Bool { self == .kill || self == .tear }
+
+    package var isSync: Bool { self == .sync || self == .syncSticky }
+
+    /// How a run may end that met this fault (reliability.md §4.6); success is always allowed where the store is new.
+    ///
+    /// 65 and 70: SQLite tells a read that fails as a damaged file (SQLITE_IOERR_CORRUPTFS becomes SQLITE_CORRUPT); of
+    /// the source that is damaged data, of the new store a failed verification. 66: what can't be opened or read is as good as missing, as long as nothing was begun. 73: the work directory. 74:
+    /// everything else.
+    package var allowedCodes: Set<Int32> {
+        switch self {
+        case .kill, .tear: []
+        case .eio, .eioSticky, .enospc, .enospcSticky, .short, .sync, .syncSticky: [73, 74]
+        case .openEMFILE, .openEACCES: [66, 73, 74]
+        case .readEIO: [65, 66, 70, 73, 74]
+        }
+    }
+
+    /// Whether a run that met the fault may end so.
+    package func allows(_ ending: ChildRun.Ending) -> Bool {
+        switch ending {
+        case .exited(0): true
+        case .exited(let code): allowedCodes.contains(code)
+        // SIGKILL
+        case .signalled(let number): isDeadly && number == 9
+        case .hung: false
+        }
+    }
+}

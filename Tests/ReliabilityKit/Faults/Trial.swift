@@ -1,0 +1,161 @@
+package import CausewayPlatform
+
+/// One case: a fresh source, runs of the command that are disturbed in some way, and what must hold after each.
+///
+/// The oracle is outside of the process under test: it looks at a copy of the files, through SQLite.
+package struct Trial {
+    /// What a trial found wrong; the text says what, and how to see it again.
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+        package let rowsLost: Int
+    }
+
+    /// What may change from run to run, as it may for a person: nothing of it changes rows.
+    package struct Habits: Sendable {
+        package var batchRows = Subject.defaultBatchRows
+        package var jobs = 1
+        package var extra: [String] = []
+
+        package init() {}
+
+        package init(_ random: inout SeededRandom) {
+            batchRows = Int.random(in: 1...12, using: &random)
+            jobs = Int.random(in: 1...3, using: &random)
+        }
+    }
+
+    package let subject: TrialSubject
+    /// The case's own folder.
+    package let folder: String
+    /// Where the store is; the fault shim looks at nothing else.
+    package let data: String
+    private(set) var commands: [String] = []
+
+    /// Seconds; a run takes well under one.
+    private static let runLimit = 120.0
+
+    /// Makes a fresh source in the folder, or in `data` where that is given.
+    package init(_ subject: TrialSubject, folder: String, data: String? = nil) throws(FileError) {
+        self.subject = subject
+        self.folder = folder
+        self.data = data ?? folder + "/data"
+        try FolderTree.copy(subject.pristine, to: self.data)
+    }
+
+    package var store: String { data + "/" + Subject.storeName }
+    package var workDirectory: String { data + "/" + Subject.workName }
+
+    /// The command that migrates; what it prints goes to a file of the case.
+    package func command(
+        environment: [String: String] = [:], habits: Habits = Habits(), output: String = "run"
+    ) -> ChildRun.Command {
+        let arguments = subject.subject.arguments(
+            store: store, batchRows: habits.batchRows, jobs: habits.jobs, extra: ["--json", "--quiet"] + habits.extra)
+        return ChildRun.Command(
+            subject.executable, arguments, environment: environment, output: "\(folder)/\(output).txt")
+    }
+
+    /// Runs the command to its end.
+    package mutating func run(
+        environment: [String: String] = [:], habits: Habits = Habits(), output: String = "run"
+    ) throws(FileError) -> ChildRun.Ending {
+        let command = command(environment: environment, habits: habits, output: output)
+        note(command)
+        return try ChildRun(command).wait(limit: Self.runLimit)
+    }
+
+    /// Remembers a run for the replay, or what was done to it.
+    package mutating func note(_ command: ChildRun.Command, _ remark: String = "") {
+        commands.append(command.description + remark)
+    }
+
+    /// What an application would find at the store's path now. The files themselves are not touched: an application's
+    /// own recovery must not help ours.
+    package func look() throws -> StoreOracle.View {
+        try withCopy { subject.oracle.view($0) }
+    }
+
+    private func withCopy<Result>(_ body: (String) throws -> Result) throws -> Result {
+        let copy = folder + "/look"
+        try FolderTree.remove(copy)
+        try Files.makeDirectory(copy)
+        for name in try Files.list(data) where name != Subject.workName && !name.contains(".premigration") {
+            try FolderTree.copy(data + "/" + name, to: copy + "/" + name)
+        }
+        let result = try body(copy + "/" + Subject.storeName)
+        try FolderTree.remove(copy)
+        return result
+    }
+
+    /// Old or new, and new where the run said so.
+    @discardableResult
+    package func requireOldOrNew(after ending: ChildRun.Ending, output: String = "run") throws -> StoreOracle.View {
+        let view = try look()
+        switch (view, ending) {
+        case (.broken(let reason), _):
+            throw try broken("after \(ending) the store is neither old nor new: \(reason)")
+        case (.old, .exited(0)): throw failure("the run reported success, but the store is the old one")
+        case (_, .hung): throw failure("the run doesn't end: \(ChildRun.tail(of: "\(folder)/\(output).txt"))")
+        case (_, .exited(let code)) where code != 0: try requireTruth(view, code: code, output: output)
+        default: break
+        }
+        return view
+    }
+
+    /// A failure says whether the store is new; it must be right.
+    private func requireTruth(_ view: StoreOracle.View, code: Int32, output: String) throws {
+        let text = ChildRun.tail(of: "\(folder)/\(output).txt", bytes: 64 << 10)
+        guard let saysNew = FailureLine.storeIsNew(in: text) else {
+            throw failure("exit \(code) without a line that says what became of the store: \(text.suffix(400))")
+        }
+        if saysNew != (view == .new) {
+            throw failure("exit \(code) says that the store is \(saysNew ? "new" : "untouched"): it isn't")
+        }
+    }
+
+    /// Runs undisturbed, which must succeed, and compares the result with the undisturbed one, cell by cell.
+    package mutating func settle(habits: Habits = Habits()) throws {
+        let wasNew = try look() == .new
+        let ending = try run(habits: habits, output: "settle")
+        guard ending == .exited(0) else {
+            let said = ChildRun.tail(of: folder + "/settle.txt", bytes: 600)
+            throw failure("the undisturbed run afterwards ended with \(ending): \(said)")
+        }
+        try requireFinished(wasNew: wasNew)
+    }
+
+    /// The store is the new one, whatever lies beside it.
+    package func requireNewStore() throws {
+        switch try look() {
+        case .new: break
+        case .old: throw failure("the store is still the old one")
+        case .broken(let reason): throw try broken("the store is neither old nor new: \(reason)")
+        }
+    }
+
+    /// The store is the new one, the original lies beside it, and nothing else is left.
+    package func requireFinished(wasNew: Bool = false) throws {
+        if case .broken(let reason) = try look() {
+            throw try broken("the finished store differs from the undisturbed run's: \(reason)")
+        }
+        // Looking folds a WAL in: on a copy, so that a sidecar of the command's own is seen as left over.
+        let copy = folder + "/finished"
+        try FolderTree.remove(copy)
+        try FolderTree.copy(data, to: copy)
+        let faults = subject.oracle.faults(inFinished: copy, needsBackup: !wasNew)
+        try FolderTree.remove(copy)
+        if !faults.isEmpty { throw failure("after a run that succeeded: \(faults.joined(separator: "; "))") }
+    }
+
+    private func broken(_ text: String) throws -> Failure {
+        failure(text, rowsLost: try withCopy { subject.rowsLost(in: $0) })
+    }
+
+    /// A failure with the commands that lead to it.
+    package func failure(_ text: String, rowsLost: Int = 0) -> Failure {
+        let source = "\(subject.subject) \(subject.subject.rows) rows, seed \(subject.subject.seed)"
+        return Failure(
+            description: "\(source): \(text)\n    replay: \(commands.joined(separator: "\n            "))",
+            rowsLost: rowsLost)
+    }
+}

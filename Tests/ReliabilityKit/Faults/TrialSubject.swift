@@ -1,0 +1,59 @@
+internal import CausewayPlatform
+
+/// A subject made ready for many trials: its source once on disk, its command, and what an undisturbed run of that
+/// command gives.
+package struct TrialSubject: Sendable {
+    package let subject: Subject
+    package let executable: String
+    /// The folder of the source; copied for every trial, never run on.
+    package let pristine: String
+    package let oracle: StoreOracle
+    /// Seconds that the undisturbed run took: random moments are drawn from them.
+    package let seconds: Double
+
+    /// Makes the source and runs the command on a copy of it.
+    ///
+    /// - Throws: `HarnessError` where the undisturbed run fails: then there is nothing to compare with.
+    package init(_ subject: Subject, settings: HarnessSettings, folder: String) throws {
+        self.subject = subject
+        executable = try settings.executable(subject)
+        pristine = folder + "/pristine"
+        try Files.makeDirectory(pristine)
+        try subject.makeStore(in: pristine)
+        let before = folder + "/before"
+        try FolderTree.copy(pristine, to: before)
+        let after = folder + "/after"
+        try FolderTree.copy(pristine, to: after)
+        let store = after + "/" + Subject.storeName
+        let started = MonotonicClock.seconds()
+        let command = ChildRun.Command(
+            executable, subject.arguments(store: store, extra: ["--quiet"]), output: folder + "/undisturbed.txt")
+        let ending = try ChildRun.run(command)
+        seconds = MonotonicClock.seconds() - started
+        guard ending == .exited(0) else {
+            throw HarnessError(
+                "\(subject): the undisturbed run ended with \(ending): \(ChildRun.tail(of: command.output))\n"
+                    + "    replay: \(command.description)")
+        }
+        oracle = StoreOracle(
+            old: try StoreDigest(before + "/" + Subject.storeName), new: try StoreDigest(store))
+        guard oracle.old != oracle.new else { throw HarnessError("\(subject): the migration changes nothing") }
+    }
+
+    /// Several subjects, each in a folder of its own.
+    package static func make(
+        _ subjects: [Subject], settings: HarnessSettings, folder: String
+    ) throws -> [TrialSubject] {
+        try subjects.map { subject in
+            let own = "\(folder)/\(subject.chain.rawValue)-\(subject.state.rawValue)-\(subject.rows)"
+            try Files.makeDirectory(own)
+            return try TrialSubject(subject, settings: settings, folder: own)
+        }
+    }
+
+    /// Rows that are neither in a store nor excused by its being the old one.
+    package func rowsLost(in store: String) -> Int {
+        guard let digest = try? StoreDigest(store) else { return oracle.new.rows.values.reduce(0, +) }
+        return min(digest.rowsMissing(from: oracle.old), digest.rowsMissing(from: oracle.new))
+    }
+}

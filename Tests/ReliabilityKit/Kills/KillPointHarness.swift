@@ -1,0 +1,105 @@
+package import CausewayPlatform
+internal import Synchronization
+
+/// Harness 3, first part: SIGKILL at every named place of the protocol, each time that a run comes by, and a list of the
+/// places that no chain comes by: each of those is a failure.
+package struct KillPointHarness: Sendable {
+    package static let name = "kill-points"
+
+    private let settings: HarnessSettings
+    private let points: [KillPoint]
+    private let chains: [Subject.Chain]
+
+    /// - Parameters:
+    ///   - settings: seed, threads, folders.
+    ///   - points: nil is all of them, which must all be reached.
+    ///   - chains: nil is all of them.
+    package init(_ settings: HarnessSettings, points: [KillPoint]? = nil, chains: [Subject.Chain]? = nil) {
+        self.settings = settings
+        self.points = points ?? KillPoint.allCases
+        self.chains = chains ?? Subject.Chain.allCases
+    }
+
+    /// Times that a run of a subject comes by one place, at most.
+    private static let visitLimit = 10_000
+    /// The quick subset's visits of a place by a chain, after the first: enough to meet a later batch.
+    private static let quickVisits = [1, 4]
+
+    /// Kills at every place.
+    ///
+    /// - Throws: when the harness itself can't work.
+    package func run() throws -> Tally {
+        let tally = Tally(Self.name)
+        let reached = Mutex<Set<KillPoint>>([])
+        let folder = try settings.makeFolder("kill-points")
+        let subjects = try TrialSubject.make(
+            chains.map { Subject($0, seed: settings.seed) }, settings: settings, folder: folder)
+        // Places are tried side by side, the visits of one place one after the other: the first that isn't made ends it.
+        try ParallelCases.run(limit: points.count, threads: settings.threads) { index in
+            let point = points[index]
+            for turn in subjects.indices {
+                // The quick subset turns the chains about and is content with the first that comes by.
+                let subject = subjects[settings.isQuick ? (turn + index) % subjects.count : turn]
+                guard visit(subject, point, tally) else { continue }
+                _ = reached.withLock { $0.insert(point) }
+                if settings.isQuick { break }
+            }
+            return settings.goesOn(tally)
+        }
+        guard settings.goesOn(tally) else { return tally }
+        let missed = Set(points).subtracting(reached.withLock { $0 })
+        for point in points where missed.contains(point) {
+            tally.failed("\(point.rawValue): no chain comes by this place; it isn't wired, or the chains are too small")
+        }
+        tally.count("places", points.count - missed.count)
+        try FolderTree.remove(folder)
+        return tally
+    }
+
+    /// Kills at the visits of a place.
+    ///
+    /// - Returns: whether there was one.
+    private func visit(_ subject: TrialSubject, _ point: KillPoint, _ tally: Tally) -> Bool {
+        var wasReached = false
+        if settings.isQuick {
+            for number in Self.quickVisits {
+                guard kill(subject, point, number, tally) else { break }
+                wasReached = true
+            }
+            return wasReached
+        }
+        for number in 1...Self.visitLimit {
+            guard kill(subject, point, number, tally) else { break }
+            wasReached = true
+        }
+        return wasReached
+    }
+
+    /// Kills at one visit.
+    ///
+    /// - Returns: whether the run came by so often.
+    private func kill(_ subject: TrialSubject, _ point: KillPoint, _ number: Int, _ tally: Tally) -> Bool {
+        let label = "\(point.rawValue):\(number)"
+        let chain = subject.subject.chain.rawValue
+        var wasKilled = false
+        var held = true
+        do {
+            let folder = try settings.makeFolder("kill-points/\(chain)-\(point.rawValue)-\(number)")
+            var trial = try Trial(subject, folder: folder)
+            let ending = try trial.run(environment: ["CAUSEWAY_KILL_AT": label])
+            wasKilled = ending == .signalled(9)
+            if wasKilled || ending != .exited(0) {
+                held = tally.judge(label, kind: chain) {
+                    guard wasKilled else { throw trial.failure("\(ending) instead of SIGKILL or success") }
+                    try trial.requireOldOrNew(after: ending)
+                    var random = SeededRandom(seed: settings.seed, harness: label, case: number)
+                    try trial.settle(habits: Trial.Habits(&random))
+                }
+            }
+            settings.dispose(folder, failed: !held)
+        } catch {
+            tally.failed("\(label) of \(chain): \(error)")
+        }
+        return wasKilled
+    }
+}

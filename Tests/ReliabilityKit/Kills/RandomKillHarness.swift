@@ -1,0 +1,88 @@
+internal import CausewayPlatform
+
+/// Harness 3, second part: SIGKILL at random moments, again and again, each restart with another batch size and number
+/// of workers, and some of them killed at a named place too, until one run comes through.
+package struct RandomKillHarness: Sendable {
+    package static let name = "random-kills"
+
+    private let settings: HarnessSettings
+    private let chains: [Subject.Chain]
+
+    package init(_ settings: HarnessSettings, chains: [Subject.Chain]? = nil) {
+        self.settings = settings
+        self.chains = chains ?? Subject.Chain.allCases
+    }
+
+    /// Kills of one migration at most; then it is left alone.
+    private static let killLimit = 12
+    /// SIGKILL.
+    private static let killed = ChildRun.Ending.signalled(9)
+
+    /// Runs the rounds.
+    ///
+    /// - Throws: when the harness itself can't work.
+    package func run() throws -> Tally {
+        let tally = Tally(Self.name)
+        let folder = try settings.makeFolder("random-kills")
+        let states = Subject.SourceState.allCases
+        // Chains and states turn about with the rounds, out of step.
+        let subjects = try TrialSubject.make(
+            chains.enumerated().flatMap { index, chain in
+                settings.isQuick
+                    ? [Subject(chain, state: states[(index + Int(settings.seed % 3)) % 3], seed: settings.seed)]
+                    : states.map { Subject(chain, state: $0, seed: settings.seed) }
+            }, settings: settings, folder: folder)
+        let rounds = settings.rounds(quick: 9, full: 180)
+        try ParallelCases.run(limit: rounds, threads: settings.threads) { round in
+            self.round(round, subjects[round % subjects.count], tally)
+            return settings.goesOn(tally)
+        }
+        try FolderTree.remove(folder)
+        return tally
+    }
+
+    private func round(_ round: Int, _ subject: TrialSubject, _ tally: Tally) {
+        let label = "round \(round)"
+        do {
+            let folder = try settings.makeFolder("random-kills/round-\(round)")
+            var trial = try Trial(subject, folder: folder)
+            let held = tally.judge(label, kind: "rounds of \(subject.subject.chain.rawValue)") {
+                try kill(&trial, SeededRandom(seed: settings.seed, harness: Self.name, case: round), tally)
+            }
+            settings.dispose(folder, failed: !held)
+        } catch {
+            tally.failed("\(label): \(error)")
+        }
+    }
+
+    /// Kills until a run comes through.
+    private func kill(_ trial: inout Trial, _ start: SeededRandom, _ tally: Tally) throws {
+        var random = start
+        for _ in 0..<Self.killLimit {
+            let habits = Trial.Habits(&random)
+            var environment: [String: String] = [:]
+            if Int.random(in: 0..<4, using: &random) == 0, let point = KillPoint.allCases.randomElement(using: &random)
+            {
+                environment["CAUSEWAY_KILL_AT"] = "\(point.rawValue):\(Int.random(in: 1...3, using: &random))"
+            }
+            let command = trial.command(environment: environment, habits: habits)
+            let wait = Double.random(in: 0...trial.subject.seconds * 1.2, using: &random)
+            let milliseconds = Int(wait * 1_000)
+            trial.note(command, " & sleep \(Double(milliseconds) / 1_000); kill -9 $!")
+            let process = try ChildRun(command)
+            Pause.milliseconds(milliseconds)
+            process.send(9)
+            let ending = process.wait()
+            let wasNew = try trial.requireOldOrNew(after: ending) == .new
+            if ending == Self.killed {
+                tally.count("kills")
+                if wasNew { tally.count("kills after the swap") }
+            } else if ending == .exited(0) {
+                return try trial.requireFinished(wasNew: true)
+            } else {
+                throw trial.failure("\(ending) instead of SIGKILL or success: \(process.tail(bytes: 600))")
+            }
+        }
+        try trial.settle(habits: Trial.Habits(&random))
+    }
+}

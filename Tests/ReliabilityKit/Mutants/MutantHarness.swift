@@ -1,0 +1,98 @@
+package import CausewayPlatform
+internal import Foundation
+
+/// Harness 6: the tests of the tests. Every deliberate break of the protocol must make a harness fail; each trial is a
+/// process of its own, in which the command and the harness's in-process runs have the break.
+package struct MutantHarness: Sendable {
+    package static let name = "mutants"
+
+    private let settings: HarnessSettings
+    private let mutants: [Mutant]
+
+    /// - Parameters:
+    ///   - settings: seed, threads, folders.
+    ///   - mutants: nil is all of them, or some that take little time in the quick subset.
+    package init(_ settings: HarnessSettings, mutants: [Mutant]? = nil) {
+        self.settings = settings
+        self.mutants = mutants ?? settings.mutants ?? (settings.isQuick ? Self.quick : Mutant.allCases)
+    }
+
+    /// Caught within seconds: enough to see that the switch and the way to catch still work.
+    private static let quick: [Mutant] = [.progressAfter, .noSourceCheck, .twoRenames]
+    /// Seconds for one trial.
+    private static let trialLimit = 900.0
+
+    /// How a trial ended.
+    private enum Finding {
+        case caught(String)
+        case missed
+        /// The harness itself couldn't work: that is no catch.
+        case unusable(String)
+    }
+
+    /// Runs every mutant until it is caught.
+    ///
+    /// - Throws: when the harness itself can't work.
+    package func run() throws -> Tally {
+        let tally = Tally(Self.name)
+        let folder = try settings.makeFolder(Self.name)
+        var used: Set<MutantTrial> = []
+        for mutant in mutants { try run(mutant, folder, tally, &used) }
+        // A harness that fails without a mutant, too, has caught nothing.
+        for trial in used.sorted(by: { $0.harness < $1.harness }) where !settings.isQuick {
+            switch try run(nil, trial, seed: settings.seed, folder) {
+            case .missed: tally.count("sound without a mutant")
+            case .caught(let why), .unusable(let why):
+                tally.failed("\(trial.harness) fails without a mutant, too, so that it can't catch one: \(why)")
+            }
+        }
+        try FolderTree.remove(folder)
+        return tally
+    }
+
+    private func run(_ mutant: Mutant, _ folder: String, _ tally: Tally, _ used: inout Set<MutantTrial>) throws {
+        var reasons: [String] = []
+        for trial in MutantTrial.trials(of: mutant) {
+            for number in 0..<trial.seeds {
+                let seed = settings.seed &+ UInt64(number)
+                used.insert(trial)
+                switch try run(mutant, trial, seed: seed, folder) {
+                case .caught(let why):
+                    settings.say("    \(mutant.rawValue): caught by \(trial.harness), seed \(seed): \(why.prefix(160))")
+                    tally.survived("caught by \(trial.harness)")
+                    return
+                case .missed: reasons.append("\(trial.harness) with seed \(seed) sees nothing")
+                case .unusable(let why): reasons.append("\(trial.harness) with seed \(seed): \(why)")
+                }
+            }
+        }
+        settings.say("    \(mutant.rawValue): not caught")
+        tally.failed("\(mutant.rawValue) isn't caught: \(reasons.joined(separator: "; "))")
+    }
+
+    private func run(
+        _ mutant: Mutant?, _ trial: MutantTrial, seed: UInt64, _ folder: String
+    ) throws -> Finding {
+        let report = folder + "/report.json"
+        let scratch = folder + "/scratch"
+        try FolderTree.remove(scratch)
+        try Files.makeDirectory(scratch)
+        try Files.unlink(report)
+        let command = ChildRun.Command(
+            settings.reliability,
+            [
+                "run", "--quick", "--only", trial.harness, "--seed", "\(seed)", "--scale", "\(trial.scale)",
+                "--jobs", "\(settings.threads)", "--json", report, "--scratch", scratch, "--stop-at-failure",
+            ],
+            environment: mutant.map { ["CAUSEWAY_MUTANT": $0.rawValue] } ?? [:], output: folder + "/trial.txt")
+        let ending = try ChildRun(command).wait(limit: Self.trialLimit)
+        guard let bytes = try? Files.readFile(report, limit: 16 << 20) else {
+            return .unusable("\(ending): \(ChildRun.tail(of: command.output, bytes: 400))")
+        }
+        let harnesses = try JSONDecoder().decode(RunReport.self, from: Data(bytes)).harnesses
+        guard let result = harnesses.first?.result else { return .unusable("\(ending), an empty report") }
+        if !result.isClean { return .caught(result.failures.first ?? "\(result.rowsLost) rows lost") }
+        // What was skipped as a whole has seen nothing, and proves nothing.
+        return result.tried == 0 ? .unusable("nothing was tried") : .missed
+    }
+}

@@ -1,0 +1,38 @@
+package import CausewayPlatform
+
+/// Which harness should see a deliberate break of the protocol, and how little of it is enough.
+package struct MutantTrial: Sendable, Hashable {
+    /// The harness's name.
+    package let harness: String
+    /// Its share of the quick subset.
+    package let scale: Double
+    /// Seeds that are tried one after the other: what is random may need more than one.
+    package let seeds: Int
+
+    init(_ harness: String, scale: Double = 1, seeds: Int = 1) {
+        self.harness = harness
+        self.scale = scale
+        self.seeds = seeds
+    }
+
+    /// The harnesses to ask, the most likely first (reliability.md §3.4).
+    package static func trials(of mutant: Mutant) -> [MutantTrial] {
+        let kills = MutantTrial(KillPointHarness.name)
+        let explorer = MutantTrial("explorer", scale: 4, seeds: 3)
+        let swap = MutantTrial("swap", scale: 4)
+        let faults = MutantTrial(FaultHarness.name, scale: 4, seeds: 3)
+        let changes = MutantTrial(ChangeHarness.name, scale: 4, seeds: 2)
+        let contest = MutantTrial(ConcurrencyHarness.name, scale: 2, seeds: 3)
+        switch mutant {
+        case .progressFirst, .progressAfter, .cursorTooEarly, .keysForgotten: return [kills, explorer]
+        case .noStagingSync, .noPlanSync, .collectEarly, .orphanSegments: return [explorer, kills]
+        case .noDirectorySync, .noSealSync: return [swap, explorer, MutantTrial(PowerCutHarness.name, scale: 4)]
+        case .twoRenames: return [swap, kills, faults]
+        case .swapBeforeVerification: return [kills, swap, faults]
+        case .noSidecarCheck: return [faults, contest, explorer]
+        case .noGuard, .rawClose: return [contest]
+        case .trustAfterSyncError: return [faults, explorer]
+        case .noStateCheck, .noSourceCheck, .noPlanCheck: return [changes, explorer]
+        }
+    }
+}

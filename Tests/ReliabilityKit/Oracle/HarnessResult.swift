@@ -1,0 +1,55 @@
+/// What a harness has tried and found; the reliability page and the tests are made of these.
+package struct HarnessResult: Sendable, Codable {
+    /// Failures that are kept in words; the rest is counted.
+    private static let keptFailures = 20
+
+    package var name: String
+    /// Crash points, fault points, kills, rounds: whatever the harness repeats.
+    package var tried = 0
+    /// Different states among them, where the harness knows.
+    package var unique = 0
+    package var survived = 0
+    /// The first failures, in words, each with what replays it.
+    package private(set) var failures: [String] = []
+    package private(set) var failed = 0
+    package var rowsLost = 0
+    /// Figures of the harness's own.
+    package var details: [String: Int] = [:]
+
+    package init(name: String) {
+        self.name = name
+    }
+
+    package var isClean: Bool { failed == 0 && rowsLost == 0 }
+
+    package mutating func fail(_ text: String) {
+        failed += 1
+        if failures.count < Self.keptFailures { failures.append(text) }
+    }
+
+    package mutating func count(_ detail: String, _ number: Int = 1) {
+        details[detail, default: 0] += number
+    }
+
+    /// Takes in what another run of the same harness has found.
+    package mutating func add(_ other: HarnessResult) {
+        tried += other.tried
+        unique += other.unique
+        survived += other.survived
+        rowsLost += other.rowsLost
+        failed += other.failed
+        failures += other.failures.prefix(max(0, Self.keptFailures - failures.count))
+        details.merge(other.details, uniquingKeysWith: +)
+    }
+}
+
+/// A harness can't go on: something outside the thing under test is missing or broken.
+package struct HarnessError: Error, CustomStringConvertible {
+    package let message: String
+
+    package init(_ message: String) {
+        self.message = message
+    }
+
+    package var description: String { message }
+}

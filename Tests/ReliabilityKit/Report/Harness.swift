@@ -1,0 +1,103 @@
+internal import CausewayPlatform
+internal import Foundation
+
+/// A harness by the name that `reliability --only` takes.
+package struct Harness: Sendable {
+    package let name: String
+    /// What it does to the migration, in a line.
+    package let purpose: String
+    private let body: @Sendable (HarnessSettings) throws -> HarnessReport
+
+    package init(
+        _ name: String, _ purpose: String, _ body: @escaping @Sendable (HarnessSettings) throws -> HarnessReport
+    ) {
+        self.name = name
+        self.purpose = purpose
+        self.body = body
+    }
+
+    /// Runs it and takes the time.
+    ///
+    /// - Throws: when the harness itself can't work; what it finds is in the report.
+    package func run(_ settings: HarnessSettings) throws -> HarnessReport {
+        let started = MonotonicClock.seconds()
+        var report = try body(settings)
+        report.seconds = MonotonicClock.seconds() - started
+        return report
+    }
+
+    /// All of them, the quickest to fail first.
+    package static let all: [Harness] = [
+        Harness(KillPointHarness.name, "SIGKILL at every named place of the protocol") {
+            HarnessReport(try KillPointHarness($0).run())
+        },
+        Harness("explorer", "every crash point of a run × what of it may be on the disk") { try explore($0) },
+        Harness("swap", "the swap: every subset of what isn't durable, renames not atomic") { try exploreSwap($0) },
+        Harness(FaultHarness.name, "the Nth call fails: I/O error, full disk, fsync, torn write, no descriptor") {
+            HarnessReport(try FaultHarness($0).run())
+        },
+        Harness(ChangeHarness.name, "source, plan or progress are changed between two runs") {
+            HarnessReport(try ChangeHarness($0).run())
+        },
+        Harness(RandomKillHarness.name, "SIGKILL at random moments, other batch sizes and workers at each restart") {
+            HarnessReport(try RandomKillHarness($0).run())
+        },
+        Harness(SignalHarness.name, "SIGINT, SIGTERM, twice, and SIGUSR1") {
+            HarnessReport(try SignalHarness($0).run())
+        },
+        Harness(ConcurrencyHarness.name, "writers and readers on the store, two migrators at once") {
+            HarnessReport(try ConcurrencyHarness($0).run())
+        },
+        Harness(MemoryHarness.name, "the Nth allocation of SQLite's fails, once or from then on") {
+            HarnessReport(try MemoryHarness($0).run())
+        },
+        Harness(DiskSizeHarness.name, "disks of many sizes, disks that fill up meanwhile") {
+            HarnessReport(try DiskSizeHarness($0).run())
+        },
+        Harness(PowerCutHarness.name, "real power cuts on ext4 and XFS") {
+            HarnessReport(try PowerCutHarness($0).run())
+        },
+        Harness(MutantHarness.name, "deliberate breaks of the protocol: each must be caught") {
+            HarnessReport(try MutantHarness($0).run())
+        },
+    ]
+
+    /// The one of that name.
+    package static func named(_ name: String) -> Harness? { all.first { $0.name == name } }
+
+    /// States that the quick subset checks; everything has no such limit.
+    private static let quickStates = 400.0
+
+    private static func explore(_ settings: HarnessSettings) throws -> HarnessReport {
+        let all = Subject.Chain.allCases
+        let chains = settings.isQuick ? [all[Int((settings.seed + 2) % 3)]] : all
+        return try explore(chains, "explorer", settings) { explorer in
+            if settings.isQuick { explorer.budget = Int(quickStates * settings.scale) }
+        }
+    }
+
+    private static func exploreSwap(_ settings: HarnessSettings) throws -> HarnessReport {
+        let chains = settings.isQuick ? [Subject.Chain.inferred] : Subject.Chain.allCases
+        return try explore(chains, "swap", settings) { explorer in
+            explorer.isExhaustiveSwap = true
+            explorer.splitsRenames = true
+            if settings.isQuick { explorer.budget = Int(quickStates * settings.scale) }
+        }
+    }
+
+    private static func explore(
+        _ chains: [Subject.Chain], _ name: String, _ settings: HarnessSettings,
+        _ adjust: (inout CrashExplorer.Settings) -> Void
+    ) throws -> HarnessReport {
+        var sum = HarnessResult(name: name)
+        for chain in chains {
+            var explorer = CrashExplorer.Settings(Subject(chain, seed: settings.seed))
+            explorer.jobs = settings.threads
+            // A broken variant is traced as what it is: that it doesn't succeed is no surprise.
+            explorer.work.mutant = ProcessInfo.processInfo.environment["CAUSEWAY_MUTANT"]
+            adjust(&explorer)
+            sum.add(try CrashExplorer(explorer).run())
+        }
+        return HarnessReport(result: sum)
+    }
+}

@@ -1,0 +1,12 @@
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// Waits of the harness's own; no judgement rests on how long they really take.
+enum Pause {
+    static func milliseconds(_ count: Int) {
+        usleep(UInt32(clamping: count) &* 1_000)
+    }
+}

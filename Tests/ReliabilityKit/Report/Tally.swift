@@ -1,0 +1,59 @@
+internal import Synchronization
+
+/// What a harness has seen so far; its cases run on several threads.
+package final class Tally: Sendable {
+    private let state: Mutex<(result: HarnessResult, skipped: [String])>
+
+    package init(_ name: String) {
+        state = Mutex((HarnessResult(name: name), []))
+    }
+
+    package var result: HarnessResult { state.withLock { $0.result } }
+    /// What wasn't run, and why.
+    package var skipped: [String] { state.withLock { $0.skipped } }
+
+    /// A case held.
+    package func survived(_ kind: String? = nil) {
+        state.withLock { state in
+            state.result.tried += 1
+            state.result.survived += 1
+            if let kind { state.result.count(kind) }
+        }
+    }
+
+    /// A case failed.
+    package func failed(_ text: String, kind: String? = nil, rowsLost: Int = 0) {
+        state.withLock { state in
+            state.result.tried += 1
+            state.result.rowsLost += rowsLost
+            state.result.fail(text)
+            if let kind { state.result.count(kind) }
+        }
+    }
+
+    /// Counts something that isn't a case.
+    package func count(_ name: String, _ number: Int = 1) {
+        state.withLock { $0.result.count(name, number) }
+    }
+
+    /// Runs a case: what it throws is its failure.
+    ///
+    /// - Returns: whether it held.
+    package func judge(_ label: String, kind: String? = nil, _ body: () throws -> Void) -> Bool {
+        do {
+            try body()
+            survived(kind)
+            return true
+        } catch let failure as Trial.Failure {
+            failed("\(label): \(failure)", kind: kind, rowsLost: failure.rowsLost)
+        } catch {
+            failed("\(label): \(error)", kind: kind)
+        }
+        return false
+    }
+
+    /// Says that a part wasn't run.
+    package func skip(_ reason: String) {
+        state.withLock { $0.skipped.append(reason) }
+    }
+}

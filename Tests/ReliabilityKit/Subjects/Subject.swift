@@ -1,0 +1,123 @@
+package import CausewayEngine
+internal import CausewayGeneration
+internal import CausewayModel
+internal import CausewayObjects
+internal import CausewayStoreFormat
+
+/// A migration that the harnesses run again and again: a model history, a small generated store in a certain state, the
+/// code, and the command that brings it.
+package struct Subject: Sendable, Hashable, CustomStringConvertible {
+    package enum Chain: String, CaseIterable, Codable, Sendable {
+        /// Orchard v1 → v2 → v3, every step inferred and run by itself; with external data.
+        case inferred
+        /// ColourfulPosts v1 → v4: a policy makes rows and links in the middle step.
+        case split
+        /// Tracks v1 → v3: a stage's handler makes entities out of JSON.
+        case staged
+    }
+
+    /// How the application left the store.
+    package enum SourceState: String, CaseIterable, Codable, Sendable {
+        case clean
+        /// In WAL mode; the last transactions are in the -wal only.
+        case unmergedWAL
+        /// A transaction was interrupted after it had written to the store: its journal must be rolled back.
+        case hotJournal
+    }
+
+    package static let storeName = "Store.sqlite"
+    package static let supportName = ".Store_SUPPORT"
+    package static let workName = ".Store.sqlite.migration"
+
+    package let chain: Chain
+    package let state: SourceState
+    /// Rows of all entities together.
+    package let rows: Int
+    package let seed: UInt64
+
+    /// - Parameters:
+    ///   - chain: which history.
+    ///   - state: how the store is found; nil is the one that suits the chain, so that three chains show three states.
+    ///   - rows: of all entities together; nil is a small number that gives every pass some batches.
+    ///   - seed: what the rows follow from.
+    package init(_ chain: Chain, state: SourceState? = nil, rows: Int? = nil, seed: UInt64 = 1) {
+        self.chain = chain
+        self.state = state ?? Self.usualState(chain)
+        self.rows = rows ?? (chain == .inferred ? 130 : 40)
+        self.seed = seed
+    }
+
+    private static func usualState(_ chain: Chain) -> SourceState {
+        switch chain {
+        case .inferred: .unmergedWAL
+        case .split: .clean
+        case .staged: .hotJournal
+        }
+    }
+
+    package var description: String { "\(chain.rawValue)/\(state.rawValue)" }
+
+    /// The fixture's name.
+    package var history: String {
+        switch chain {
+        case .inferred: "Orchard"
+        case .split: "ColourfulPosts"
+        case .staged: "Tracks"
+        }
+    }
+
+    package var models: String { "\(Package.root)/Fixtures/\(history)/\(history).xcdatamodeld" }
+
+    /// The command that knows the chain's code; it lies beside the harness, in the package's build folder.
+    package var executable: String {
+        get throws {
+            switch chain {
+            case .inferred: try Package.executable("causeway")
+            case .split: try Package.executable("ColourfulPostsMigrator")
+            case .staged: try Package.executable("TracksMigrator")
+            }
+        }
+    }
+
+    /// The command's arguments for an in-place migration with many small batches.
+    package func arguments(
+        store: String, batchRows: Int = defaultBatchRows, jobs: Int = 1, extra: [String] = []
+    ) -> [String] {
+        [
+            "migrate", store, "--models", models, "--no-fuse", "--batch-size", String(batchRows), "--jobs",
+            String(jobs), "--checkpoint-interval", "0",
+        ] + extra
+    }
+
+    /// Rows: small, so that a pass has several batches, each with its commit.
+    package static let defaultBatchRows = 5
+
+    /// The same migration for a run in the process.
+    package func request(
+        store: String, batchRows: Int = defaultBatchRows, jobs: Int = 1
+    ) throws -> MigrationRequest {
+        MigrationRequest(
+            store: store, models: models, fusesSteps: false,
+            options: EngineOptions(batchRows: batchRows, jobs: jobs, now: 0, checkpointInterval: 0),
+            code: try SubjectCode.code(for: chain))
+    }
+
+    /// The versions, read once for many runs.
+    package func readHistory() throws -> ModelHistory { try ModelHistory(reading: models, edges: [:]) }
+
+    /// Writes the store, with everything that belongs to it, into an empty folder.
+    ///
+    /// - Returns: the store's path.
+    @discardableResult
+    package func makeStore(in folder: String) throws -> String {
+        let path = folder + "/" + Self.storeName
+        let layout = try StoreLayout(
+            model: try readHistory().version(named: "v1").model, frameworkVersion: 1145, hints: LayoutHints())
+        // Small files: their content counts, not their size.
+        let options = GenerationOptions(
+            rows: rows, seed: seed, externalFileBytes: 600...1_500, rowsPerExternalFile: 4, maximumExternalFiles: 3)
+        try StoreGenerator(layout: layout, options: options).generate(at: path) { _ in true }
+        try SubjectState(store: path, chain: chain).bring(to: state)
+        return path
+    }
+}

@@ -1,0 +1,92 @@
+internal import CausewaySQLite
+internal import Foundation
+
+/// Brings a generated store into the state in which an application might have left it.
+struct SubjectState {
+    let store: String
+    let chain: Subject.Chain
+
+    func bring(to state: Subject.SourceState) throws {
+        do {
+            let connection = try Connection(path: store, mode: .readWrite, hardening: .own)
+            if let sql = fill { try connection.execute(sql) }
+            try connection.setJournalMode(.delete)
+            try connection.close()
+        }
+        switch state {
+        case .clean: break
+        case .unmergedWAL: try leaveUnmergedWAL()
+        case .hotJournal: try leaveHotJournal()
+        }
+    }
+
+    /// What the generator can't make up (Fixtures/README.md).
+    private var fill: String? {
+        guard chain == .staged else { return nil }
+        return #"""
+            UPDATE ZTRACK SET ZARTISTSJSON = CASE
+                WHEN Z_PK % 10 = 0 THEN NULL
+                WHEN Z_PK % 10 = 5 THEN '[]'
+                ELSE printf('[{"id":%d,"name":"Ren\u00e9 %d"},{"name":"Ren\u00e9 %d","id":%d}]',
+                            Z_PK % 97 + 1, Z_PK % 97 + 1, Z_PK * 7 % 97 + 1, Z_PK * 7 % 97 + 1)
+                END
+            """#
+    }
+
+    /// Commits that only the -wal holds: store and -wal are copied while the connection that would fold them is open.
+    private func leaveUnmergedWAL() throws {
+        let connection = try Connection(path: store, mode: .readWrite, hardening: .own)
+        try connection.setJournalMode(.wal)
+        try connection.setPragma("wal_autocheckpoint", to: 0)
+        for table in try Self.entityTables(connection) {
+            try connection.execute("UPDATE \"\(table)\" SET Z_OPT = Z_OPT + 7 WHERE Z_PK % 2 = 0")
+        }
+        try copy("-wal")
+        try connection.close()
+        try putBack("-wal")
+    }
+
+    /// A transaction that has spilled into the store: store and journal are copied before it is rolled back.
+    private func leaveHotJournal() throws {
+        let connection = try Connection(path: store, mode: .readWrite, hardening: .own)
+        // Pages; so few that changed ones must be written before the commit.
+        try connection.setPragma("cache_size", to: 4)
+        try connection.begin(.immediate)
+        for table in try Self.entityTables(connection) {
+            try connection.execute("UPDATE \"\(table)\" SET Z_OPT = 999")
+        }
+        // Enough pages to fill the cache, and the store grows, which must be undone too.
+        try connection.execute("CREATE TABLE unfinished AS SELECT randomblob(2000) FROM sqlite_schema")
+        try copy("-journal")
+        try connection.rollback()
+        try connection.close()
+        try putBack("-journal")
+    }
+
+    /// Copies store and side file as they are now.
+    private func copy(_ suffix: String) throws {
+        for name in [store, store + suffix] {
+            try FileManager.default.copyItem(atPath: name, toPath: name + ".kept")
+        }
+    }
+
+    /// Puts the copies back, once nobody has the store open.
+    private func putBack(_ suffix: String) throws {
+        let files = FileManager.default
+        for name in [store, store + suffix] {
+            if files.fileExists(atPath: name) { try files.removeItem(atPath: name) }
+            try files.moveItem(atPath: name + ".kept", toPath: name)
+        }
+    }
+
+    private static func entityTables(_ connection: borrowing Connection) throws -> [String] {
+        var statement = try connection.prepare(
+            """
+            SELECT s.name FROM sqlite_schema AS s, pragma_table_info(s.name) AS c \
+            WHERE s.type = 'table' AND s.name LIKE 'Z%' AND c.name = 'Z_OPT' ORDER BY 1
+            """)
+        var result: [String] = []
+        while try statement.step() { result.append(try statement.string(at: 0) ?? "") }
+        return result
+    }
+}

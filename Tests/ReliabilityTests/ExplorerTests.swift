@@ -1,0 +1,57 @@
+import CausewayReliabilityKit
+import Foundation
+import Testing
+
+/// A part of what `reliability` explores in full: every nth crash point, all of the swap's.
+@Suite("Crash explorer", .serialized, .enabled(if: ShimPresence.isThere, "the fault shim isn't built"))
+struct ExplorerTests {
+    @Test(
+        "the store is the old or the new one at every instant, and the run can be resumed",
+        arguments: [
+            (Subject.Chain.inferred, 1_500), (.split, 500), (.staged, 400),
+        ])
+    func quick(_ chain: Subject.Chain, stride: Int) throws {
+        var settings = CrashExplorer.Settings(Subject(chain))
+        settings.stride = stride
+        settings.jobs = 2
+        settings.swapStride = 12
+        try expectClean(settings)
+    }
+
+    @Test("the swap survives every order in which its changes may reach the disk", arguments: [false, true])
+    func swap(splitsRenames: Bool) throws {
+        var settings = CrashExplorer.Settings(Subject(.staged, state: .clean))
+        settings.isExhaustiveSwap = true
+        settings.swapStride = 2
+        settings.splitsRenames = splitsRenames
+        settings.jobs = 2
+        try expectClean(settings)
+    }
+
+    @Test("a state is replayed by its label")
+    func replay() throws {
+        var settings = CrashExplorer.Settings(Subject(.staged, state: .clean))
+        settings.only = "10:d:all,n:none"
+        let result = try CrashExplorer(settings).run()
+        #expect(result.unique == 1)
+        #expect(result.isClean, "\(result.failures)")
+    }
+
+    @Test("deliberate breaks of the protocol are seen", arguments: ["twoRenames", "noDirectorySync"])
+    func mutants(_ mutant: String) throws {
+        var settings = CrashExplorer.Settings(Subject(.staged, state: .clean))
+        settings.isExhaustiveSwap = true
+        settings.swapStride = 2
+        settings.work.mutant = mutant
+        settings.jobs = 2
+        let result = try CrashExplorer(settings).run()
+        #expect(!result.isClean, "\(mutant): \(result.unique) states, none of them is bad")
+    }
+
+    private func expectClean(_ settings: CrashExplorer.Settings) throws {
+        let result = try CrashExplorer(settings).run()
+        #expect(result.isClean, "\(result.failures.joined(separator: "\n"))")
+        #expect(result.unique > 20)
+        #expect(result.survived == result.unique)
+    }
+}

@@ -1,0 +1,29 @@
+import CausewayReliabilityKit
+import Testing
+
+/// A harness's run in a test: settings of the quick subset, in a folder that goes away.
+struct HarnessRun {
+    private let folder: ScratchFolder
+    let settings: HarnessSettings
+
+    init(scale: Double = 1, seed: UInt64 = 1) throws {
+        folder = try ScratchFolder()
+        settings = HarnessSettings(
+            seed: seed, threads: 2, isQuick: true, scale: scale, binaries: Package.buildFolder, scratch: folder.path)
+    }
+
+    func remove() { folder.remove() }
+
+    /// Runs a harness by name and expects that nothing failed, and that it did something.
+    static func expectClean(_ name: String, atLeast count: Int, scale: Double = 1) throws {
+        let run = try HarnessRun(scale: scale)
+        defer { run.remove() }
+        let harness = try #require(Harness.named(name))
+        let report = try harness.run(run.settings)
+        for failure in report.result.failures { Issue.record("\(name): \(failure)") }
+        for reason in report.skipped { print("skipped: \(reason)") }
+        #expect(report.result.failed == 0)
+        #expect(report.result.rowsLost == 0)
+        if report.skipped.isEmpty { #expect(report.result.tried >= count) }
+    }
+}
