@@ -3,6 +3,8 @@ import Causeway
 /// CareKit 2.0 → 2.1, by what the two stores show: every versioned object gets a random identity, the new schema's
 /// number and a knowledge element at the store's one clock; outcomes get the dates and the identifier that they lacked.
 final class CareKit20To21Policy: EntityMigrationPolicy {
+    override class var isResumable: Bool { true }
+
     /// The knowledge element's relationship by the versioned entity's name.
     private static let links = [
         "OCKCDCarePlan": "carePlan", "OCKCDContact": "contact", "OCKCDOutcome": "outcome", "OCKCDPatient": "patient",

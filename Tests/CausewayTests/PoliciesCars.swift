@@ -3,6 +3,8 @@ import Causeway
 /// CoreDataPlus V2 → V3: the maker's name in a car becomes an object that all its cars share; found by a fetch, as the
 /// framework's own policy does it.
 final class V2to3MakerPolicy: EntityMigrationPolicy {
+    override class var isResumable: Bool { true }
+
     override func createDestinationInstances(
         forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
     ) throws {
@@ -28,6 +30,8 @@ final class V2to3MakerPolicy: EntityMigrationPolicy {
 
 /// Moody 5 → 6: countries find the continent that their code names, or make it.
 final class Country5ToCountry6Policy: EntityMigrationPolicy {
+    override class var isResumable: Bool { true }
+
     override func createDestinationInstances(
         forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
     ) throws {

@@ -6,7 +6,7 @@ import Testing
 
 /// A migration of a store in shared/stores by mapping models, with the policies that they name.
 struct PoliciesExample: CustomTestStringConvertible, Sendable {
-    let name: String
+    var name: String
     /// Paths in shared/stores.
     let store: String
     let models: String

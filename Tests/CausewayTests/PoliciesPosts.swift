@@ -3,6 +3,8 @@ import Foundation
 
 /// Colourful Posts 2 → 3, line by line as the app has it: a post's content becomes a section of its own.
 final class Post2ToPost3MigrationPolicy: EntityMigrationPolicy {
+    override class var isResumable: Bool { true }
+
     override func createDestinationInstances(
         forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
     ) throws {
@@ -45,6 +47,8 @@ final class IndependentPostPolicy: EntityMigrationPolicy {
 
 /// Posts and Colors 2 → 3: one colour for each post.
 final class PostToColorPolicy: EntityMigrationPolicy {
+    override class var isResumable: Bool { true }
+
     override func createDestinationInstances(
         forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
     ) throws {

@@ -64,7 +64,7 @@ struct StagedMigrationTests {
         "HFFd7j8Z9/s0tJ1vqPzVSPX/pNYEbNAlXayypitIFow=",
     ]
 
-    private static func givePets(failingAt failing: Int = .max) -> CustomMigrationStage.Handler {
+    static func givePets(failingAt failing: Int = .max) -> CustomMigrationStage.Handler {
         { manager, _ in
             let context = manager.context
             var done = 0
@@ -187,7 +187,7 @@ struct StagedMigrationTests {
         }
     }
 
-    private static func studentStages() throws -> StagedMigration {
+    static func studentStages() throws -> StagedMigration {
         try StagedMigration {
             LightweightMigrationStage(["Model"], label: "room for names")
             CustomMigrationStage(
@@ -236,7 +236,7 @@ struct StagedMigrationTests {
         #expect(
             try Self.rows("SELECT Z_PK, ZID, ZFIRSTNAME, ZLASTNAME FROM ZPERSON ORDER BY Z_PK", store) == Self.decoded)
         #expect(try Self.rows("SELECT DISTINCT ZISMIGRATED FROM ZPERSON", store) == ["1"])
-        try FileManager.default.removeItem(atPath: store + ".premigration")
+        _ = try StoreBackup(store: store).purge()
         // The stage isn't run again: the store is past it.
         try await Self.migrate(store, Self.studentModels, try Self.studentStages(), to: "Model4")
         try expectSound(store)
@@ -251,7 +251,7 @@ struct StagedMigrationTests {
         try await Self.migrate(
             store, Self.studentModels, try StagedMigration([LightweightMigrationStage(["Model", "Model2"])]),
             to: "Model2")
-        try FileManager.default.removeItem(atPath: store + ".premigration")
+        _ = try StoreBackup(store: store).purge()
         let original = try folder.copyStore(store, as: "Original.sqlite")
         let failing = try StagedMigration([
             CustomMigrationStage(

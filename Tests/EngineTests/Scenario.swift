@@ -12,7 +12,13 @@ final class Scenario {
     let folder: String
     var store: String { folder + "/Store.sqlite" }
     var models: String { folder + "/Model.xcdatamodeld" }
-    var backup: String { store + ".premigration" }
+    /// The originals that migrations have left, sorted by name.
+    var backups: [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.filter { $0.hasPrefix("Store.sqlite.premigration-") }.sorted().map { "\(folder)/\($0)" }
+    }
+    /// The only one; where there is none, a path at which nothing is.
+    var backup: String { backups.count == 1 ? backups[0] : store + ".no-backup" }
     var workDirectory: String { folder + "/.Store.sqlite.migration" }
 
     /// The versions are called V1, V2, …; `rows` is SQL that fills the tables of the first, and whatever else belongs to

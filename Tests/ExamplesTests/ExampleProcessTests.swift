@@ -61,7 +61,10 @@ struct ExampleProcessTests {
         let process = try ChildProcess(executable, ["migrate", store, "--models", history.models])
         #expect(process.status == 0, "\(process.errors)")
         #expect(process.output.contains("\(first) → \(last)"), "\(process.output)")
-        #expect(FileManager.default.fileExists(atPath: store + ".premigration"))
+        let names = try FileManager.default.contentsOfDirectory(
+            atPath: URL(filePath: store).deletingLastPathComponent().path())
+        let backup = URL(filePath: store).lastPathComponent + ".premigration-"
+        #expect(names.filter { $0.hasPrefix(backup) && $0.count == backup.count + 8 }.count == 1)
         #expect(try StoreContent.externalFiles(store) == files)
         // What the process wrote is what the library writes.
         let source = try history.store(at: first, in: workshop, as: "again.sqlite")

@@ -1,0 +1,1 @@
+../ExamplesTests/StoreContent.swift

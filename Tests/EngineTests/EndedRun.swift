@@ -1,0 +1,116 @@
+import CausewayEngine
+import CausewayPlatform
+import Foundation
+import Testing
+
+/// Runs that end before they are done, and what the next ones make of it.
+extension Scenario {
+    /// Four versions in two steps, some hundred rows.
+    static func chain(wal: Bool = false) throws -> Scenario {
+        let versions = SameResultTests.versions
+        return try Scenario(versions[0], versions[1], versions[2], versions[3], wal: wal, rows: chainRows)
+    }
+
+    private static let chainRows = SameResultTests.rows.replacing("1500", with: "60").replacing("300", with: "30")
+
+    /// What an undisturbed run makes of `chain()`.
+    static let chainResult = Result {
+        let scenario = try chain()
+        try scenario.migrate()
+        return try Database.dump(scenario.store)
+    }
+
+    /// Every batch of 7 rows is a commit.
+    func careful(to target: String? = nil, output: String? = nil) -> MigrationRequest {
+        var request = request(to: target ?? lastVersion, output: output, batchRows: 7, jobs: 1)
+        request.options.checkpointInterval = 0
+        return request
+    }
+
+    /// Runs up to the first event for which `isHere` holds, and stops there.
+    func interrupt(_ request: MigrationRequest? = nil, at isHere: @escaping (EngineEvent) -> Bool) throws {
+        let cancellation = Cancellation()
+        let run = Migration(request ?? careful(), cancellation: cancellation) { event in
+            if isHere(event) { cancellation.cancel() }
+        }
+        let error = try failure { _ = try run.run() }
+        #expect(error.kind == .interrupted, "\(error)")
+        #expect(error.isResumable)
+    }
+
+    /// Stops after so many batches.
+    func interrupt(afterBatches count: Int, _ request: MigrationRequest? = nil) throws {
+        var batches = 0
+        try interrupt(request) { event in
+            if case .progress = event { batches += 1 }
+            return batches == count
+        }
+    }
+
+    /// What the process that is killed must know.
+    private struct Errand: Codable, Sendable {
+        let place: String
+        let store: String
+        let models: String
+        let target: String
+        let output: String?
+    }
+
+    /// Runs in a process that is killed at a point of the protocol.
+    func kill(at point: KillPoint, _ count: Int = 1, output: String? = nil) async throws {
+        let errand = Errand(
+            place: "\(point.rawValue):\(count)", store: store, models: models, target: lastVersion, output: output)
+        await #expect(processExitsWith: .signal(SIGKILL)) { [errand = errand as Errand] in
+            unsafe setenv("CAUSEWAY_KILL_AT", errand.place, 1)
+            var request = MigrationRequest(
+                store: errand.store, models: errand.models, output: errand.output, target: errand.target,
+                options: EngineOptions(batchRows: 7, jobs: 1))
+            request.options.checkpointInterval = 0
+            _ = try Migration(request).run()
+        }
+    }
+
+    /// What a run did, and the events that it told.
+    struct Rerun {
+        let outcome: Migration.Outcome
+        let events: [EngineEvent]
+
+        var warnings: [String] {
+            events.compactMap { if case .warning(let text) = $0 { text } else { nil } }
+        }
+        /// Indexes of the steps that ran.
+        var steps: [Int] {
+            events.compactMap { if case .stepBegan(_, let index, _, _) = $0 { index } else { nil } }
+        }
+    }
+
+    func rerun(_ request: MigrationRequest? = nil) throws -> Rerun {
+        var events: [EngineEvent] = []
+        let outcome = try Migration(request ?? self.request(to: lastVersion)) { events.append($0) }.run()
+        return Rerun(outcome: outcome, events: events)
+    }
+
+    /// That the store is what an undisturbed run makes, with one backup and nothing of the work.
+    func expectChainDone(sourceLocation: SourceLocation = #_sourceLocation) throws {
+        #expect(try Database.dump(store) == Self.chainResult.get(), sourceLocation: sourceLocation)
+        #expect(backups.count == 1, sourceLocation: sourceLocation)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+        #expect(
+            names == ["Model.xcdatamodeld", "Store.sqlite", URL(filePath: backup).lastPathComponent],
+            sourceLocation: sourceLocation)
+    }
+
+    func inode(_ path: String) throws -> Int? {
+        (try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? NSNumber)?.intValue
+    }
+
+    /// Every file and folder, but what the lock file says of its last holder.
+    func everything() throws -> [String: String] {
+        try snapshot(folder).filter { !$0.key.hasSuffix(".migration/lock") }
+    }
+
+    /// Files of the work directory.
+    var work: [String] { (try? FileManager.default.contentsOfDirectory(atPath: workDirectory))?.sorted() ?? [] }
+
+    func workFile(_ name: String) -> String { workDirectory + "/" + name }
+}

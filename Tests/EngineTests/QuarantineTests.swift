@@ -1,0 +1,170 @@
+import CausewayEngine
+import Foundation
+import Testing
+
+/// `--bad-rows quarantine`: rows that a pass can't make anything of are left out and written down.
+@Suite("Quarantine of bad rows")
+struct QuarantineTests {
+    @Test(
+        "every kind of bad row is left out, counted and written down as it was", arguments: VerificationLevel.allCases)
+    func kinds(level: VerificationLevel) throws {
+        let office = try BadOffice()
+        var request = office.request()
+        request.verification = level
+        let outcome = try Migration(request).run()
+        #expect(outcome.quarantinedRows == BadOffice.badRows)
+        #expect(try office.scenario.rows("SELECT count(*) FROM ZPERSON") == ["\(60 - BadOffice.badPersons.count)"])
+        #expect(
+            try office.scenario.rows(
+                "SELECT Z_PK FROM ZPERSON WHERE Z_PK IN (\(BadOffice.badPersons.map(String.init).joined(separator: ",")))"
+            ).isEmpty)
+        #expect(try office.scenario.rows("SELECT Z_PK FROM ZFIRM") == ["1", "2", "4", "5"])
+        let lines = try office.lines()
+        // In the passes' order: a table after the other, each by its keys.
+        #expect(lines.map(\.key) == [3, 7, 11, 12, 13, 17, 19, 4])
+        #expect(lines.map(\.table) == ["ZFIRM"] + Array(repeating: "ZPERSON", count: 6) + ["ZTAG"])
+        let stranger = lines[1]
+        #expect(stranger.uri == nil && stranger.entity == nil)
+        #expect(stranger.reason == "its Z_ENT 99 names no entity of this table")
+        #expect(stranger.values["ZNAME"] == .text("name 7 \"\u{e9}\""))
+        #expect(stranger.values["Z_ENT"] == .number(99))
+        #expect(stranger.values["ZOLD"] == .number(70), "a column that the destination no longer has")
+        #expect(lines[2].reason.contains("Z_ENT NULL"))
+        let worker = lines[3]
+        #expect(worker.entity == "Worker")
+        #expect(worker.uri == "x-coredata://\(Scenario.uuid)/Worker/p12")
+        #expect(worker.property == "name" && worker.code == 1570)
+        #expect(worker.reason == "V2: Worker.name is mandatory now and has no default, but is NULL", "\(worker.reason)")
+        #expect(worker.values["ZNAME"] == .null)
+        #expect(worker.values["ZWAGE"] == .number(12.5))
+        #expect(lines[5].property == "ZPHOTO" && lines[5].reason.contains("can't be read"))
+        #expect(lines[5].values["ZPHOTO"] == .text(BadOffice.reference.base64EncodedString()))
+        #expect(lines[6].reason.contains("holds a number") && lines[6].values["ZPHOTO"] == .number(5))
+    }
+
+    @Test("rows in are rows out and quarantined rows, table by table")
+    func counts() throws {
+        let office = try BadOffice()
+        let tables = ["ZPERSON", "ZFIRM", "ZTAG", "ZBADGE", "ZSITE"]
+        let before = try tables.map { try Int(office.scenario.rows("SELECT count(*) FROM \($0)")[0]) ?? 0 }
+        _ = try Migration(office.request()).run()
+        let lines = try office.lines()
+        for (table, rows) in zip(tables, before) {
+            let after = try Int(office.scenario.rows("SELECT count(*) FROM \(table)")[0]) ?? 0
+            #expect(rows == after + lines.count { $0.table == table }, "\(table)")
+        }
+    }
+
+    @Test("links to quarantined rows end: keys with Z_ENT and order, both ends of a one-to-one, join rows")
+    func links() throws {
+        let office = try BadOffice()
+        let before = try office.scenario.rows(
+            "SELECT Z_3PEOPLE, \(office.tags) FROM Z_3TAGS ORDER BY 1, 2")
+        var warnings: [String] = []
+        let outcome = try Migration(office.request()) { event in
+            if case .warning(let text) = event { warnings.append(text) }
+        }.run()
+        // Staff of firm 3.
+        #expect(try office.scenario.rows("SELECT Z_PK FROM ZPERSON WHERE ZBOSS = 3").isEmpty)
+        let staff = (1...60).filter { 1 + $0 % 5 == 3 && !BadOffice.badPersons.contains($0) }
+        #expect(
+            try office.scenario.rows("SELECT Z_PK FROM ZPERSON WHERE ZBOSS IS NULL AND Z_FOK_BOSS IS NULL")
+                == staff.map(String.init))
+        #expect(
+            try office.scenario.rows("SELECT Z_PK FROM ZPERSON WHERE ZBOSS IS NULL AND Z_FOK_BOSS NOT NULL").isEmpty)
+        // Badges of quarantined persons.
+        #expect(
+            try office.scenario.rows("SELECT Z_PK FROM ZBADGE WHERE ZOWNER IS NULL AND Z3_OWNER IS NULL ORDER BY Z_PK")
+                == BadOffice.badPersons.map(String.init))
+        // Sites know their firm by a column of a to-many without inverse.
+        #expect(try office.scenario.rows("SELECT Z_PK FROM ZSITE WHERE Z2SITES IS NULL") == ["3"])
+        #expect(
+            try office.scenario.rows("SELECT Z_3PEOPLE, \(office.tags) FROM Z_3TAGS ORDER BY 1, 2")
+                == before.filter { row in
+                    let keys = row.split(separator: "|").compactMap { Int($0) }
+                    return !BadOffice.badPersons.contains(keys[0]) && keys[1] != 4
+                })
+        #expect(warnings.contains { $0.contains("Person.boss: 11 links") && $0.contains("mandatory") }, "\(warnings)")
+        #expect(outcome.warnings.contains { $0.contains("rows that lack a mandatory object thereby: 11") })
+        #expect(warnings.contains { $0.contains("ZPERSON: rows of no entity of the table will be quarantined: 2") })
+        #expect(warnings.contains { $0.contains("Person.name is mandatory") && $0.hasSuffix(": 1") })
+        #expect(!(warnings + outcome.warnings).contains { $0.contains("name 7") })
+    }
+
+    @Test("without quarantine the run ends as before, and nothing is written")
+    func failing() throws {
+        let office = try BadOffice()
+        var request = office.request()
+        request.badRows = .fail
+        request.rejects = nil
+        let before = try snapshot(office.scenario.folder)
+        let error = try failure { _ = try Migration(request).run() }
+        #expect(error.kind == .sourceData)
+        #expect(error.details.contains { $0.contains("Z_ENT names no entity") && $0.contains("p7, p11") })
+        #expect(error.details.contains { $0.contains("Worker.name is mandatory now") && $0.contains("p12") })
+        #expect(try snapshot(office.scenario.folder) == before)
+    }
+
+    @Test("without quarantine a bad row that only its pass sees is named by table and key")
+    func failingInPass() throws {
+        let office = try BadOffice()
+        try Scenario.execute(
+            "DELETE FROM ZPERSON WHERE Z_PK IN (7, 11, 12, 13, 17); DELETE FROM ZFIRM WHERE Z_PK = 3; "
+                + "DELETE FROM ZTAG WHERE Z_PK = 4", office.scenario.store)
+        var request = office.request()
+        request.badRows = .fail
+        request.rejects = nil
+        let error = try failure { _ = try Migration(request).run() }
+        #expect(error.kind == .sourceData)
+        #expect(error.message == "table ZPERSON, row 19: ZPHOTO: a binary attribute holds a number")
+    }
+
+    @Test("quarantine needs a file")
+    func withoutFile() throws {
+        let office = try BadOffice()
+        var request = office.request()
+        request.rejects = nil
+        let before = try snapshot(office.scenario.folder)
+        #expect(try failure { _ = try Migration(request).run() }.kind == .usage)
+        #expect(try snapshot(office.scenario.folder) == before)
+    }
+
+    @Test("a store without bad rows becomes what it becomes without quarantine; the file is empty")
+    func nothingBad() throws {
+        let (plain, quarantined) = (try BadOffice(isGood: true), try BadOffice(isGood: true))
+        var request = plain.request()
+        (request.badRows, request.rejects) = (.fail, nil)
+        _ = try Migration(request).run()
+        #expect(try Migration(quarantined.request()).run().quarantinedRows == 0)
+        #expect(try Database.dump(quarantined.scenario.store) == Database.dump(plain.scenario.store))
+        #expect(try quarantined.file().isEmpty)
+    }
+
+    @Test(
+        "rows of an entity that gets a mandatory attribute, or becomes abstract, go as a whole",
+        arguments: [true, false])
+    func wholeEntities(fuses: Bool) throws {
+        let scenario = try Scenario(
+            model(entity("A", attribute("x")), entity("B", attribute("y")), entity("C", attribute("z"))),
+            model(
+                entity("A", attribute("x"), attribute("must", optional: false)), entity("B", attribute("y")),
+                entity("C", attribute("z"))),
+            model(
+                entity("A", attribute("x"), attribute("must", optional: false)),
+                entity("B", extra: "isAbstract=\"YES\"", attribute("y")), entity("C", attribute("z"))),
+            rows: """
+                INSERT INTO ZA (Z_PK, Z_ENT, Z_OPT, ZX) VALUES (1, 1, 1, 'a'), (2, 1, 1, 'b');
+                INSERT INTO ZB (Z_PK, Z_ENT, Z_OPT, ZY) VALUES (1, 2, 1, 'a');
+                INSERT INTO ZC (Z_PK, Z_ENT, Z_OPT, ZZ) VALUES (1, 3, 1, 'a');
+                """)
+        var request = scenario.request(to: "V3", fuses: fuses)
+        (request.badRows, request.rejects) = (.quarantine, scenario.folder + "/rejects.jsonl")
+        request.verification = .full
+        let outcome = try Migration(request).run()
+        #expect(outcome.quarantinedRows == 3)
+        #expect(try scenario.rows("SELECT count(*) FROM ZA UNION ALL SELECT count(*) FROM ZB") == ["0", "0"])
+        #expect(try scenario.rows("SELECT Z_PK, ZZ FROM ZC") == ["1|'a'"])
+        let lines = try BadLine.read(scenario.folder + "/rejects.jsonl")
+        #expect(lines.map { "\($0.entity ?? "")\($0.key)" } == ["A1", "A2", "B1"])
+    }
+}

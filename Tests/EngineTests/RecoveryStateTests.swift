@@ -1,0 +1,74 @@
+import CausewayEngine
+import Testing
+
+/// The recovery table of reliability.md §4.5, decided from facts alone.
+@Suite("Recovery: what is found decides what is done")
+struct RecoveryStateTests {
+    typealias Facts = RecoveryState.Facts
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        let found: String
+        let facts: Facts
+        let state: RecoveryState
+        var testDescription: String { found }
+    }
+
+    private static func facts(
+        plan: Facts.File = .readable, intent: Facts.File = .readable, store: Facts.Store = .source,
+        staging: Bool = true, backup: Bool = false
+    ) -> Facts {
+        Facts(plan: plan, intent: intent, store: store, hasStaging: staging, hasBackup: backup)
+    }
+
+    static let rows = [
+        Row(
+            found: "no plan", facts: facts(plan: .absent, intent: .absent, store: .other, staging: false),
+            state: .fresh),
+        Row(
+            found: "a plan that can't be read", facts: facts(plan: .unreadable, intent: .absent, store: .other),
+            state: .fresh),
+        Row(found: "a plan and no intent", facts: facts(intent: .absent, store: .other), state: .unfinished),
+        Row(
+            found: "an intent that can't be read", facts: facts(intent: .unreadable, store: .other), state: .unfinished),
+        Row(found: "an intent, the store is the source", facts: facts(), state: .readyToSwap),
+        Row(found: "the same, the backup has its name", facts: facts(backup: true), state: .readyToSwap),
+        Row(found: "the same, the new store is lost", facts: facts(staging: false, backup: true), state: .stagingLost),
+        Row(found: "the same, the plan is lost", facts: facts(plan: .absent), state: .fresh),
+        Row(
+            found: "the store is the new one", facts: facts(store: .destination, staging: false, backup: true),
+            state: .swapped),
+        Row(
+            found: "the same, the plan is gone", facts: facts(plan: .absent, store: .destination, staging: false),
+            state: .swapped),
+        Row(
+            found: "nothing at the store's path, the backup is the source", facts: facts(store: .absent, backup: true),
+            state: .storeMissing),
+        Row(found: "nothing at the store's path, and no backup", facts: facts(store: .absent), state: .unknown),
+        Row(found: "a store that is neither", facts: facts(store: .other, backup: true), state: .unknown),
+    ]
+
+    @Test("each row of the table", arguments: rows)
+    func row(_ row: Row) {
+        #expect(RecoveryState(row.facts) == row.state)
+    }
+
+    @Test("whatever is found: only the new store itself counts as swapped, and a foreign one is never touched")
+    func everything() {
+        for plan in [Facts.File.absent, .unreadable, .readable] {
+            for intent in [Facts.File.absent, .unreadable, .readable] {
+                for store in [Facts.Store.source, .destination, .other, .absent] {
+                    for (staging, backup) in [(false, false), (false, true), (true, false), (true, true)] {
+                        let facts = Facts(
+                            plan: plan, intent: intent, store: store, hasStaging: staging, hasBackup: backup)
+                        let state = RecoveryState(facts)
+                        let isKnown = intent == .readable
+                        #expect((state == .swapped) == (isKnown && store == .destination), "\(facts)")
+                        #expect((state == .unknown) == (isKnown && (store == .other || store == .absent && !backup)))
+                        if state == .readyToSwap { #expect(staging && plan == .readable && store == .source) }
+                        if state == .unfinished { #expect(plan == .readable && !isKnown) }
+                    }
+                }
+            }
+        }
+    }
+}

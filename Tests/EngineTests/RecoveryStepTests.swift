@@ -1,0 +1,206 @@
+import CausewayEngine
+import CausewayPlatform
+import CausewaySQLite
+import Foundation
+import Testing
+
+/// Steps go on after the last commit; a staging store that can't be trusted is made anew, and only that.
+@Suite("Recovery: inside of a step and between two")
+struct RecoveryStepTests {
+    @Test("a run goes on after the last batch that was committed", arguments: [1, 5, 12])
+    func goesOn(batches: Int) throws {
+        let scenario = try Scenario.chain()
+        try scenario.interrupt(afterBatches: batches)
+        var first: Int?
+        var request = scenario.careful()
+        request.options.batchRows = 1
+        let run = Migration(request) { event in
+            if case .progress(let rows, _, _) = event, first == nil { first = rows }
+        }
+        let resumed = try #require(try run.run().resumed)
+        #expect(resumed.step == 0)
+        #expect(first == resumed.rows + 1)
+        try scenario.expectChainDone()
+    }
+
+    @Test("what was killed between rows and commit is done once more, what was committed isn't")
+    func killed() async throws {
+        for (point, rows) in [(KillPoint.batchWritten, 21), (.committing, 7), (.committed, 7), (.checkpointWritten, 7)]
+        {
+            let scenario = try Scenario.chain()
+            // The first commit is that of the tables; the fourth batch is the second of the second pass.
+            try await scenario.kill(at: point, 4)
+            let rerun = try scenario.rerun()
+            let resumed = try #require(rerun.outcome.resumed, "\(point)")
+            #expect(resumed.rows >= rows, "\(point)")
+            #expect(rerun.warnings.isEmpty)
+            try scenario.expectChainDone()
+        }
+    }
+
+    struct Damage: Sendable, CustomTestStringConvertible {
+        let name: String
+        let make: @Sendable (_ staging: String) throws -> Void
+        var testDescription: String { name }
+
+        static func sql(_ name: String, _ sql: String) -> Damage {
+            Damage(name: name) { try Scenario.execute(sql, $0) }
+        }
+
+        static func file(_ name: String, _ change: @escaping @Sendable (inout Data) -> Void) -> Damage {
+            Damage(name: name) { path in
+                var data = try Data(contentsOf: URL(filePath: path))
+                change(&data)
+                try data.write(to: URL(filePath: path))
+            }
+        }
+    }
+
+    static let damages: [Damage] = [
+        .file("cut in the middle") { $0 = $0.prefix($0.count / 2) },
+        .file("cut in its header") { $0 = $0.prefix(60) },
+        .file("no database") { $0 = Data(repeating: 0x41, count: $0.count) },
+        .file("its first page zeroed") { $0.replaceSubrange(0..<4096, with: Data(count: 4096)) },
+        .sql("the progress as a number", "UPDATE zz_causeway_progress SET state = 7"),
+        .sql("the progress as text", "UPDATE zz_causeway_progress SET state = 'state'"),
+        .sql("the progress empty", "UPDATE zz_causeway_progress SET state = x''"),
+        .sql("the progress zeroed", "UPDATE zz_causeway_progress SET state = zeroblob(length(state))"),
+        .sql("the progress cut", "UPDATE zz_causeway_progress SET state = substr(state, 1, 100)"),
+        .sql(
+            "the progress with a length beyond all bounds",
+            "UPDATE zz_causeway_progress SET state = x'ffffffffffffffff' || substr(state, 9)"),
+        .sql(
+            "a byte of the progress changed",
+            "UPDATE zz_causeway_progress SET state = substr(state, 1, 250) || x'ff00' || substr(state, 253)"),
+        .sql("no progress", "DELETE FROM zz_causeway_progress"),
+        .sql("no table for the progress", "DROP TABLE zz_causeway_progress"),
+        .sql(
+            "another table for the progress",
+            "DROP TABLE zz_causeway_progress; CREATE TABLE zz_causeway_progress (id, state); "
+                + "INSERT INTO zz_causeway_progress VALUES (1, NULL)"),
+    ]
+
+    @Test("a staging store that is torn, or whose progress can't be read, begins anew and says so", arguments: damages)
+    func damaged(_ damage: Damage) throws {
+        let scenario = try Scenario.chain()
+        try scenario.interrupt(afterBatches: 8)
+        try damage.make(scenario.workFile("step-1.sqlite"))
+        let rerun = try scenario.rerun()
+        #expect(rerun.outcome.resumed == nil)
+        #expect(rerun.steps == [0, 1])
+        #expect(rerun.warnings.contains { $0.contains("the step begins anew") }, "\(rerun.warnings)")
+        try scenario.expectChainDone()
+    }
+
+    @Test("a staging store of another run isn't taken for this one's")
+    func foreignStaging() throws {
+        let (scenario, other) = (try Scenario.chain(), try Scenario.chain())
+        try scenario.interrupt(afterBatches: 8)
+        try other.interrupt(afterBatches: 12)
+        let path = scenario.workFile("step-1.sqlite")
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.copyItem(atPath: other.workFile("step-1.sqlite"), toPath: path)
+        let rerun = try scenario.rerun()
+        #expect(rerun.outcome.resumed == nil)
+        try scenario.expectChainDone()
+    }
+
+    @Test("a staging store that is empty has lost nothing: its run ended before the first commit")
+    func emptyStaging() throws {
+        let scenario = try Scenario.chain()
+        try scenario.interrupt { if case .statement(let sql) = $0 { sql.hasPrefix("CREATE TABLE") } else { false } }
+        let rerun = try scenario.rerun()
+        #expect(rerun.outcome.resumed == nil)
+        #expect(rerun.warnings.isEmpty)
+        try scenario.expectChainDone()
+    }
+
+    @Test("a staging store that is gone is made again")
+    func lostStaging() throws {
+        let scenario = try Scenario.chain()
+        try scenario.interrupt(afterBatches: 8)
+        for name in scenario.work where name.hasPrefix("step-1.sqlite") {
+            try FileManager.default.removeItem(atPath: scenario.workFile(name))
+        }
+        #expect(try scenario.rerun().steps == [0, 1])
+        try scenario.expectChainDone()
+    }
+
+    @Test("checkpoint files count for nothing without their staging store")
+    func checkpoints() throws {
+        let scenario = try Scenario.chain()
+        try scenario.interrupt(afterBatches: 8)
+        let files = scenario.work.filter { $0.hasPrefix("ckpt-") }
+        #expect(!files.isEmpty)
+        for name in files { try Data("torn".utf8).write(to: URL(filePath: scenario.workFile(name))) }
+        #expect(try scenario.rerun().outcome.resumed?.rows == 56)
+        try scenario.expectChainDone()
+    }
+
+    @Test("after the first step only the second is run", arguments: [KillPoint.verifiedWritten, .stepHandedOver])
+    func betweenSteps(_ point: KillPoint) async throws {
+        let scenario = try Scenario.chain()
+        try await scenario.kill(at: point)
+        let rerun = try scenario.rerun()
+        #expect(rerun.steps == (point == .verifiedWritten ? [1] : []))
+        try scenario.expectChainDone()
+    }
+
+    @Test("inside of the second step it goes on there")
+    func secondStep() throws {
+        let scenario = try Scenario.chain()
+        var (step, batches) = (0, 0)
+        try scenario.interrupt { event in
+            if case .stepBegan(_, let index, _, _) = event { (step, batches) = (index, 0) }
+            if case .progress = event { batches += 1 }
+            return step == 1 && batches == 4
+        }
+        let rerun = try scenario.rerun()
+        #expect(rerun.steps == [1])
+        #expect(rerun.outcome.resumed?.step == 1)
+        try scenario.expectChainDone()
+    }
+
+    @Test("a damaged store of the second step costs only the second step")
+    func damagedSecondStep() throws {
+        let scenario = try Scenario.chain()
+        var (step, batches) = (0, 0)
+        try scenario.interrupt { event in
+            if case .stepBegan(_, let index, _, _) = event { (step, batches) = (index, 0) }
+            if case .progress = event { batches += 1 }
+            return step == 1 && batches == 4
+        }
+        try Data().write(to: URL(filePath: scenario.workFile("step-2.sqlite")))
+        #expect(try scenario.rerun().steps == [1])
+        try scenario.expectChainDone()
+    }
+
+    @Test("a record of the verification that can't be read is none")
+    func unreadableRecord() async throws {
+        let scenario = try Scenario.chain()
+        try await scenario.kill(at: .verifiedWritten)
+        try Data("{".utf8).write(to: URL(filePath: scenario.workFile("step-1.verified.json")))
+        #expect(try scenario.rerun().steps == [0, 1])
+        try scenario.expectChainDone()
+    }
+
+    @Test("a verified step whose store is gone is run again", arguments: [KillPoint.verifiedWritten, .stepHandedOver])
+    func verifiedButLost(_ point: KillPoint) async throws {
+        let scenario = try Scenario.chain()
+        try await scenario.kill(at: point)
+        let last = point == .verifiedWritten ? 1 : 2
+        try FileManager.default.removeItem(atPath: scenario.workFile("step-\(last).sqlite"))
+        #expect(try scenario.rerun().steps == [0, 1])
+        try scenario.expectChainDone()
+    }
+
+    @Test("a WAL store stays in rollback mode between the runs, and gets its mode back at the end")
+    func journalMode() throws {
+        let scenario = try Scenario.chain(wal: true)
+        try scenario.interrupt(afterBatches: 8)
+        #expect(try Data(contentsOf: URL(filePath: scenario.store)).prefix(20).suffix(2) == Data([1, 1]))
+        #expect(try scenario.rerun().outcome.resumed?.rows == 56)
+        #expect(try Data(contentsOf: URL(filePath: scenario.store)).prefix(20).suffix(2) == Data([2, 2]))
+        #expect(scenario.work.isEmpty)
+    }
+}

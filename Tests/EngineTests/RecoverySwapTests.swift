@@ -1,0 +1,155 @@
+import CausewayEngine
+import CausewayPlatform
+import Foundation
+import Testing
+
+/// From the last step's record to the removed work directory: every place at which a run can be killed.
+@Suite("Recovery: around the swap")
+struct RecoverySwapTests {
+    @Test(
+        "before the rename the store is the old one, and the next run swaps without making a row",
+        arguments: [
+            KillPoint.sealed, .attributesCopied, .stagingSynced, .externalFilesLinked, .lockedExclusively,
+            .sidecarsAbsent, .intentWritten, .backupLinked,
+        ])
+    func beforeTheRename(_ point: KillPoint) async throws {
+        let scenario = try Scenario.chain()
+        let rows = try Database.dump(scenario.store)
+        let original = try scenario.inode(scenario.store)
+        // The first step's store is sealed before the second begins.
+        try await scenario.kill(at: point, point == .sealed ? 2 : 1)
+        #expect(try Database.dump(scenario.store) == rows)
+        let rerun = try scenario.rerun()
+        #expect(rerun.steps.isEmpty)
+        #expect(try scenario.inode(scenario.backup) == original)
+        try scenario.expectChainDone()
+    }
+
+    @Test(
+        "after the rename the store is the new one, and the next run only tidies up",
+        arguments: [KillPoint.swapped, .swapDurable, .cleaningUp, .planRemoved, .intentRemoved, .lockRemoved])
+    func afterTheRename(_ point: KillPoint) async throws {
+        let scenario = try Scenario.chain()
+        let original = try scenario.inode(scenario.store)
+        // Both are come by at the start, too, when an empty work directory is cleared.
+        try await scenario.kill(at: point, point == .planRemoved || point == .intentRemoved ? 2 : 1)
+        let store = try scenario.inode(scenario.store)
+        #expect(try Database.dump(scenario.store) == Scenario.chainResult.get())
+        let rerun = try scenario.rerun()
+        #expect(rerun.steps.isEmpty)
+        #expect(rerun.outcome.wasSwapped == (point != .intentRemoved && point != .lockRemoved))
+        #expect(try scenario.inode(scenario.store) == store)
+        #expect(try scenario.inode(scenario.backup) == original)
+        try scenario.expectChainDone()
+    }
+
+    @Test("an output is published, or is there, wherever its run was killed")
+    func output() async throws {
+        for (point, isThere) in [(KillPoint.externalFilesLinked, false), (.intentWritten, false), (.swapped, true)] {
+            let scenario = try Scenario.chain()
+            let before = try scenario.everything()
+            let output = scenario.folder + "/Out.sqlite"
+            try await scenario.kill(at: point, output: output)
+            #expect(FileManager.default.fileExists(atPath: output) == isThere, "\(point)")
+            let rerun = try scenario.rerun(scenario.request(to: "V4", output: output))
+            #expect(rerun.steps.isEmpty)
+            #expect(rerun.outcome.wasSwapped == isThere)
+            #expect(try Database.dump(output) == Scenario.chainResult.get())
+            var after = try scenario.everything()
+            after["Out.sqlite"] = nil
+            #expect(after == before, "\(point)")
+        }
+    }
+
+    @Test("a store that has lost its name gets it back from the backup")
+    func storeMissing() async throws {
+        let scenario = try Scenario.chain()
+        try await scenario.kill(at: .backupLinked)
+        try FileManager.default.removeItem(atPath: scenario.store)
+        #expect(try scenario.rerun().steps.isEmpty)
+        try scenario.expectChainDone()
+    }
+
+    @Test("a store that is gone with its backup is missing, and the work stays")
+    func storeLost() async throws {
+        let scenario = try Scenario.chain()
+        try await scenario.kill(at: .intentWritten)
+        try FileManager.default.removeItem(atPath: scenario.store)
+        let before = try scenario.everything()
+        #expect(try failure { _ = try scenario.rerun() }.kind == .missing)
+        #expect(try scenario.everything() == before)
+    }
+
+    @Test("a store that is neither the old nor the new one is left alone, with both named", arguments: [false, true])
+    func foreignStore(restart: Bool) async throws {
+        let scenario = try Scenario.chain()
+        try await scenario.kill(at: .backupLinked)
+        try FileManager.default.removeItem(atPath: scenario.store)
+        try Scenario.makeStore(at: scenario.store, model: SameResultTests.versions[0])
+        let before = try scenario.everything()
+        var request = scenario.request(to: "V4")
+        if restart { request.resume = .restart }
+        let error = try failure { _ = try scenario.rerun(request) }
+        #expect(error.kind == .undecided)
+        #expect(error.details.count == 3)
+        #expect(try scenario.everything() == before)
+    }
+
+    @Test("an intent that can't be read is none", arguments: [KillPoint.intentWritten, .backupLinked])
+    func unreadableIntent(_ point: KillPoint) async throws {
+        let scenario = try Scenario.chain()
+        try await scenario.kill(at: point)
+        try Data("{\"format\":".utf8).write(to: URL(filePath: scenario.workFile("swap.json")))
+        #expect(try scenario.rerun().steps.isEmpty)
+        try scenario.expectChainDone()
+    }
+
+    @Test("an intent whose names lead out of the folder is none")
+    func hostileIntent() async throws {
+        let scenario = try Scenario.chain()
+        try await scenario.kill(at: .intentWritten)
+        let path = scenario.workFile("swap.json")
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        let changed = text.replacing("step-2.sqlite", with: "../Store.sqlite")
+        try #require(changed != text)
+        try changed.write(toFile: path, atomically: false, encoding: .utf8)
+        #expect(try scenario.rerun().steps.isEmpty)
+        try scenario.expectChainDone()
+    }
+
+    @Test("a new store that was lost before the rename is made again")
+    func stagingLost() async throws {
+        let scenario = try Scenario.chain()
+        try await scenario.kill(at: .backupLinked)
+        try FileManager.default.removeItem(atPath: scenario.workFile("step-2.sqlite"))
+        #expect(try scenario.rerun().steps == [0, 1])
+        try scenario.expectChainDone()
+    }
+
+    @Test(
+        "--restart makes everything anew, and leaves one backup", arguments: [KillPoint.intentWritten, .backupLinked])
+    func restart(_ point: KillPoint) async throws {
+        let scenario = try Scenario.chain()
+        try await scenario.kill(at: point)
+        var request = scenario.request(to: "V4")
+        request.resume = .restart
+        #expect(try scenario.rerun(request).steps == [0, 1])
+        try scenario.expectChainDone()
+    }
+
+    @Test("a file of somebody's at the backup's name isn't replaced, and the work is kept")
+    func takenBackup() async throws {
+        let scenario = try Scenario.chain()
+        try await scenario.kill(at: .backupLinked)
+        let backup = scenario.backup
+        try FileManager.default.removeItem(atPath: backup)
+        try Data("mine".utf8).write(to: URL(filePath: backup))
+        let error = try failure { _ = try scenario.rerun() }
+        #expect(error.kind == .cannotCreate)
+        #expect(error.isResumable)
+        #expect(try String(contentsOfFile: backup, encoding: .utf8) == "mine")
+        try FileManager.default.removeItem(atPath: backup)
+        #expect(try scenario.rerun().steps.isEmpty)
+        try scenario.expectChainDone()
+    }
+}
