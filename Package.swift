@@ -243,9 +243,3 @@ let package = Package(
             ] : []),
     swiftLanguageModes: [.v6]
 )
-
-// DEV AID, removed before landing
-if let only = Context.environment["CAUSEWAY_ONLY"] {
-    let wanted = Set(only.split(separator: ",", omittingEmptySubsequences: false).map { "Causeway\($0)Tests" })
-    package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
-}

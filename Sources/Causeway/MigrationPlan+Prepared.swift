@@ -134,6 +134,7 @@ extension MigrationSummary {
         createdRows = outcome.createdRows
         violations = outcome.violations
         rejectedRows = outcome.rejectedRows
+        quarantinedRows = outcome.quarantinedRows
         defaultedValues = outcome.defaultedValues
         bytes = outcome.bytes
         seconds = outcome.seconds

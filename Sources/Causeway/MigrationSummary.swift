@@ -18,6 +18,8 @@ public struct MigrationSummary: Hashable, Sendable, Codable {
     public var violations = 0
     /// Rows that were left out because of them.
     public var rejectedRows = 0
+    /// Source rows that were left out because nothing can be made of them (`MigrationOptions.badRows`).
+    public var quarantinedRows = 0
     /// Values that were replaced by their attribute's default because of them.
     public var defaultedValues = 0
     /// Bytes of the rows that were moved, over all steps.

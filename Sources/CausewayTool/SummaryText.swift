@@ -18,6 +18,7 @@ struct SummaryText {
                 + (summary.createdRows > 0
                     ? ", \(Figures.grouped(summary.createdRows)) made by mapping models in all steps" : "")
                 + (summary.droppedRows > 0 ? ", \(Figures.grouped(summary.droppedRows)) dropped" : "")
+                + (summary.quarantinedRows > 0 ? ", \(Figures.grouped(summary.quarantinedRows)) quarantined" : "")
                 + ", \(Figures.bytes(rate))/s, \(Figures.seconds(summary.seconds))"
         ]
         if summary.violations > 0 {

@@ -25,6 +25,13 @@ final class Guardian {
             throw EngineError(reading: error, during: location.path)
         }
         do {
+            // The journal of the fold is unlinked, but not durably: it must not come back beside work that counts on the
+            // store as it is now.
+            try Files.syncDirectory(location.directory)
+        } catch {
+            throw EngineError(.inputOutput, "\(location.directory): \(error.message)")
+        }
+        do {
             if !Mutant.isOn(.noGuard) { try connection.begin(.immediate) }
             version = try connection.dataVersion()
         } catch {
@@ -39,8 +46,7 @@ final class Guardian {
 
     /// From RESERVED to EXCLUSIVE. Between the two another program could write: then the store has changed and nothing is
     /// swapped.
-    ///
-    /// - Parameter timeout: seconds to wait for readers to end.
+    /// The timeout, in seconds, is for readers to end.
     func lockExclusively(timeout: Double) throws(EngineError) {
         do {
             if connection.isInTransaction { try connection.commit() }

@@ -67,8 +67,7 @@ package final class SourceStore: @unchecked Sendable {
     private static let openingAttempts = 50
 
     /// Opens a store to replace it.
-    ///
-    /// - Parameter wasWAL: what the header said when the work began; nil: what it says now.
+    /// `wasWAL` is what the header said when the work began; nil: what it says now.
     static func owning(_ location: StoreLocation, wasWAL: Bool? = nil) throws(EngineError) -> SourceStore {
         let file = try StoreFile(checking: location)
         let guardian = try Guardian(location, restoringWAL: wasWAL ?? file.header.isWAL)
@@ -164,8 +163,7 @@ package final class SourceStore: @unchecked Sendable {
     }
 
     /// Ends reading and takes the exclusive lock, so that nobody can write between the last check and the rename.
-    ///
-    /// - Parameter timeout: seconds to wait for other readers to end.
+    /// The timeout, in seconds, is for other readers to end.
     func lockForSwap(timeout: Double) throws(EngineError) {
         guard let guardian else { preconditionFailure("only an owned store is swapped") }
         do {

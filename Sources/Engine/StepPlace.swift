@@ -71,7 +71,8 @@ extension StagingStore {
     /// - Throws: where that can't be found out.
     static func resumed(_ place: StepPlace) throws(EngineError) -> (StagingStore, StepRecord)? {
         guard try place.hasStaging() else { return nil }
-        guard let staging = try StagingStore(resuming: place.staging), let content = try staging.progress(place.identity),
+        guard let staging = try StagingStore(resuming: place.staging),
+            let content = try staging.progress(place.identity),
             let record = try? StepRecord(content.payload, sequence: content.sequence), record.step == place.index
         else { return nil }
         return (staging, record)

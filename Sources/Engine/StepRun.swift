@@ -91,12 +91,16 @@ struct StepRun {
         }
         KillPoint.reach(.preflighted)
         if try place.hasStaging() {
-            events(.warning("\(path): what an earlier run left of this step can't be gone on with; the step begins anew"))
+            events(
+                .warning("\(path): what an earlier run left of this step can't be gone on with; the step begins anew"))
         }
         try place.removeFiles()
         let staging = try StagingStore(
             creating: path, pageSize: source.pageSize, autoVacuum: source.autoVacuum, room: StepState.room(for: step))
-        return ledger(staging, StepRecord(step: place.index), checkpoints)
+        let ledger = ledger(staging, StepRecord(step: place.index), checkpoints)
+        // The rows of the steps before count before this one has moved any.
+        ledger.report(rows: progress.rows, bytes: progress.bytes, total: max(progress.total, progress.rows))
+        return ledger
     }
 
     private func ledger(_ staging: StagingStore, _ record: StepRecord, _ checkpoints: CheckpointFiles) -> StepLedger {

@@ -92,6 +92,7 @@ struct StoreFile {
             let connection = try Connection(path: location.path, mode: .readWrite, hardening: .untrusted)
             _ = try connection.pragmaInteger("schema_version")
             try connection.close()
+            try Files.syncDirectory(location.directory)
         } catch {
             throw EngineError(error, during: location.path)
         }

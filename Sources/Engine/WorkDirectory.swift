@@ -11,7 +11,9 @@ struct WorkDirectory: ~Copyable {
     private static let lockName = "lock"
     static let stepPrefix = "step-"
     /// What the files of a run begin with: anything else in the folder isn't ours.
-    private static let prefixes = [lockName, stepPrefix, "ckpt-", "seg-", "ext-", PlanRecord.fileName, SwapIntent.fileName]
+    private static let prefixes = [
+        lockName, stepPrefix, "ckpt-", "seg-", "ext-", PlanRecord.fileName, SwapIntent.fileName,
+    ]
 
     /// Makes the folder, or takes over one that an ended run left, with everything in it.
     ///

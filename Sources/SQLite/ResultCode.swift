@@ -60,6 +60,7 @@ extension ResultCode {
     package static let constraintPrimaryKey = ResultCode(rawValue: SQLITE_CONSTRAINT | (6 << 8))
     package static let constraintUnique = ResultCode(rawValue: SQLITE_CONSTRAINT | (8 << 8))
     package static let constraintRowID = ResultCode(rawValue: SQLITE_CONSTRAINT | (10 << 8))
+    package static let ioErrorRead = ResultCode(rawValue: SQLITE_IOERR | (1 << 8))
     /// The file is shorter than its header says.
     package static let ioErrorShortRead = ResultCode(rawValue: SQLITE_IOERR | (2 << 8))
     /// `fsync` failed: the pages that it spoke of must be taken as lost (reliability.md §2.2).

@@ -1,5 +1,11 @@
 internal import CausewayCSQLite
 
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
 /// What SQLite, or this layer on its behalf, refused or failed to do.
 ///
 /// All texts are escaped: they may quote a damaged file.
@@ -30,6 +36,8 @@ internal import CausewayCSQLite
 extension SQLiteError {
     /// The error that a call on `database` has just returned as `result`.
     static func last(of database: OpaquePointer?, result: Int32, sql: String? = nil) -> SQLiteError {
+        // Looked at first: the calls below may change it.
+        let systemError = errno
         var code = result
         var reason: String?
         if let database = unsafe database {
@@ -39,6 +47,12 @@ extension SQLiteError {
                 code = extended
                 if let text = unsafe sqlite3_errmsg(database) { reason = unsafe EscapedText.of(cString: text) }
             }
+        }
+        if code & 0xff == SQLITE_CORRUPT, systemError == EIO {
+            // SQLite takes a page that the system can't read for a damaged one (SQLITE_IOERR_CORRUPTFS). To us the disk has
+            // failed, and the next run may read the page.
+            code = ResultCode.ioErrorRead.rawValue
+            reason = "a page can't be read"
         }
         if reason == nil, let text = unsafe sqlite3_errstr(result) { reason = unsafe EscapedText.of(cString: text) }
         return SQLiteError(

@@ -104,9 +104,10 @@ extension Scenario {
         (try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? NSNumber)?.intValue
     }
 
-    /// Every file and folder, but what the lock file says of its last holder.
+    /// Every file and folder, but what the lock file says of its last holder, and the index of a -wal, which every reader
+    /// may make anew.
     func everything() throws -> [String: String] {
-        try snapshot(folder).filter { !$0.key.hasSuffix(".migration/lock") }
+        try snapshot(folder).filter { !$0.key.hasSuffix(".migration/lock") && !$0.key.hasSuffix("-shm") }
     }
 
     /// Files of the work directory.

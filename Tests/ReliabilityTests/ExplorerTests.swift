@@ -15,6 +15,7 @@ struct ExplorerTests {
         settings.stride = stride
         settings.jobs = 2
         settings.swapStride = 12
+        settings.statesPerPoint = 8
         try expectClean(settings)
     }
 
@@ -22,7 +23,7 @@ struct ExplorerTests {
     func swap(splitsRenames: Bool) throws {
         var settings = CrashExplorer.Settings(Subject(.staged, state: .clean))
         settings.isExhaustiveSwap = true
-        settings.swapStride = 2
+        settings.swapStride = 3
         settings.splitsRenames = splitsRenames
         settings.jobs = 2
         try expectClean(settings)
@@ -40,9 +41,11 @@ struct ExplorerTests {
     @Test("deliberate breaks of the protocol are seen", arguments: ["twoRenames", "noDirectorySync"])
     func mutants(_ mutant: String) throws {
         var settings = CrashExplorer.Settings(Subject(.staged, state: .clean))
-        settings.isExhaustiveSwap = true
-        settings.swapStride = 2
+        // Before the swap only the first crash point.
+        settings.stride = 1_000_000
+        settings.statesPerPoint = 40
         settings.work.mutant = mutant
+        settings.stopsAtFailure = true
         settings.jobs = 2
         let result = try CrashExplorer(settings).run()
         #expect(!result.isClean, "\(mutant): \(result.unique) states, none of them is bad")

@@ -102,12 +102,8 @@ struct StatementSource: RowSource, ~Copyable {
 }
 
 extension StatementSource {
-    /// The rows of a statement from a cursor on: sought where the statement can be, else passed over.
-    ///
-    /// - Parameters:
-    ///   - select: the statement.
-    ///   - key: the result column that becomes the batch's rowid; nil: rows are numbered from 1.
-    ///   - cursor: nil begins at the first row.
+    /// The rows of a statement from a cursor on (nil: from the first): sought where the statement can be, else passed over.
+    /// `key` is the result column that becomes the batch's rowid; nil: rows are numbered from 1.
     static func rows(
         of select: RowSelect, key: Int?, after cursor: StepLedger.Cursor?, in connection: borrowing Connection,
         isUTF8: Bool, title: String

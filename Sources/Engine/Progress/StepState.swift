@@ -184,7 +184,7 @@ extension ValidationOutcome {
             writer.write(count.property)
             writer.write(count.code)
             writer.write(count.reason)
-            writer.write(count: count.count)
+            writer.write(count.count)
         }
         writer.write(defaulted)
         StepState.save(rejectedRows, &writer)

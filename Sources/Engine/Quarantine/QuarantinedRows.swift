@@ -53,10 +53,10 @@ struct QuarantinedKeys {
     private static let maximumEntries = 1_000_000
 
     func save(_ writer: inout FieldWriter) {
-        writer.write(stations.count)
+        writer.write(count: stations.count)
         for (station, numbers) in stations.sorted(by: { $0.key < $1.key }) {
             writer.write(station)
-            writer.write(numbers.count)
+            writer.write(count: numbers.count)
             for (number, keys) in numbers.sorted(by: { $0.key < $1.key }) {
                 writer.write(number)
                 writer.write(bytes: DeltaColumns.encode([keys]))
@@ -151,7 +151,7 @@ struct EndedCells {
 
     func save(_ writer: inout FieldWriter) {
         writer.write(rows)
-        writer.write(sums.count)
+        writer.write(count: sums.count)
         for (place, sum) in sums.sorted(by: { $0.key < $1.key }) {
             writer.write(place)
             writer.write(fixed: sum)

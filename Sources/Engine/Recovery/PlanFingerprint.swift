@@ -81,8 +81,10 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
             let projections = pass.projections.sorted { $0.key < $1.key }.map { number, projection in
                 "\(number) \(projection.entity) \(projection.cells.map(\.fingerprint).joined(separator: " "))"
             }
-            return ([pass.destinationTable, pass.select.sql] + pass.destinationColumns + projections
-                + ["\(pass.dropped.sorted()) \(pass.elsewhere.sorted()) \(pass.dropsUnknown)"]).joined(separator: "\u{1F}")
+            return
+                ([pass.destinationTable, pass.select.sql] + pass.destinationColumns + projections
+                + ["\(pass.dropped.sorted()) \(pass.elsewhere.sorted()) \(pass.dropsUnknown)"]).joined(
+                    separator: "\u{1F}")
         }
     }
 

@@ -24,6 +24,10 @@ package struct CrashExplorer: Sendable {
         package var only: String?
         /// States, at most; crash points are then left out evenly.
         package var budget: Int?
+        /// States of one crash point, at most; nil is all. Of more, some are taken, evenly spread.
+        package var statesPerPoint: Int?
+        /// The first failure ends it: enough where one is expected.
+        package var stopsAtFailure = false
         /// False only counts the states.
         package var checks = true
         /// Where the folders are made; nil is memory, where there is such a place.
@@ -93,6 +97,7 @@ package struct CrashExplorer: Sendable {
                 number += 1
                 guard settings.checks, number % max(1, settings.jobs) == worker else { continue }
                 try check(state, checker, exploration, &result)
+                if settings.stopsAtFailure, !result.isClean { return result }
             }
         }
         if worker == 0 {

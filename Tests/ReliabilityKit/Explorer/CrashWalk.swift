@@ -80,6 +80,7 @@ struct CrashWalk {
             guard known.insert(key).inserted else { continue }
             result.append(state)
         }
-        return result
+        guard let limit = settings.statesPerPoint, result.count > limit else { return result }
+        return (0..<max(1, limit)).map { result[$0 * result.count / max(1, limit)] }
     }
 }

@@ -36,28 +36,34 @@ package struct MutantHarness: Sendable {
     package func run() throws -> Tally {
         let tally = Tally(Self.name)
         let folder = try settings.makeFolder(Self.name)
-        var used: Set<MutantTrial> = []
-        for mutant in mutants { try run(mutant, folder, tally, &used) }
-        // A harness that fails without a mutant, too, has caught nothing.
-        for trial in used.sorted(by: { $0.harness < $1.harness }) where !settings.isQuick {
-            switch try run(nil, trial, seed: settings.seed, folder) {
-            case .missed: tally.count("sound without a mutant")
-            case .caught(let why), .unusable(let why):
-                tally.failed("\(trial.harness) fails without a mutant, too, so that it can't catch one: \(why)")
-            }
-        }
+        var controls = Controls()
+        for mutant in mutants { try run(mutant, folder, tally, &controls) }
         try FolderTree.remove(folder)
         return tally
     }
 
-    private func run(_ mutant: Mutant, _ folder: String, _ tally: Tally, _ used: inout Set<MutantTrial>) throws {
+    /// Trials without a mutant, by harness and seed: why they failed, or nil. One that fails all the same has caught
+    /// nothing.
+    private struct Controls {
+        struct Key: Hashable {
+            let trial: MutantTrial
+            let seed: UInt64
+        }
+
+        var faults: [Key: String?] = [:]
+    }
+
+    private func run(_ mutant: Mutant, _ folder: String, _ tally: Tally, _ controls: inout Controls) throws {
         var reasons: [String] = []
         for trial in MutantTrial.trials(of: mutant) {
             for number in 0..<trial.seeds {
                 let seed = settings.seed &+ UInt64(number)
-                used.insert(trial)
                 switch try run(mutant, trial, seed: seed, folder) {
                 case .caught(let why):
+                    if let fault = try control(trial, seed, folder, &controls) {
+                        reasons.append("\(trial.harness) with seed \(seed) fails without it, too: \(fault)")
+                        continue
+                    }
                     settings.say("    \(mutant.rawValue): caught by \(trial.harness), seed \(seed): \(why.prefix(160))")
                     tally.survived("caught by \(trial.harness)")
                     return
@@ -68,6 +74,21 @@ package struct MutantHarness: Sendable {
         }
         settings.say("    \(mutant.rawValue): not caught")
         tally.failed("\(mutant.rawValue) isn't caught: \(reasons.joined(separator: "; "))")
+    }
+
+    /// Why a trial fails without a mutant; nil where it doesn't.
+    private func control(
+        _ trial: MutantTrial, _ seed: UInt64, _ folder: String, _ controls: inout Controls
+    ) throws -> String? {
+        let key = Controls.Key(trial: trial, seed: seed)
+        if let known = controls.faults[key] { return known }
+        let fault: String? =
+            switch try run(nil, trial, seed: seed, folder) {
+            case .missed: nil
+            case .caught(let why), .unusable(let why): String(why.prefix(300))
+            }
+        controls.faults[key] = .some(fault)
+        return fault
     }
 
     private func run(
