@@ -34,6 +34,9 @@ package enum KillPoint: String, CaseIterable, Sendable {
     /// 13: the work directory is being removed.
     case cleaningUp, intentRemoved, planRemoved, lockRemoved
 
+    /// Places that only runs come by whose policies have associated rows with others than their keys say.
+    package static let ofAssociations: Set<KillPoint> = [.segmentWritten]
+
     #if DEBUG || CAUSEWAY_HARNESS
         private static let killing = Setting("CAUSEWAY_KILL_AT")
         private static let pausing = Setting("CAUSEWAY_PAUSE_AT")
@@ -74,8 +77,8 @@ package enum Mutant: String, CaseIterable, Sendable {
     case noSourceCheck, noPlanCheck
     /// A resumed pass begins a row early; the keys given before the crash are forgotten.
     case cursorTooEarly, keysForgotten
-    /// Segments newer than the progress row are loaded, too; the last checkpoint is deleted before the new one is durable.
-    case orphanSegments, collectEarly
+    /// The last checkpoint is deleted before the new one is durable.
+    case collectEarly
 
     #if DEBUG || CAUSEWAY_HARNESS
         private static let chosen = Setting("CAUSEWAY_MUTANT")?.name

@@ -25,7 +25,7 @@ package struct MutantTrial: Sendable, Hashable {
         let contest = MutantTrial(ConcurrencyHarness.name, scale: 2, seeds: 3)
         switch mutant {
         case .progressFirst, .progressAfter, .cursorTooEarly, .keysForgotten: return [kills, explorer]
-        case .noStagingSync, .noPlanSync, .collectEarly, .orphanSegments: return [explorer, kills]
+        case .noStagingSync, .noPlanSync, .collectEarly: return [explorer, kills]
         case .noDirectorySync, .noSealSync: return [swap, explorer, MutantTrial(PowerCutHarness.name, scale: 4)]
         case .twoRenames: return [swap, kills, faults]
         case .swapBeforeVerification: return [kills, swap, faults]
