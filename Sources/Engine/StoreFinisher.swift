@@ -148,6 +148,9 @@ struct StoreFinisher {
         } catch let error as SQLiteError {
             throw EngineError(writing: error, during: "Z_METADATA")
         } catch {
+            if let cause = (error as? StoreFormatError)?.cause {
+                throw EngineError(writing: cause, during: "Z_METADATA")
+            }
             throw EngineError(.plan, "the new version's model can't be written into the store: \(error)")
         }
     }

@@ -20,10 +20,9 @@ extension EngineError {
             self.init(writing: cause, during: place)
             return
         }
-        let kind: Kind
-        if let error = error as? ObjectError, error.code == .store { kind = .inputOutput } else { kind = .sourceData }
+        // What SQLite didn't say is the policy's or the row's, and comes again with the next run.
         self.init(
-            kind, "\(place): \(error)",
+            .sourceData, "\(place): \(error)",
             remedy: "mend the policy or the mapping model, or the row in a copy of the store, then run again")
     }
 
@@ -32,6 +31,6 @@ extension EngineError {
             self.init(writing: cause, during: place)
             return
         }
-        self.init(error.code == .store ? .inputOutput : .sourceData, "\(place): \(error.message)")
+        self.init(.sourceData, "\(place): \(error.message)")
     }
 }

@@ -111,7 +111,8 @@ final class CheckpointFiles {
     func saveSegments(_ writer: inout FieldWriter) {
         var chain = Digest256.Chain()
         for digest in segments { chain.append(digest) }
-        writer.write(count: segments.count)
+        // A number, not a count of what follows: the segments are files.
+        writer.write(Int(segments.count))
         writer.write(bytes: chain.value)
     }
 

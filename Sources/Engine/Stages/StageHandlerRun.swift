@@ -125,7 +125,7 @@ package struct StageHandlerRun {
         do throws(SQLiteError) {
             try writer.commitIfDue()
         } catch {
-            throw ObjectError(.store, "saving: \(error.message)")
+            throw ObjectError(.store, "saving: \(error.message)", cause: error)
         }
     }
 
