@@ -16,7 +16,7 @@ extension EngineError {
             return
         }
         let place = ([step.joined(separator: " → "), mapping] + (row.map { [$0] } ?? [])).joined(separator: ", ")
-        if let cause = (error as? ObjectError)?.cause {
+        if let cause = (error as? ObjectError)?.cause, cause.isOfSystem {
             self.init(writing: cause, during: place)
             return
         }
@@ -27,7 +27,7 @@ extension EngineError {
     }
 
     init(_ error: ObjectError, during place: String) {
-        if let cause = error.cause {
+        if let cause = error.cause, cause.isOfSystem {
             self.init(writing: cause, during: place)
             return
         }

@@ -130,7 +130,7 @@ package struct StageHandlerRun {
     }
 
     private func failure(_ error: any Error, in handler: StageHandler) -> EngineError {
-        if let cause = (error as? ObjectError)?.cause {
+        if let cause = (error as? ObjectError)?.cause, cause.isOfSystem {
             return EngineError(writing: cause, during: handler.title)
         }
         guard writer.isInTransaction else { return rolledBack(handler, because: error) }
