@@ -1,5 +1,6 @@
 import CausewayCheckpoint
 import CausewayPlatform
+import CausewaySQLiteFile
 
 /// Where the files of one step are, in the work directory (reliability.md §4.1).
 struct StepPlace {
@@ -16,10 +17,15 @@ struct StepPlace {
     /// The record that the store was verified.
     var verified: String { "\(work)/\(WorkDirectory.stepPrefix)\(index + 1).verified.json" }
 
-    /// An empty file is that of a run which ended before its first commit: nothing of it is lost.
+    /// Whether there is a store that may hold something.
+    ///
+    /// A file without a second page has no table: the run that made it ended before its first commit, and nothing of it is
+    /// lost. The first page is written on its own, when `auto_vacuum` is set.
     func hasStaging() throws(EngineError) -> Bool {
         do {
-            return try Files.statusIfExists(staging).map { $0.size > 0 } ?? false
+            guard let status = try Files.statusIfExists(staging), status.size > 0 else { return false }
+            let head = try Files.readPrefix(of: staging, length: DatabaseHeader.length)
+            return DatabaseHeader(head).map { status.size > $0.pageSize } ?? true
         } catch {
             throw EngineError(.inputOutput, "\(staging): \(error.message)")
         }

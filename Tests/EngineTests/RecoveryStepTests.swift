@@ -105,9 +105,12 @@ struct RecoveryStepTests {
         try scenario.expectChainDone()
     }
 
-    @Test("a staging store that is empty has lost nothing: its run ended before the first commit")
-    func emptyStaging() throws {
+    @Test(
+        "a staging store without a table has lost nothing: its run ended before the first commit",
+        arguments: ["NONE", "INCREMENTAL"])
+    func emptyStaging(autoVacuum: String) throws {
         let scenario = try Scenario.chain()
+        try Scenario.execute("PRAGMA auto_vacuum = \(autoVacuum); VACUUM", scenario.store)
         try scenario.interrupt { if case .statement(let sql) = $0 { sql.hasPrefix("CREATE TABLE") } else { false } }
         let rerun = try scenario.rerun()
         #expect(rerun.outcome.resumed == nil)
