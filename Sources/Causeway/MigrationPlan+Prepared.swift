@@ -13,20 +13,21 @@ extension MigrationPlan {
         sourceVersion = prepared.sourceVersion
         targetVersion = prepared.targetVersion
         path = prepared.path
-        diskBytes = prepared.steps.isEmpty ? 0 : prepared.diskBytes
+        diskBytes = prepared.diskBytes
         memoryBytes = EngineOptions.memoryBytes(jobs: options.jobs, batchBytes: options.batchBytes)
         warnings = prepared.warnings
         steps = prepared.steps.enumerated().map { index, step in
             Step(
-                step, rows: index == 0 ? prepared.rows : nil, objectRows: index == 0 ? prepared.objectRows : nil,
+                step, diskBytes: prepared.diskBytes(ofStep: index), rows: index == 0 ? prepared.rows : nil, objectRows: index == 0 ? prepared.objectRows : nil,
                 handlers: prepared.handlers.indices.contains(index) ? prepared.handlers[index] : [])
         }
     }
 }
 
 extension MigrationPlan.Step {
-    init(_ step: StepPlan, rows: [Int]?, objectRows: [Int]?, handlers: [StageHandler]) {
+    init(_ step: StepPlan, diskBytes: Int, rows: [Int]?, objectRows: [Int]?, handlers: [StageHandler]) {
         versions = step.versions
+        self.diskBytes = diskBytes
         losses = step.losses
         var passes = step.passes.enumerated().map { index, pass in
             MigrationPlan.Pass(pass, rows: rows?[index])

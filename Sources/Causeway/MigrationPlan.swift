@@ -12,7 +12,7 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
     public var path: [String]
     /// The runs of steps that are executed, one staging store each.
     public var steps: [Step]
-    /// Bytes of disk that the run needs at its peak, beside the store.
+    /// Bytes of disk that the run needs at its peak, beside the store: the largest of its steps' needs.
     public var diskBytes: Int
     /// Bytes of memory that the batches in flight take at most, as far as no single row is larger than a batch.
     public var memoryBytes: Int
@@ -26,6 +26,9 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
     public struct Step: Hashable, Sendable, Codable {
         /// The versions that it leads through, both ends included; more than two where steps are fused.
         public var versions: [String]
+        /// Bytes of disk that the step needs at its peak, beside the store: the new store that it makes, the one that
+        /// the step before has made, its journal and associations.
+        public var diskBytes: Int
         /// The passes in the order of their execution.
         public var passes: [Pass]
         /// What is lost: dropped entities, attributes and links, a sentence each.

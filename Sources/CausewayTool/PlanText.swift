@@ -17,7 +17,11 @@ struct PlanText {
             "Memory   \(Figures.bytes(plan.memoryBytes)) for rows in flight at most",
         ]
         for (index, step) in plan.steps.enumerated() {
-            lines += ["", "Step \(index + 1) of \(plan.steps.count): \(step.versions.joined(separator: " → "))"]
+            lines += [
+                "",
+                "Step \(index + 1) of \(plan.steps.count): \(step.versions.joined(separator: " → ")), "
+                    + "\(Figures.bytes(step.diskBytes)) of disk",
+            ]
             lines += passes(step) + step.passes.compactMap(\.mapping).flatMap(Self.mapping) + Self.losses(step)
             if showsSQL { lines += statements(step) }
         }

@@ -26,18 +26,28 @@ package struct PreparedMigration: Sendable {
     /// Rows that the first step reads.
     package var rowsToRead: Int { rows.reduce(0, +) + objectRows.reduce(0, +) }
 
-    /// Bytes of disk at the peak: two staging stores of a chain, or one, each as large as the store, and a reserve for
-    /// journals and for what grows.
-    package var diskBytes: Int {
-        let copies = min(steps.count, 2)
+    /// Bytes of disk at the peak of all steps, beside the store.
+    package var diskBytes: Int { steps.indices.map(diskBytes(ofStep:)).max() ?? 0 }
+
+    /// Bytes of disk that a step needs at its peak: the staging store that it makes and the one that it reads, each as
+    /// large as the store with a twentieth for what grows, its associations, and a reserve for journals.
+    package func diskBytes(ofStep index: Int) -> Int {
+        // The first step reads the store itself; a later one, what the step before has made.
+        let copies = index == 0 ? 1 : 2
         // A handler may change every row in one transaction: its journal then holds the old pages.
-        let journal = handlers.contains { !$0.isEmpty } ? storeBytes : 0
-        return copies * storeBytes + journal + storeBytes / 20 + associationBytes + PreparedMigration.reserve
+        let journal = handlers[index].isEmpty ? 0 : storeBytes
+        return copies * (storeBytes + storeBytes / 20) + journal + associationBytes(ofStep: index)
+            + PreparedMigration.reserve
     }
 
-    /// Bytes of the associations of the first step: rows whose keys don't say what they became.
-    private var associationBytes: Int {
-        guard let objects = steps.first?.objects else { return 0 }
+    /// Bytes of the associations of a step: rows whose keys don't say what they became. Nobody has counted what a later
+    /// step reads: as many rows as the first, where any of its mappings needs them.
+    private func associationBytes(ofStep index: Int) -> Int {
+        guard let objects = steps[index].objects else { return 0 }
+        guard index == 0 else {
+            let isNeeded = objects.mappings.contains { $0.keeping != .always }
+            return isNeeded ? rowsToRead * PreparedMigration.associationBytes : 0
+        }
         let rows = zip(objects.mappings, objectRows).filter { $0.0.keeping != .always }.reduce(0) { $0 + $1.1 }
         return rows * PreparedMigration.associationBytes
     }

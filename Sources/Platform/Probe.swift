@@ -34,9 +34,6 @@ package enum KillPoint: String, CaseIterable, Sendable {
     /// 13: the work directory is being removed.
     case cleaningUp, intentRemoved, planRemoved, lockRemoved
 
-    /// Places that only runs come by whose policies have associated rows with others than their keys say.
-    package static let ofAssociations: Set<KillPoint> = [.segmentWritten]
-
     #if DEBUG || CAUSEWAY_HARNESS
         private static let killing = Setting("CAUSEWAY_KILL_AT")
         private static let pausing = Setting("CAUSEWAY_PAUSE_AT")
@@ -71,14 +68,12 @@ package enum Mutant: String, CaseIterable, Sendable {
     case noSidecarCheck, noGuard
     /// The store's file is opened and closed by another means before the swap.
     case rawClose
-    /// A staging store whose fsync failed is used on; the progress row's hashes aren't looked at.
-    case trustAfterSyncError, noStateCheck
+    /// A staging store whose fsync failed is used on.
+    case trustAfterSyncError
     /// A changed source, or another plan, is resumed all the same.
     case noSourceCheck, noPlanCheck
     /// A resumed pass begins a row early; the keys given before the crash are forgotten.
     case cursorTooEarly, keysForgotten
-    /// The last checkpoint is deleted before the new one is durable.
-    case collectEarly
 
     #if DEBUG || CAUSEWAY_HARNESS
         private static let chosen = Setting("CAUSEWAY_MUTANT")?.name

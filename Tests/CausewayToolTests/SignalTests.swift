@@ -96,9 +96,11 @@ struct SignalTests {
         @Test("a second signal ends the process at once, wherever it hangs, and the store is complete")
         func second() throws {
             let folder = try WorkFolder()
-            // The first commit lasts far longer than the test: nothing but the second signal can end the process.
-            let run = try RunningMigration(folder, environment: ["CAUSEWAY_PAUSE_AT": "committing:600000"])
-            run.wait(for: "stepBegan")
+            // It hangs far longer than the test, as soon as the plan has its name, and doesn't look for a request to stop
+            // in between: nothing but the second signal can end the process.
+            let run = try RunningMigration(folder, environment: ["CAUSEWAY_PAUSE_AT": "planWritten:600000"])
+            let plan = folder.path(".Store.sqlite.migration/plan.json")
+            while !FileManager.default.fileExists(atPath: plan), run.process.isRunning { usleep(10_000) }
             run.send(SIGTERM)
             while !run.errors.contains("saving a checkpoint and stopping"), run.process.isRunning { usleep(10_000) }
             run.send(SIGINT)

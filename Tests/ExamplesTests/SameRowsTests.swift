@@ -17,7 +17,7 @@ struct SameRowsTests {
 
     static let ways: [Way] = {
         var ways: [Way] = []
-        var histories = [ColourfulPostsTests.history, BookStoreTests.history, StaffTests.history]
+        var histories = [ColourfulPostsTests.history, BookStoreTests.history, StaffTests.history, KennelTests.history]
         if case .success(let tracks) = TracksTests.history { histories.append(tracks) }
         for history in histories { ways += lines(history) }
         var inSwift = StaffTests.history

@@ -70,12 +70,14 @@ package struct CrashExplorer: Sendable {
     /// Explores a run that was traced before.
     package func explore(_ exploration: Exploration, in folder: String) throws -> HarnessResult {
         let result = Mutex(HarnessResult(name: settings.name))
+        let progress = Mutex(LostProgress())
         let problem = Mutex<String?>(nil)
         let threads = try (0..<max(1, settings.jobs)).map { worker in
             try WorkerThread(name: "explore-\(worker)") {
                 do {
                     let part = try explore(exploration, "\(folder)/worker-\(worker)", worker)
-                    result.withLock { $0.add(part) }
+                    result.withLock { $0.add(part.result) }
+                    progress.withLock { $0.add(part.progress) }
                 } catch {
                     problem.withLock { $0 = "\(error)" }
                 }
@@ -83,11 +85,17 @@ package struct CrashExplorer: Sendable {
         }
         for thread in threads { thread.join() }
         if let problem = problem.withLock({ $0 }) { throw HarnessError(problem) }
-        return result.withLock { $0 }
+        return result.withLock { result in
+            progress.withLock { $0.judge(&result, replay: settings.replay) }
+            return result
+        }
     }
 
     /// A thread's share: every thread makes all states and checks each nth.
-    private func explore(_ exploration: Exploration, _ scratch: String, _ worker: Int) throws -> HarnessResult {
+    private func explore(
+        _ exploration: Exploration, _ scratch: String, _ worker: Int
+    ) throws -> (result: HarnessResult, progress: LostProgress) {
+        var progress = LostProgress()
         var result = HarnessResult(name: settings.name)
         let checker = try StateChecker(exploration, scratch: scratch)
         var walk = try CrashWalk(exploration, settings)
@@ -96,8 +104,8 @@ package struct CrashExplorer: Sendable {
             for state in states {
                 number += 1
                 guard settings.checks, number % max(1, settings.jobs) == worker else { continue }
-                try check(state, checker, exploration, &result)
-                if settings.stopsAtFailure, !result.isClean { return result }
+                try check(state, checker, exploration, &result, &progress)
+                if settings.stopsAtFailure, !result.isClean { return (result, progress) }
             }
         }
         if worker == 0 {
@@ -106,11 +114,12 @@ package struct CrashExplorer: Sendable {
             result.details["operations"] = exploration.trace.operations.count
             result.details["crash points"] = walk.points
         }
-        return result
+        return (result, progress)
     }
 
     private func check(
-        _ state: CrashState, _ checker: StateChecker, _ exploration: Exploration, _ result: inout HarnessResult
+        _ state: CrashState, _ checker: StateChecker, _ exploration: Exploration, _ result: inout HarnessResult,
+        _ progress: inout LostProgress
     ) throws {
         let mustBeNew = state.point >= exploration.success
         let finding = try checker.check(state, mustBeNew: mustBeNew)
@@ -122,6 +131,8 @@ package struct CrashExplorer: Sendable {
         if mustBeNew { result.count("after success") }
         if let outcome = finding.outcome {
             result.count(outcome.wasSwapped ? "cleaned up" : outcome.resumed == nil ? "no rows taken up" : "resumed")
+            // A failed fsync condemns all that was made, which is no loss that a crash brought about.
+            if settings.work.fault == nil { progress.note(state, finding.takenUp) }
         }
         guard !finding.faults.isEmpty else {
             result.survived += 1

@@ -23,6 +23,13 @@ final class StateChecker {
         var rowsLost = 0
         /// What the resumed run did.
         var outcome: Migration.Outcome?
+        /// Where the resumed run went on.
+        var takenUp = TakenUp.everything
+    }
+
+    /// The first step that a run begins; nil where it begins none.
+    private final class FirstStep {
+        var index: Int?
     }
 
     init(_ exploration: Exploration, scratch: String) throws {
@@ -49,7 +56,14 @@ final class StateChecker {
         }
         try runFolder.fill(state)
         do {
-            finding.outcome = try Migration(request, history: history).run()
+            let first = FirstStep()
+            let outcome = try Migration(request, history: history) { event in
+                if case .stepBegan(_, let index, _, _) = event, first.index == nil { first.index = index }
+            }.run()
+            finding.outcome = outcome
+            if let step = first.index {
+                finding.takenUp = TakenUp(step: step, rows: outcome.resumed?.rows ?? 0)
+            }
         } catch {
             finding.faults.append("the resumed run fails with \(error.kind.rawValue): \(error)")
         }

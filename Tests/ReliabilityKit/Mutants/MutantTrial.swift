@@ -25,14 +25,14 @@ package struct MutantTrial: Sendable, Hashable {
         let contest = MutantTrial(ConcurrencyHarness.name, scale: 2, seeds: 3)
         switch mutant {
         case .progressFirst, .progressAfter, .cursorTooEarly, .keysForgotten: return [kills, explorer]
-        case .noStagingSync, .noPlanSync, .collectEarly: return [explorer, kills]
+        case .noStagingSync, .noPlanSync: return [explorer, kills]
         case .noDirectorySync, .noSealSync: return [swap, explorer, MutantTrial(PowerCutHarness.name, scale: 4)]
         case .twoRenames: return [swap, kills, faults]
         case .swapBeforeVerification: return [kills, swap, faults]
         case .noSidecarCheck: return [faults, contest, explorer]
         case .noGuard, .rawClose: return [contest]
-        case .trustAfterSyncError: return [faults, explorer]
-        case .noStateCheck, .noSourceCheck, .noPlanCheck: return [changes, explorer]
+        case .trustAfterSyncError: return [faults, MutantTrial("failed-syncs", scale: 4, seeds: 3)]
+        case .noSourceCheck, .noPlanCheck: return [changes, explorer]
         }
     }
 }

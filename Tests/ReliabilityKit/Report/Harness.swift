@@ -33,6 +33,9 @@ package struct Harness: Sendable {
         },
         Harness("explorer", "every crash point of a run × what of it may be on the disk") { try explore($0) },
         Harness("swap", "the swap: every subset of what isn't durable, renames not atomic") { try exploreSwap($0) },
+        Harness(FailedSyncHarness.name, "the Nth fsync fails, and the power is cut after it") {
+            try FailedSyncHarness($0).run()
+        },
         Harness(FaultHarness.name, "the Nth call fails: I/O error, full disk, fsync, torn write, no descriptor") {
             HarnessReport(try FaultHarness($0).run())
         },
@@ -70,7 +73,7 @@ package struct Harness: Sendable {
 
     private static func explore(_ settings: HarnessSettings) throws -> HarnessReport {
         let all = Subject.Chain.allCases
-        let chains = settings.isQuick ? [all[Int((settings.seed + 2) % 3)]] : all
+        let chains = settings.isQuick ? [all[Int((settings.seed + 2) % UInt64(all.count))]] : all
         return try explore(chains, "explorer", settings) { explorer in
             if settings.isQuick { explorer.budget = Int(quickStates * settings.scale) }
         }

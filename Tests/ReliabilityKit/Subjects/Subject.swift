@@ -14,6 +14,9 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
         case split
         /// Tracks v1 → v3: a stage's handler makes entities out of JSON.
         case staged
+        /// Kennel v1 → v3: two entities become one, so that half of the rows get other keys and the links follow
+        /// associations.
+        case merged
     }
 
     /// How the application left the store.
@@ -37,7 +40,7 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
 
     /// - Parameters:
     ///   - chain: which history.
-    ///   - state: how the store is found; nil is the one that suits the chain, so that three chains show three states.
+    ///   - state: how the store is found; nil is the one that suits the chain, so that the chains show all states.
     ///   - rows: of all entities together; nil is a small number that gives every pass some batches.
     ///   - seed: what the rows follow from.
     package init(_ chain: Chain, state: SourceState? = nil, rows: Int? = nil, seed: UInt64 = 1) {
@@ -49,7 +52,7 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
 
     private static func usualState(_ chain: Chain) -> SourceState {
         switch chain {
-        case .inferred: .unmergedWAL
+        case .inferred, .merged: .unmergedWAL
         case .split: .clean
         case .staged: .hotJournal
         }
@@ -63,6 +66,7 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
         case .inferred: "Orchard"
         case .split: "ColourfulPosts"
         case .staged: "Tracks"
+        case .merged: "Kennel"
         }
     }
 
@@ -72,7 +76,7 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
     package var executable: String {
         get throws {
             switch chain {
-            case .inferred: try Package.executable("causeway")
+            case .inferred, .merged: try Package.executable("causeway")
             case .split: try Package.executable("ColourfulPostsMigrator")
             case .staged: try Package.executable("TracksMigrator")
             }

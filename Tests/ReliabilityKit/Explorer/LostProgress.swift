@@ -1,0 +1,52 @@
+/// How far a run that goes on after a crash was taken up.
+struct TakenUp: Hashable, Comparable, Sendable {
+    /// The step, from 0; `Int.max` where nothing was left to do.
+    var step: Int
+    /// Rows that needn't be made again.
+    var rows: Int
+
+    static let everything = TakenUp(step: .max, rows: 0)
+
+    static func < (one: TakenUp, other: TakenUp) -> Bool { (one.step, one.rows) < (other.step, other.rows) }
+}
+
+/// The oracle of lost work (reliability.md §3.1): with a commit after every batch, a crash may cost the last one. A state
+/// that is taken up further back than that has lost what was durable.
+struct LostProgress: Sendable {
+    /// Commits that a crash may cost: the one that was being made.
+    private static let allowed = 1
+
+    private var states: [(point: Int, label: String, progress: TakenUp)] = []
+
+    mutating func note(_ state: CrashState, _ progress: TakenUp) {
+        states.append((state.point, state.label, progress))
+    }
+
+    mutating func add(_ other: LostProgress) {
+        states += other.states
+    }
+
+    /// Judges all states at once: what was ever taken up at an earlier point was there at this one too.
+    ///
+    /// - Parameters:
+    ///   - result: gets a count of the states that have lost a batch, and a failure for each that has lost more.
+    ///   - replay: what replays a state.
+    func judge(_ result: inout HarnessResult, replay: (String) -> String) {
+        let ranks = Dictionary(
+            uniqueKeysWithValues: Set(states.map(\.progress)).sorted().enumerated().map { ($1, $0) })
+        var furthest = 0
+        var atPoint = 0
+        var point = -1
+        for state in states.sorted(by: { $0.point < $1.point }) {
+            if state.point > point { (point, furthest) = (state.point, max(furthest, atPoint)) }
+            let rank = ranks[state.progress] ?? 0
+            atPoint = max(atPoint, rank)
+            let lost = furthest - rank
+            if lost > 0 { result.count("states that lost a batch") }
+            if lost > Self.allowed {
+                result.fail(
+                    "\(lost) batches that were committed are made again, from \(state.progress) [\(replay(state.label))]")
+            }
+        }
+    }
+}
