@@ -18,7 +18,8 @@ extension MigrationPlan {
         warnings = prepared.warnings
         steps = prepared.steps.enumerated().map { index, step in
             Step(
-                step, diskBytes: prepared.diskBytes(ofStep: index), rows: index == 0 ? prepared.rows : nil, objectRows: index == 0 ? prepared.objectRows : nil,
+                step, diskBytes: prepared.diskBytes(ofStep: index), rows: index == 0 ? prepared.rows : nil,
+                objectRows: index == 0 ? prepared.objectRows : nil,
                 handlers: prepared.handlers.indices.contains(index) ? prepared.handlers[index] : [])
         }
     }

@@ -47,7 +47,8 @@ struct FailedSyncHarness {
     /// The fsyncs that are tried, from 1, with the last ones, which belong to the swap.
     private func numbers(of total: Int) -> [Int] {
         let step =
-            settings.isQuick ? max(1, Double(total) / (Self.quickSyncs * settings.scale)) : Self.everyNth / settings.scale
+            settings.isQuick
+            ? max(1, Double(total) / (Self.quickSyncs * settings.scale)) : Self.everyNth / settings.scale
         let offset = Double(settings.seed % UInt64(max(1, Int(step))))
         return Set(stride(from: 1 + offset, through: Double(total), by: max(1, step)).map { Int($0) }).sorted()
     }

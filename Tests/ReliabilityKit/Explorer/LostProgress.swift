@@ -45,7 +45,8 @@ struct LostProgress: Sendable {
             if lost > 0 { result.count("states that lost a batch") }
             if lost > Self.allowed {
                 result.fail(
-                    "\(lost) batches that were committed are made again, from \(state.progress) [\(replay(state.label))]")
+                    "\(lost) batches that were committed are made again, from \(state.progress) [\(replay(state.label))]"
+                )
             }
         }
     }
