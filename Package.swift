@@ -212,7 +212,7 @@ let package = Package(
         .executableTarget(
             name: "reliability",
             dependencies: [
-                "CausewayReliabilityKit", "CausewayTool", "CausewayMain",
+                "CausewayReliabilityKit", "CausewayFuzzTargets", "CausewayTool", "CausewayMain",
                 "ColourfulPostsMigrator", "TracksMigrator", "StaffMigrator", arguments,
             ],
             path: "Tests/ReliabilityCommand", swiftSettings: settings),

@@ -43,6 +43,7 @@ public struct MigrateCommand: AsyncParsableCommand {
 
     /// Migrates, showing progress, and prints what was done.
     public func run() async throws {
+        keepTemporaryFiles(with: arguments.store, output: running.output)
         let migrator = try arguments.migrator(running.options)
         let verbosity: TextReporter.Verbosity =
             quiet || json ? .quiet : verbose == 0 ? .normal : verbose == 1 ? .passes : .statements

@@ -54,6 +54,12 @@ extension EngineError {
                 .inputOutput, "\(what): \(error)",
                 remedy: "check the disk, then run again: what the disk may have lost is made anew")
             isFailedSync = true
+        case .corrupt, .notADatabase:
+            // What the disk or the memory has spoilt isn't gone on with, or every run would end here.
+            self.init(
+                .inputOutput, "\(what): the new store is damaged: \(error.message)",
+                remedy: "check the disk and the memory, then run again: the step begins anew")
+            isFailedSync = true
         default:
             self.init(.inputOutput, "\(what): \(error)")
         }

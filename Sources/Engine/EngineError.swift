@@ -35,7 +35,7 @@ package struct EngineError: Error, Sendable, CustomStringConvertible {
     package var remedy: String
     /// What has become of the store.
     package var state: StoreState
-    /// A staging store's fsync failed: its pages must be taken as lost, whatever a later fsync says.
+    /// A staging store's fsync failed, or the store is damaged: its pages must be taken as lost, whatever a later fsync says.
     package var isFailedSync = false
 
     /// Whether the work that was done is kept, so that the same command goes on where this run ended.

@@ -7,18 +7,21 @@ import CausewaySQLite
 /// opened before the swap and writes after it gets an error instead of bringing the old store back (reliability.md §0.3).
 final class Guardian {
     private let location: StoreLocation
-    private let connection: Connection
+    private var connection: Connection
     /// The header's flag before; given back when the migration doesn't come to the swap, unless its work is kept: then the
     /// store stays as that work knows it.
     private let restoresWAL: Bool
+    /// Whether unfinished work counts on the store as it is when nobody says otherwise.
+    private let hasWork: Bool
     private var version: Int64
     private var isDone = false
 
-    init(_ location: StoreLocation, restoringWAL: Bool) throws(EngineError) {
+    init(_ location: StoreLocation, restoringWAL: Bool, hasWork: Bool = false) throws(EngineError) {
         self.location = location
         restoresWAL = restoringWAL
+        self.hasWork = hasWork
+        connection = try Connection.owning(location)
         do {
-            connection = try Connection(path: location.path, mode: .readWrite, hardening: .untrusted)
             // Folds the -wal in and removes it; busy if anyone else has the store open. A hot journal is rolled back.
             try connection.setJournalMode(.delete)
         } catch {
@@ -35,23 +38,35 @@ final class Guardian {
             if !Mutant.isOn(.noGuard) { try connection.begin(.immediate) }
             version = try connection.dataVersion()
         } catch {
-            if restoringWAL { try? connection.setJournalMode(.wal) }
+            if restoringWAL, !hasWork { try? connection.setJournalMode(.wal) }
             throw EngineError(reading: error, during: location.path)
         }
     }
 
     deinit {
-        release(keepingWork: false)
+        release(keepingWork: hasWork)
     }
 
     /// From RESERVED to EXCLUSIVE. Between the two another program could write: then the store has changed and nothing is
-    /// swapped.
-    /// The timeout, in seconds, is for readers to end.
-    func lockExclusively(timeout: Double) throws(EngineError) {
+    /// swapped. It is one statement, which keeps RESERVED while it waits for readers to end: nobody writes meanwhile.
+    ///
+    /// - Parameters:
+    ///   - timeout: seconds for readers to end.
+    ///   - cancellation: ends the wait too.
+    /// - Throws: `.busy` when the time is over, `.undecided` where the store has changed, or the request to stop.
+    func lockExclusively(timeout: Double, cancellation: Cancellation = Cancellation()) throws(EngineError) {
         do {
-            if connection.isInTransaction { try connection.commit() }
-            try connection.setBusyTimeout(milliseconds: Int32(clamping: Int(min(timeout, 1_000_000) * 1_000)))
-            try connection.begin(.exclusive)
+            // Nothing was written. A COMMIT would wait for readers by itself, for as long as a connection waits by default.
+            try connection.rollback()
+            connection.setBusyHandler(Self.patience(timeout, cancellation))
+            defer { connection.removeBusyHandler() }
+            do throws(SQLiteError) {
+                try connection.begin(.exclusive)
+            } catch {
+                try cancellation.check()
+                throw error
+            }
+            try cancellation.check()
             guard try connection.dataVersion() == version else {
                 throw EngineError(
                     .undecided, "\(location.path): the store was written to while it was migrated",
@@ -59,6 +74,22 @@ final class Guardian {
             }
         } catch {
             throw EngineError(error, during: location.path)
+        }
+    }
+
+    /// Milliseconds between two tries for the lock, and until a request to stop is seen.
+    private static let pause: UInt32 = 20
+    /// Seconds; longer waits are this long.
+    private static let longestWait = 1_000_000.0
+
+    /// Waits a moment, and says whether to try again.
+    private static func patience(_ timeout: Double, _ cancellation: Cancellation) -> () -> Bool {
+        let seconds = timeout.isNaN ? 0 : max(0, min(timeout, longestWait))
+        let end = ContinuousClock.now + .seconds(seconds)
+        return {
+            guard !cancellation.isCancelled, ContinuousClock.now < end else { return false }
+            Pause.rest(milliseconds: pause)
+            return true
         }
     }
 

@@ -87,11 +87,15 @@ private struct InPlaceRun {
         var found = try UnfinishedWork(
             in: directory.path, for: location, isOutput: false, discards: request.resume == .restart)
         if found.state == .swapped {
-            hasForeignWork = false
-            return try finished()
+            if let outcome = try finished() { return outcome }
+            // An earlier migration is complete, and this one leads on from it.
+            try directory.clear()
+            found = try UnfinishedWork(in: directory.path, for: location, isOutput: false)
         }
         try found.requireKnown()
         if request.resume == .never { try found.requireNone() }
+        // Its fold has taken the header's flag away.
+        let wasWAL = found.plan?.sourceIsWAL
         if request.resume == .restart || !found.isResumable {
             hasForeignWork = false
             try found.discard(directory)
@@ -114,20 +118,26 @@ private struct InPlaceRun {
             try StoreFile.rollBackHotJournal(location)
         }
         try migration.refuseForeignOwner(location)
-        return try owned(found, descriptor, directory)
+        return try owned(found, wasWAL: wasWAL, descriptor, directory)
     }
 
     private mutating func owned(
-        _ found: UnfinishedWork, _ descriptor: StoreDescriptor, _ directory: borrowing WorkDirectory
+        _ found: UnfinishedWork, wasWAL: Bool?, _ descriptor: StoreDescriptor, _ directory: borrowing WorkDirectory
     ) throws(EngineError) -> Migration.Outcome {
-        let store = try SourceStore.owning(location, wasWAL: found.plan?.sourceIsWAL)
+        let store = try SourceStore.owning(location, wasWAL: wasWAL, hasWork: found.plan != nil)
         KillPoint.reach(.storeOwned)
         do throws(EngineError) {
+            // Again: until the lock was held, a program could end a transaction that it had begun before.
+            try found.requireSource(descriptor, isGuarded: true)
             let outcome = try migrate(store, found, descriptor, directory)
             store.release()
             return outcome
         } catch {
-            store.release(keepingWork: keepsWork(after: error))
+            let keepsWork = keepsWork(after: error)
+            // Before the header changes back: work that is there counts on it as it is. What can't be cleared now is met
+            // by the next run.
+            if !keepsWork { try? directory.clear() }
+            store.release(keepingWork: keepsWork)
             throw error
         }
     }
@@ -140,6 +150,7 @@ private struct InPlaceRun {
         var outcome = Migration.Outcome(
             store: location.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
         guard !prepared.steps.isEmpty else {
+            try found.requireNoOther(than: prepared)
             hasForeignWork = false
             return outcome
         }
@@ -162,16 +173,32 @@ private struct InPlaceRun {
         migration.events(.phaseBegan("swap"))
         try migration.cancellation.check()
         let swap = StoreSwap(
-            staging: staging, plan: plan, timeout: request.swapTimeout, ignoresOwnership: request.ignoresOwnership)
-        let (backup, warnings) = try swap.replace(store, descriptor, in: directory)
+            staging: staging, plan: plan, timeout: request.swapTimeout, ignoresOwnership: request.ignoresOwnership,
+            cancellation: migration.cancellation)
+        let (backup, warnings) = try steps.condemning(in: directory) { () throws(EngineError) in
+            try swap.replace(store, descriptor, in: directory)
+        }
         outcome.backup = backup
         outcome.warnings += warnings
         return outcome
     }
 
-    /// The new store is in place since an earlier run.
-    private func finished() throws(EngineError) -> Migration.Outcome {
-        let prepared = try migration.prepare(location, history)
+    /// The new store is in place since an earlier run; nil where it isn't the one that is asked for.
+    private mutating func finished() throws(EngineError) -> Migration.Outcome? {
+        let prepared: PreparedMigration
+        do throws(EngineError) {
+            prepared = try migration.prepare(location, history)
+        } catch {
+            var error = error
+            // Whatever is wrong with this run: the migration whose work this is has been done.
+            error.state = .alreadyNew
+            throw error
+        }
+        hasForeignWork = false
+        guard prepared.steps.isEmpty else {
+            isChecked = false
+            return nil
+        }
         var outcome = Migration.Outcome(
             store: location.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
         outcome.wasSwapped = true
@@ -191,7 +218,7 @@ extension Migration {
         _ prepared: PreparedMigration, _ fingerprint: PlanFingerprint, _ identity: SourceIdentity, _ store: SourceStore,
         in directory: borrowing WorkDirectory
     ) throws(EngineError) -> PlanRecord {
-        try requireSpace(prepared, at: directory.path)
+        try requireSpace(prepared.diskBytes, at: directory.path)
         // Once there is a plan, what lies there counts as its own.
         try SideFiles.requireAbsent([("--rejects", request.rejects), ("--key-map", request.keyMap)])
         let plan = PlanRecord(

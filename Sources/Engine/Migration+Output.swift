@@ -69,10 +69,7 @@ private struct OutputRun {
     mutating func run(in directory: borrowing WorkDirectory) throws(EngineError) -> Migration.Outcome {
         var found = try UnfinishedWork(
             in: directory.path, for: destination, isOutput: true, discards: request.resume == .restart)
-        if found.state == .swapped {
-            hasForeignWork = false
-            return try finished()
-        }
+        if found.state == .swapped { return try finished() }
         try found.requireKnown()
         if request.resume == .never { try found.requireNone() }
         if request.resume == .restart || !found.isResumable {
@@ -90,6 +87,8 @@ private struct OutputRun {
         // Mapping models look rows up while others are streamed.
         let store = try SourceStore.reading(source, companions: 1 + max(1, request.options.jobs))
         defer { store.release() }
+        // Again: what was written before the snapshot began isn't what the work began with.
+        try found.requireSource(descriptor, isGuarded: false)
         return try migrate(store, identity, found, descriptor, directory)
     }
 
@@ -101,6 +100,7 @@ private struct OutputRun {
         var outcome = Migration.Outcome(
             store: destination.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
         guard !prepared.steps.isEmpty else {
+            try found.requireNoOther(than: prepared)
             hasForeignWork = false
             outcome.store = source.path
             return outcome
@@ -125,14 +125,32 @@ private struct OutputRun {
         try ExternalFiles(from: source, to: destination).copy()
         KillPoint.reach(.externalFilesLinked)
         let swap = StoreSwap(
-            staging: staging, plan: plan, timeout: request.swapTimeout, ignoresOwnership: request.ignoresOwnership)
-        outcome.warnings += try swap.publish(at: destination, like: source, descriptor, in: directory)
+            staging: staging, plan: plan, timeout: request.swapTimeout, ignoresOwnership: request.ignoresOwnership,
+            cancellation: migration.cancellation)
+        outcome.warnings += try steps.condemning(in: directory) { () throws(EngineError) in
+            try swap.publish(at: destination, like: source, descriptor, in: directory)
+        }
         return outcome
     }
 
     /// The new store is in place since an earlier run.
-    private func finished() throws(EngineError) -> Migration.Outcome {
-        let prepared = try migration.prepare(source, migration.versions())
+    private mutating func finished() throws(EngineError) -> Migration.Outcome {
+        let prepared: PreparedMigration
+        let rest: PreparedMigration
+        do throws(EngineError) {
+            rest = try migration.prepare(destination, migration.versions())
+            prepared = try migration.prepare(source, migration.versions())
+        } catch {
+            var error = error
+            error.state = .alreadyNew
+            throw error
+        }
+        hasForeignWork = false
+        guard rest.steps.isEmpty else {
+            throw EngineError(
+                .cannotCreate, "\(destination.path): exists already, at \(rest.sourceVersion)",
+                remedy: "give another --output, or move it away")
+        }
         var outcome = Migration.Outcome(
             store: destination.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
         outcome.wasSwapped = true

@@ -81,14 +81,28 @@ package struct Migration {
         try SideFiles.requireOwnPlaces(
             [("--rejects", request.rejects), ("--key-map", request.keyMap)],
             besides: [location.path] + (request.output.map { [$0] } ?? []))
+        let migration = try withResolvedPaths()
         var outcome: Outcome
-        if let output = request.output {
-            outcome = try runToOutput(output, from: location)
+        if let output = migration.request.output {
+            outcome = try migration.runToOutput(output, from: location)
         } else {
-            outcome = try runInPlace(location)
+            outcome = try migration.runInPlace(location)
         }
         outcome.seconds = (ContinuousClock.now - start).seconds
         return outcome
+    }
+
+    /// Paths of what is written are resolved once: a later run, begun in another folder, must mean the same files.
+    private func withResolvedPaths() throws(EngineError) -> Migration {
+        func resolved(_ path: String?) throws(EngineError) -> String? {
+            guard let path else { return nil }
+            return try StoreLocation(new: path).path
+        }
+        var request = request
+        request.output = try resolved(request.output)
+        request.rejects = try resolved(request.rejects)
+        request.keyMap = try resolved(request.keyMap)
+        return Migration(request, history: history, cancellation: cancellation, events: events)
     }
 
     /// A plan whose first step's rows fit.
@@ -116,8 +130,8 @@ package struct Migration {
         try cancellation.check()
     }
 
-    /// Room for what is still to be written.
-    func requireSpace(_ prepared: PreparedMigration, at path: String) throws(EngineError) {
+    /// Room for what is still to be written: of the whole migration, or of one step.
+    func requireSpace(_ bytes: Int, at path: String) throws(EngineError) {
         let available: Int64
         var used: Int64 = 0
         do {
@@ -128,7 +142,7 @@ package struct Migration {
         } catch {
             throw EngineError(.inputOutput, "\(path): \(error.message)")
         }
-        let needed = max(Int64(PreparedMigration.reserve), Int64(prepared.diskBytes) - used)
+        let needed = max(Int64(PreparedMigration.reserve), Int64(bytes) - used)
         guard available >= needed else {
             throw EngineError(
                 .inputOutput,

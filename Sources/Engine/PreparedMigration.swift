@@ -30,13 +30,16 @@ package struct PreparedMigration: Sendable {
     package var diskBytes: Int { steps.indices.map(diskBytes(ofStep:)).max() ?? 0 }
 
     /// Bytes of disk that a step needs at its peak: the staging store that it makes and the one that it reads, each as
-    /// large as the store with a twentieth for what grows, its associations, and a reserve for journals.
+    /// large as the store with a twentieth for what grows, what indexes are sorted in, its associations, and a reserve
+    /// for journals.
     package func diskBytes(ofStep index: Int) -> Int {
         // The first step reads the store itself; a later one, what the step before has made.
         let copies = index == 0 ? 1 : 2
+        // An index is sorted on disk before it is built; the largest takes about as much as it takes in the store.
+        let sorting = storeBytes / 10
         // A handler may change every row in one transaction: its journal then holds the old pages.
         let journal = handlers[index].isEmpty ? 0 : storeBytes
-        return copies * (storeBytes + storeBytes / 20) + journal + associationBytes(ofStep: index)
+        return copies * (storeBytes + storeBytes / 20) + sorting + journal + associationBytes(ofStep: index)
             + PreparedMigration.reserve
     }
 
@@ -193,6 +196,7 @@ package struct PreparedMigration: Sendable {
     }
 
     private static func bind(_ store: SourceStore, model: ManagedObjectModel) throws(EngineError) -> StoreBinding {
+        try refuseOwnNames(store)
         do {
             let binding = try StoreBinding(
                 store.schema, model: model, frameworkVersion: store.metadata.frameworkVersion)
@@ -200,6 +204,23 @@ package struct PreparedMigration: Sendable {
             return binding
         } catch {
             throw EngineError(error, path: store.location.path)
+        }
+    }
+
+    /// Names that Causeway gives its own tables, which a new store must not have from elsewhere.
+    private static let ownPrefixes = ["zz_causeway_", "causeway_"]
+
+    private static func refuseOwnNames(_ store: SourceStore) throws(EngineError) {
+        for object in store.schema.objects {
+            let name = object.name.lowercased()
+            guard ownPrefixes.contains(where: { name.hasPrefix($0) }) else { continue }
+            throw EngineError(
+                .sourceData,
+                """
+                \(store.location.path): the \(object.kind.rawValue) \(object.name) has a name that Causeway keeps for itself: \
+                this may be the unfinished store of another migration
+                """,
+                remedy: "give the application's own store, or rename the \(object.kind.rawValue) in a copy of it")
         }
     }
 

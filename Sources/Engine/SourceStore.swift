@@ -67,17 +67,25 @@ package final class SourceStore: @unchecked Sendable {
     private static let openingAttempts = 50
 
     /// Opens a store to replace it.
-    /// `wasWAL` is what the header said when the work began; nil: what it says now.
-    static func owning(_ location: StoreLocation, wasWAL: Bool? = nil) throws(EngineError) -> SourceStore {
+    ///
+    /// - Parameters:
+    ///   - location: where it is.
+    ///   - wasWAL: what the header said when earlier work began, whose fold has changed it; nil: what it says now.
+    ///   - hasWork: whether unfinished work counts on the store as it is.
+    /// - Throws: `.busy` where others use it, or why it can't be opened.
+    static func owning(
+        _ location: StoreLocation, wasWAL: Bool? = nil, hasWork: Bool = false
+    ) throws(EngineError) -> SourceStore {
         let file = try StoreFile(checking: location)
-        let guardian = try Guardian(location, restoringWAL: wasWAL ?? file.header.isWAL)
+        let isWAL = file.header.isWAL || wasWAL == true
+        let guardian = try Guardian(location, restoringWAL: isWAL, hasWork: hasWork)
         let connection: Connection
         do {
             connection = try Connection(path: location.path, mode: .readOnly, hardening: .untrusted)
         } catch {
             throw EngineError(reading: error, during: location.path)
         }
-        return try SourceStore(location, file: file, connection: connection, guardian: guardian)
+        return try SourceStore(location, file: file, isWAL: isWAL, connection: connection, guardian: guardian)
     }
 
     /// Opens a finished staging store.
@@ -93,10 +101,11 @@ package final class SourceStore: @unchecked Sendable {
     }
 
     private init(
-        _ location: StoreLocation, file: StoreFile, connection: consuming Connection, guardian: consuming Guardian?
+        _ location: StoreLocation, file: StoreFile, isWAL: Bool? = nil, connection: consuming Connection,
+        guardian: consuming Guardian?
     ) throws(EngineError) {
         self.location = location
-        isWAL = file.header.isWAL
+        self.isWAL = isWAL ?? file.header.isWAL
         bytes = Int(file.bytes)
         identity = file.status
         walBefore = try Self.walStatus(location)
@@ -164,7 +173,7 @@ package final class SourceStore: @unchecked Sendable {
 
     /// Ends reading and takes the exclusive lock, so that nobody can write between the last check and the rename.
     /// The timeout, in seconds, is for other readers to end.
-    func lockForSwap(timeout: Double) throws(EngineError) {
+    func lockForSwap(timeout: Double, cancellation: Cancellation) throws(EngineError) {
         guard let guardian else { preconditionFailure("only an owned store is swapped") }
         do {
             try connection.rollback()
@@ -172,7 +181,7 @@ package final class SourceStore: @unchecked Sendable {
             throw EngineError(reading: error, during: location.path)
         }
         waiting.removeAll()
-        try guardian.lockExclusively(timeout: timeout)
+        try guardian.lockExclusively(timeout: timeout, cancellation: cancellation)
     }
 
     /// The store at the path is the new one: the guard has nothing left to restore.

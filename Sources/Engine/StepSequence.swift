@@ -19,9 +19,11 @@ struct StepSequence {
     ) throws(EngineError) -> String {
         let files = try SideFiles(rejects: request.rejects, keyMap: request.keyMap, isResumed: isResumed)
         do throws(EngineError) {
-            if isResumed { try migration.requireSpace(prepared, at: work.path) }
             return try run(from: store, isWAL: isWAL, in: work, files, &outcome)
         } catch {
+            var error = error
+            // The source is open and the models are read: what can't be opened now is for want of descriptors or memory.
+            if error.kind == .missing { error.kind = .inputOutput }
             // What they say is true of no store, unless the work is kept; and they would be in the next run's way.
             if error.state == .untouched, !error.isResumable, error.kind != .undecided { files.discard() }
             throw error
@@ -44,6 +46,8 @@ struct StepSequence {
                 source = try SourceStore.staged(before.staging)
             }
             defer { if index > 0 { source.release() } }
+            // What the plan has asked for at the beginning may be taken by others meanwhile.
+            if index > 0 || isResumed { try migration.requireSpace(prepared.diskBytes(ofStep: index), at: work.path) }
             let record = try step(index, source, done.last, work, files, resuming: isFirst && isResumed, &outcome)
             isFirst = false
             done.append(record)
@@ -68,6 +72,20 @@ struct StepSequence {
         }
     }
 
+    /// Runs what syncs the last staging store: where that fails, the file isn't trusted again.
+    func condemning<Result>(
+        in work: borrowing WorkDirectory, _ body: () throws(EngineError) -> Result
+    ) throws(EngineError) -> Result {
+        do throws(EngineError) {
+            return try body()
+        } catch {
+            if error.isFailedSync, !Mutant.isOn(.trustAfterSyncError) {
+                try condemn(work.place(prepared.steps.count - 1, plan))
+            }
+            throw error
+        }
+    }
+
     /// What the disk holds of a staging store whose fsync failed can't be known: it is made anew.
     private func condemn(_ place: StepPlace) throws(EngineError) {
         do {
@@ -85,6 +103,18 @@ struct StepSequence {
         for index in prepared.steps.indices {
             let place = work.place(index, plan)
             guard let record = try WorkDirectory.verified(place, plan) else { break }
+            guard record.verification >= request.verification else {
+                migration.events(
+                    .warning(
+                        """
+                        \(prepared.steps[index].versions.joined(separator: " → ")): was verified with --verify \
+                        \(record.verification.rawValue) and begins anew, to be verified with \
+                        --verify \(request.verification.rawValue)
+                        """))
+                // The record first: it mustn't speak of a store that is half made.
+                try condemn(place)
+                break
+            }
             records.append(record)
             do {
                 if try Files.exists(place.staging) { usable = index + 1 }
@@ -123,7 +153,8 @@ struct StepSequence {
         }
         if !Mutant.isOn(.swapBeforeVerification) { try run.verify(result) }
         try place.sync()
-        let record = VerifiedRecord(result, plan, step: index + 1, progress, files.marks)
+        let record = VerifiedRecord(
+            result, plan, step: index + 1, progress, files.marks, verification: request.verification)
         try WorkDirectory.write(record, at: place)
         try place.removeCheckpoints()
         return record
@@ -156,7 +187,11 @@ struct StepSequence {
 }
 
 extension VerifiedRecord {
-    init(_ result: StepResult, _ plan: PlanRecord, step: Int, _ progress: Progress, _ marks: SideFiles.Marks) {
+    init(
+        _ result: StepResult, _ plan: PlanRecord, step: Int, _ progress: Progress, _ marks: SideFiles.Marks,
+        verification: VerificationLevel
+    ) {
+        self.verification = verification
         fingerprint = plan.fingerprint.text
         migration = plan.migration
         self.step = step

@@ -10,6 +10,7 @@ struct StoreSwap {
     let plan: PlanRecord
     let timeout: Double
     let ignoresOwnership: Bool
+    let cancellation: Cancellation
 
     /// Replaces the store and keeps the original beside it.
     ///
@@ -21,7 +22,7 @@ struct StoreSwap {
         let backup = location.path + plan.backupSuffix
         let warnings = try prepare(like: location)
         KillPoint.reach(.externalFilesLinked)
-        try store.lockForSwap(timeout: timeout)
+        try store.lockForSwap(timeout: timeout, cancellation: cancellation)
         KillPoint.reach(.lockedExclusively)
         try proveSame(descriptor)
         try proveAbsent([location.wal, location.shm, location.journal], location)

@@ -9,26 +9,64 @@ struct WorkDirectory: ~Copyable {
     private let lock: FileLock
 
     private static let lockName = "lock"
+    private static let linkTestName = "link-test"
     static let stepPrefix = "step-"
     /// What the files of a run begin with: anything else in the folder isn't ours.
     private static let prefixes = [
-        lockName, stepPrefix, "ckpt-", "seg-", "ext-", PlanRecord.fileName, SwapIntent.fileName,
+        lockName, linkTestName, stepPrefix, "ckpt-", "seg-", "ext-", PlanRecord.fileName, SwapIntent.fileName,
     ]
 
     /// Makes the folder, or takes over one that an ended run left, with everything in it.
     ///
-    /// - Throws: `.busy` while another migrator holds it, `.cannotCreate` where it can't be made or trusted, `.undecided`
-    ///   where it holds what no run leaves.
-    static func taken(at path: String) throws(EngineError) -> WorkDirectory {
+    /// - Parameters:
+    ///   - path: the folder's.
+    ///   - needsLinks: whether hard links will be made beside it.
+    /// - Returns: the folder, held until it is removed or goes out of scope.
+    /// - Throws: `.busy` while another migrator holds it, `.cannotCreate` where it can't be made or trusted, or where the
+    ///   file system makes no hard links, `.undecided` where it holds what no run leaves.
+    static func taken(at path: String, needsLinks: Bool = true) throws(EngineError) -> WorkDirectory {
         let directory = WorkDirectory(path: path, lock: try lock(path))
         KillPoint.reach(.locked)
-        let foreign = try directory.names().filter { name in !prefixes.contains { name.hasPrefix($0) } }
+        let names = try directory.names()
+        let foreign = names.filter { name in !prefixes.contains { name.hasPrefix($0) } }
         guard foreign.isEmpty else {
             throw EngineError(
                 .undecided, "\(path): holds files that no migration makes", details: foreign.sorted(),
                 remedy: "look at them, and move them away")
         }
+        // Where something was begun, the test has been passed.
+        if needsLinks, names.allSatisfy({ $0 == lockName || $0 == linkTestName }) {
+            do throws(EngineError) {
+                try directory.testLink()
+            } catch {
+                // What counts is why nothing can be begun here.
+                try? directory.remove()
+                throw error
+            }
+        }
         return directory
+    }
+
+    /// The swap keeps the original by a hard link; an output gets its name by one. Found out now, not after hours.
+    private func testLink() throws(EngineError) {
+        let test = path + "/" + Self.linkTestName
+        do throws(FileError) {
+            // Of a run that was killed here.
+            try Files.unlink(test)
+            try Files.link(path + "/" + Self.lockName, as: test)
+            try Files.unlink(test)
+        } catch {
+            let isFull = error.code == .noSpace || error.code == .io
+            throw EngineError(
+                isFull ? .inputOutput : .cannotCreate,
+                "\(Paths.parent(of: path)): no hard link can be made here, which the swap needs: \(error.message)",
+                remedy: isFull
+                    ? "make room, then run again"
+                    : """
+                    copy the store with its -wal and its support folder to a file system with hard links (ext4, XFS, \
+                    APFS; not FAT or exFAT), or give an --output on one
+                    """)
+        }
     }
 
     private init(path: String, lock: consuming FileLock) {
@@ -41,6 +79,7 @@ struct WorkDirectory: ~Copyable {
 
     private static func lock(_ path: String, attempt: Int = 1) throws(EngineError) -> FileLock {
         do {
+            try requireSafeParent(path)
             if let status = try Files.statusIfExists(path) {
                 guard status.kind == .directory, status.userID == ProcessFacts.userID, status.mode & 0o077 == 0 else {
                     throw EngineError(
@@ -69,20 +108,24 @@ struct WorkDirectory: ~Copyable {
         }
     }
 
-    private static func make(_ path: String) throws {
+    /// A folder that others may rename can be another one with every call, however private it is.
+    private static func requireSafeParent(_ path: String) throws {
         let parent = Paths.parent(of: path)
         guard try Files.isSafeParent(parent) else {
             throw EngineError(
                 .cannotCreate, "\(parent): everybody may rename what is in this folder, the work directory too",
                 remedy: "take the right to write from others (chmod o-w), or set the folder's sticky bit")
         }
+    }
+
+    private static func make(_ path: String) throws {
         do throws(FileError) {
             try Files.makeDirectory(path, mode: 0o700)
         } catch {
             // Another migrator was faster: who gets the lock will be seen.
             guard error.code == .exists else { throw error }
         }
-        try Files.syncDirectory(parent)
+        try Files.syncDirectory(Paths.parent(of: path))
         KillPoint.reach(.workDirectoryMade)
     }
 
@@ -106,7 +149,25 @@ struct WorkDirectory: ~Copyable {
         return try? JSONRecord.decode(bytes, as: type, limit: maximumRecord)
     }
 
+    /// Refuses a plan of another release before it is decoded: what lacks a member of ours would look like none, and its
+    /// folder would be emptied.
+    private static func requireOwnPlan(_ path: String) throws(EngineError) {
+        let format: String?
+        do {
+            guard try Files.exists(path) else { return }
+            // One that isn't JSON was never renamed into place.
+            format = try? JSONRecord.format(of: try Files.readFile(path, limit: maximumRecord), limit: maximumRecord)
+        } catch {
+            throw EngineError(.inputOutput, "\(path): \(error.message)")
+        }
+        guard let format, format != PlanRecord.format else { return }
+        throw EngineError(
+            .foreignCheckpoint, "\(path): the unfinished work is of another format (\(format.prefix(40)))",
+            remedy: "finish it with the version that began it, or discard it with --restart")
+    }
+
     static func plan(in work: String) throws(EngineError) -> PlanRecord? {
+        try requireOwnPlan(work + "/" + PlanRecord.fileName)
         let record = try record(work + "/" + PlanRecord.fileName, as: PlanRecord.self)
         guard let record else { return nil }
         guard record.format == PlanRecord.format, record.identity.migration.count == CheckpointIdentity.migrationLength

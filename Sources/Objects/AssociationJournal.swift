@@ -10,6 +10,8 @@ package struct AssociationJournal: Sendable {
     package var columns: [[Int64]]
     /// Rows that are found by a value.
     package var shared: [Shared] = []
+    /// Bytes of the values of `shared` that were appended, about.
+    package private(set) var sharedBytes = 0
 
     /// The key of a row that is found by an attribute's value.
     package struct Shared: Sendable {
@@ -59,6 +61,15 @@ package struct AssociationJournal: Sendable {
     }
 
     package var count: Int { columns[0].count + shared.count }
+
+    mutating func append(_ row: Shared) {
+        shared.append(row)
+        switch row.value {
+        case .integer, .real: sharedBytes += 8
+        case .text(let text): sharedBytes += text.utf8.count
+        case .blob(let bytes): sharedBytes += bytes.count
+        }
+    }
 
     mutating func append(source: ObjectID, mapping: Int, entity: Int32?, key: Int64) {
         columns[0].append(Int64(source.entity))

@@ -9,8 +9,8 @@ package final class Associations {
     private var hasReverse = false
     /// Mappings that have entries.
     private var recorded: Set<Int> = []
-    /// What was added since it was last taken, for a run that may be ended; nil where nobody takes it.
-    private var journal: AssociationJournal?
+    /// What was added since it was cleared, for a run that may be ended; nil where nobody keeps it.
+    package private(set) var journal: AssociationJournal?
 
     /// - Parameter access: the scratch database's connection, inside a transaction.
     /// - Throws: `ObjectError` with `.store` where the tables can't be made.
@@ -43,7 +43,7 @@ package final class Associations {
 
     // MARK: - Journal
 
-    /// From now on entries are also kept for `takeJournal`.
+    /// From now on entries are also kept in the journal.
     package func keepJournal() {
         journal = AssociationJournal()
     }
@@ -51,10 +51,12 @@ package final class Associations {
     /// Entries that the journal holds.
     package var journalCount: Int { journal?.count ?? 0 }
 
-    /// What was added since the last call.
-    package func takeJournal() -> AssociationJournal {
-        defer { if journal != nil { journal = AssociationJournal() } }
-        return journal ?? AssociationJournal()
+    /// Bytes of the values that the journal holds.
+    package var journalBytes: Int { journal?.sharedBytes ?? 0 }
+
+    /// What the journal holds is saved: it begins anew.
+    package func clearJournal() {
+        if journal != nil { journal = AssociationJournal() }
     }
 
     /// Adds what an earlier run has taken down, in the order in which it did.
@@ -223,7 +225,7 @@ package final class Associations {
     func rememberShared(_ entity: Int32, _ attribute: String, _ value: Cell, key: Int64) throws(ObjectError) {
         try insertShared(entity, attribute, value, key: key)
         if let value = AssociationJournal.Value(value) {
-            journal?.shared.append(.init(entity: entity, attribute: attribute, value: value, key: key))
+            journal?.append(.init(entity: entity, attribute: attribute, value: value, key: key))
         }
     }
 

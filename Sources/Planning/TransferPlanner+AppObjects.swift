@@ -35,11 +35,19 @@ extension TransferPlanner {
                     result.losses.append("\(what) is not carried: it can't be read as an ordinary table")
                     continue
                 }
+                if let function = AppMadeSQL.unboundedFunction(in: object.sql ?? "") {
+                    result.losses.append("\(what) is not carried: it computes “\(function)” for every row")
+                    continue
+                }
                 let columns = table.columns.filter { !$0.isGenerated }.map(\.name)
                 result.passes.append(try copyPass(table, columns: columns, kind: .appTable))
                 result.objects.append(object)
                 ownTables.insert(name)
             } else if let sql = object.sql {
+                if object.kind == .index, let function = AppMadeSQL.unboundedFunction(in: sql) {
+                    result.losses.append("\(what) is not carried: it computes “\(function)” for every row")
+                    continue
+                }
                 let onOwnTable = ownTables.contains(object.table.lowercased())
                 let translated =
                     object.kind == .index

@@ -12,6 +12,7 @@ package struct Connection: ~Copyable {
     // What C callbacks point to must live as long as they are registered.
     var authorizer: AuthorizerContext?
     var progressHandler: ProgressContext?
+    var busyHandler: BusyContext?
 
     package enum Mode: Hashable, Sendable {
         case readOnly
@@ -95,6 +96,7 @@ package struct Connection: ~Copyable {
         interruptHandle.invalidate()
         unsafe sqlite3_progress_handler(handle, 0, nil, nil)
         _ = unsafe sqlite3_set_authorizer(handle, nil, nil)
+        _ = unsafe sqlite3_busy_handler(handle, nil, nil)
     }
 
     /// Runs one or more statements and ignores their rows.

@@ -77,7 +77,7 @@ struct LeftoverTests {
         }
         let content = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) })
         try content.write(to: URL(filePath: "\(from)/\(name)"))
-        try content.prefix(7).write(to: URL(filePath: "\(to)/\(name)"))
+        try content.prefix(7).write(to: URL(filePath: "\(to)/\(name).part"))
         _ = try EngineRun.output(scenario.request(to: "V2"), as: "Out.sqlite")
         #expect(try Data(contentsOf: URL(filePath: "\(to)/\(name)")) == content)
         #expect(try FileManager.default.contentsOfDirectory(atPath: to) == [name])

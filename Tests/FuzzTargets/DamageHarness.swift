@@ -2,137 +2,87 @@ import Foundation
 
 /// Harness 7: stores with damage, and inputs made to do harm (reliability.md §2.4).
 ///
-/// Everything runs in child processes with bounds on time, memory and file size. Paths of failures are gone when it
-/// returns; the line of a failure holds what makes the input again.
+/// Everything runs in child processes with bounds on time, memory and file size: a trap there is a finding, and the
+/// harness goes on. The line of a failure holds what makes the input again.
 package struct DamageHarness: Sendable {
-    /// A store that is damaged, and the migration that is tried on it.
-    package struct Subject: Sendable {
-        package let store: String
-        package let models: String
-        /// nil: the models' current version.
-        package let target: String?
-
-        package init(store: String, models: String, target: String? = nil) {
-            self.store = store
-            self.models = models
-            self.target = target
-        }
-    }
-
     /// What a run of the harness found.
     package struct Result: Sendable {
-        /// Damaged stores or hostile inputs that were tried.
+        /// Damaged stores, hostile inputs and damaged checkpoints that were tried.
         package var tried = 0
-        /// Refused with a documented exit code, the original's bytes untouched.
-        package var refused = 0
-        /// Exit code 0, and every row that SQLite reads from the damaged source is in the result.
+        /// Of them, those after which everything held.
+        package var survived = 0
+        /// Rows that SQLite reads from a damaged source, and that a migration with exit code 0 lost.
+        package var rowsLost = 0
+        /// Migrations with exit code 0 whose result holds every row that SQLite reads from the damaged source.
         package var copiedFaithfully = 0
-        /// Ended by a signal, or killed because it ran over its time.
+        /// Refused migrations by exit code, the original untouched.
+        package var refused: [Int32: Int] = [:]
+        /// Children that were ended by a signal, or killed because they ran over their time.
         package var crashed = 0
         /// One line each, with what replays it; crashes are among them.
         package var failures: [String] = []
+        /// Refusals with another code than 65, one line each.
+        package var unusual: [String] = []
+        /// Figures for the report.
+        package var details: [String: Int] = [:]
+        /// What wasn't run, and why.
+        package var skipped: [String] = []
         /// Seconds of the slowest child.
         package var slowest = 0.0
 
         package init() {}
 
-        package var isClean: Bool { crashed == 0 && failures.isEmpty }
-    }
+        package var isClean: Bool { crashed == 0 && rowsLost == 0 && failures.isEmpty }
 
-    /// Exit codes that a refusal may have (reliability.md §4.6).
-    static let refusals: Set<Int32> = [65, 66, 70, 73, 74, 75, 76, 77, 78]
+        /// Takes in what another part has found.
+        package mutating func add(_ other: Result) {
+            tried += other.tried
+            survived += other.survived
+            rowsLost += other.rowsLost
+            copiedFaithfully += other.copiedFaithfully
+            refused.merge(other.refused, uniquingKeysWith: +)
+            crashed += other.crashed
+            failures += other.failures
+            unusual += other.unusual
+            details.merge(other.details, uniquingKeysWith: +)
+            skipped += other.skipped
+            slowest = max(slowest, other.slowest)
+        }
+    }
 
     /// Path of the `causeway` executable.
     package let command: String
-    /// A folder for copies; each run makes and removes one inside.
+    /// A folder for copies; each case makes and removes one inside.
     package let folder: String
+    /// Cases that run at once.
+    package let threads: Int
+    /// Where inputs that failed are kept; nil: nowhere.
+    package let findings: String?
 
-    package init(command: String, folder: String) {
+    package init(command: String, folder: String, threads: Int = 1, findings: String? = nil) {
         self.command = command
         self.folder = folder
+        self.threads = threads
+        self.findings = findings
     }
 
-    /// Migrates `variants` damaged copies of each subject; every second in place, the others to a new file.
+    /// Tries `variants` damaged copies of each subject; those without an oracle aren't migrated.
     ///
-    /// - Throws: where the harness itself fails: a subject that can't be migrated undamaged, a full disk.
-    package func damagedStores(_ subjects: [Subject], variants: Int, seed: UInt64) throws -> Result {
-        var result = Result()
-        for subject in subjects {
-            let name = URL(fileURLWithPath: subject.store).lastPathComponent
-            let original = Array(try Data(contentsOf: URL(fileURLWithPath: subject.store)))
-            let oracle = try RowOracle(of: subject, original, by: self)
-            for variant in 0..<variants {
-                let damage = StoreDamage(seed: seed &+ UInt64(variant))
-                let damaged = damage.applied(to: original)
-                try inFolder { folder in
-                    try attempt(
-                        Attempt(
-                            subject: subject, title: "\(name): \(damage)", bytes: damaged, inPlace: variant % 2 == 0,
-                            folder: folder),
-                        oracle, &result)
-                }
+    /// - Throws: where the harness itself fails: a full disk, no more processes.
+    func damagedStores(
+        _ subjects: [(subject: DamageSubject, oracle: RowOracle?)], variants: Int, seed: UInt64
+    ) throws -> Result {
+        try Workers.run(subjects.count * variants, threads: threads) { index in
+            // Neighbours in time are of different stores: small and large ones are mixed.
+            let (place, variant) = (index % subjects.count, index / subjects.count)
+            let damage = StoreDamage(seed: seed &+ UInt64(variant) &+ UInt64(place) &* 10_000)
+            return try inFolder { folder in
+                try DamagedStore(
+                    subjects[place].subject, damage, variant: variant, oracle: subjects[place].oracle, folder: folder,
+                    harness: self
+                ).run()
             }
         }
-        return result
-    }
-
-    private struct Attempt {
-        let subject: Subject
-        let title: String
-        let bytes: [UInt8]
-        let inPlace: Bool
-        let folder: String
-
-        var store: String { folder + "/Store.sqlite" }
-        var output: String { inPlace ? store : folder + "/New.sqlite" }
-
-        var arguments: [String] {
-            ["migrate", store, "--models", subject.models] + (subject.target.map { ["--to", $0] } ?? [])
-                + (inPlace ? [] : ["--output", output])
-        }
-    }
-
-    private func attempt(_ attempt: Attempt, _ oracle: RowOracle, _ result: inout Result) throws {
-        try Data(attempt.bytes).write(to: URL(fileURLWithPath: attempt.store))
-        let pristine = attempt.folder + "/Pristine.sqlite"
-        try Data(attempt.bytes).write(to: URL(fileURLWithPath: pristine))
-        let process = try BoundedProcess(command, attempt.arguments, in: attempt.folder)
-        result.tried += 1
-        result.slowest = max(result.slowest, process.seconds)
-        switch process.end {
-        case .hung, .signal:
-            result.crashed += 1
-            result.failures.append("\(attempt.title): \(process.end): \(process.text.suffix(300))")
-        case .exit(0):
-            let losses = try oracle.losses(from: pristine, to: attempt.output)
-            if losses.isEmpty { result.copiedFaithfully += 1 }
-            result.failures += losses.map { "\(attempt.title): exit 0, but \($0)" }
-            if !attempt.inPlace { try requireUntouched(attempt, &result) }
-        case .exit(let code) where Self.refusals.contains(code):
-            result.refused += 1
-            try requireUntouched(attempt, &result)
-        case .exit(let code):
-            result.failures.append("\(attempt.title): exit \(code), which no table knows: \(process.text.suffix(300))")
-        }
-    }
-
-    private func requireUntouched(_ attempt: Attempt, _ result: inout Result) throws {
-        let url = URL(fileURLWithPath: attempt.store)
-        guard FileManager.default.fileExists(atPath: attempt.store) else {
-            result.failures.append("\(attempt.title): the store is gone")
-            return
-        }
-        let after = Array(try Data(contentsOf: url))
-        guard Self.ownable(after) != Self.ownable(attempt.bytes) else { return }
-        result.failures.append("\(attempt.title): refused, but the original's bytes changed")
-    }
-
-    /// Without what owning a store changes in its header and gives back: journal mode, change counter and its copies.
-    private static func ownable(_ bytes: [UInt8]) -> [UInt8] {
-        guard bytes.count >= 100 else { return bytes }
-        var result = bytes
-        for place in [18, 19] + Array(24..<28) + Array(92..<100) { result[place] = 0 }
-        return result
     }
 
     /// Lends a new folder.
@@ -144,17 +94,50 @@ package struct DamageHarness: Sendable {
     }
 }
 
+/// A store that is damaged, and the migration that is tried on it.
+struct DamageSubject: Sendable {
+    /// What reports call it.
+    let name: String
+    /// A copy of the harness's own; a -wal beside it belongs to it.
+    let store: String
+    /// nil: it is only inspected and verified.
+    let models: String?
+    /// nil: the models' current version.
+    let target: String?
+
+    init(name: String, store: String, models: String?, target: String? = nil) {
+        self.name = name
+        self.store = store
+        self.models = models
+        self.target = target
+    }
+
+    /// The bytes of the main file and of the -wal, where there is one with frames.
+    func bytes() throws -> (store: [UInt8], wal: [UInt8]?) {
+        let store = Array(try Data(contentsOf: URL(fileURLWithPath: self.store)))
+        let wal = FileManager.default.contents(atPath: self.store + "-wal").map { Array($0) }
+        return (store, wal?.isEmpty == true ? nil : wal)
+    }
+}
+
 extension RowOracle {
     /// What an undisturbed migration of the subject keeps.
-    fileprivate init(of subject: DamageHarness.Subject, _ bytes: [UInt8], by harness: DamageHarness) throws {
+    ///
+    /// - Throws: where the subject isn't migrated, or nothing is kept.
+    init(of subject: DamageSubject, by harness: DamageHarness) throws {
         self = try harness.inFolder { folder in
             let (store, output) = (folder + "/Store.sqlite", folder + "/New.sqlite")
-            try Data(bytes).write(to: URL(fileURLWithPath: store))
-            let arguments = ["migrate", store, "--models", subject.models, "--output", output]
+            let bytes = try subject.bytes()
+            try Data(bytes.store).write(to: URL(fileURLWithPath: store))
+            if let wal = bytes.wal { try Data(wal).write(to: URL(fileURLWithPath: store + "-wal")) }
+            let arguments = ["migrate", store, "--models", subject.models ?? store, "--output", output]
             let process = try BoundedProcess(
                 harness.command, arguments + (subject.target.map { ["--to", $0] } ?? []), in: folder)
             guard process.end == .exit(0) else {
-                throw HarnessFailure("\(subject.store) isn't migrated undamaged: \(process.end): \(process.text)")
+                throw HarnessFailure("\(subject.name) isn't migrated undamaged: \(process.end): \(process.text)")
+            }
+            guard FileManager.default.fileExists(atPath: output) else {
+                throw HarnessFailure("\(subject.name) has the target version already")
             }
             return try RowOracle(before: store, after: output)
         }

@@ -105,7 +105,7 @@ extension HostileInput {
             try ground.write(bytes, to: folder + "/Model.mom")
             return Run(
                 arguments: ["migrate", ground.store, "--models", folder + "/Model.mom"], exits: [66, 78],
-                untouched: [ground.store])
+                source: ground.store)
         }
     }
 

@@ -77,14 +77,14 @@ extension HostileInput {
             var random = SeededRandom(3)
             let noise = (0..<5_000).map { _ in UInt8.random(in: 0...255, using: &random) }
             try ground.write(noise, to: ground.store + "-journal")
-            return Run(arguments: ground.migrate, exits: [0, 65, 74, 75, 76])
+            return ground.run(exits: [0, 65, 74, 75, 76])
         },
         HostileInput("noise in the write-ahead log") { folder in
             let ground = try HostileGround(folder)
             var random = SeededRandom(4)
             let noise = (0..<5_000).map { _ in UInt8.random(in: 0...255, using: &random) }
             try ground.write(noise, to: ground.store + "-wal")
-            return Run(arguments: ground.migrate, exits: [0, 65, 74, 75, 76])
+            return ground.run(exits: [0, 65, 74, 75, 76])
         },
         HostileInput("a symbolic link among the external files") { folder in
             let ground = try HostileGround(folder)

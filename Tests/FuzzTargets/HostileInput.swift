@@ -10,9 +10,18 @@ struct HostileInput: Sendable {
         var exits: Set<Int32>
         /// Files that must not exist afterwards: a path outside the store's own folder was followed.
         var forbidden: [String] = []
-        /// Files that must hold the same bytes afterwards.
+        /// Files that must hold the same bytes afterwards, whatever the exit code is.
         var untouched: [String] = []
+        /// The store: it must hold the same bytes unless it was migrated in place with success.
+        var source: String?
+        /// What the output must say.
+        var phrases: [String] = []
         var limits = BoundedProcess.Limits(seconds: 40, memoryKibibytes: 3 << 20)
+
+        /// A migration in place that succeeds.
+        func mayReplace(_ path: String, _ end: BoundedProcess.End) -> Bool {
+            path == source && end == .exit(0) && !arguments.contains("--output")
+        }
     }
 
     let name: String
@@ -24,7 +33,8 @@ struct HostileInput: Sendable {
         self.make = make
     }
 
-    static let all: [HostileInput] = hostileSchemas + hostileRows + hostilePlaces + hostileModels
+    static let all: [HostileInput] =
+        hostileSchemas + hostileTables + hostileRows + hostilePlaces + hostileModels
 }
 
 /// A store with two entities and its model, in a folder of its own: the ground that hostile inputs stand on.
@@ -48,6 +58,7 @@ struct HostileGround {
         try Self.current("v2").write(to: URL(fileURLWithPath: models + "/.xccurrentversion"))
         let model = try ModelReader.model(source: Array(first.utf8))
         try SeedStore(model: model, frameworkVersion: 1_344, rows: rows).write(to: store)
+        try edit(["UPDATE ZNOTE SET ZTEXT = '\(Canary.text)-' || Z_PK"])
     }
 
     /// `.xccurrentversion` of a bundle.
@@ -64,7 +75,7 @@ struct HostileGround {
 
     /// The migration, which may refuse the store's data but must leave its bytes.
     func run(exits: Set<Int32>, more: [String] = []) -> HostileInput.Run {
-        HostileInput.Run(arguments: migrate + more, exits: exits, untouched: exits.contains(0) ? [] : [store])
+        HostileInput.Run(arguments: migrate + more, exits: exits, source: store)
     }
 
     func write(_ bytes: [UInt8], to path: String) throws {
@@ -82,30 +93,36 @@ extension DamageHarness {
 
     /// Runs the hostile inputs of these names; all where there is none.
     package func hostile(_ names: Set<String>? = nil) throws -> Result {
-        var result = Result()
-        for input in HostileInput.all where names?.contains(input.name) ?? true {
-            try inFolder { folder in
-                let run = try input.make(folder)
-                let before = run.untouched.map { FileManager.default.contents(atPath: $0) }
-                let process = try BoundedProcess(command, run.arguments, in: self.folder, limits: run.limits)
-                result.tried += 1
-                result.slowest = max(result.slowest, process.seconds)
-                let findings = Self.judge(process, run, before)
-                result.failures += findings.map { "\(input.name): \($0)" }
-                switch process.end {
-                case .exit(0) where findings.isEmpty: result.copiedFaithfully += 1
-                case .exit where findings.isEmpty: result.refused += 1
-                case .exit: break
-                case .hung, .signal: result.crashed += 1
-                }
-            }
-        }
-        return result
+        let inputs = HostileInput.all.filter { names?.contains($0.name) ?? true }
+        return try Workers.run(inputs.count, threads: threads) { index in try hostile(inputs[index]) }
     }
 
-    private static func judge(
-        _ process: BoundedProcess, _ run: HostileInput.Run, _ before: [Data?]
-    ) -> [String] {
+    private func hostile(_ input: HostileInput) throws -> Result {
+        try inFolder { folder in
+            let run = try input.make(folder)
+            let watched = run.untouched + (run.source.map { [$0] } ?? [])
+            let before = watched.map { FileManager.default.contents(atPath: $0) }
+            let process = try BoundedProcess(command, run.arguments, in: self.folder, limits: run.limits)
+            var result = Result()
+            result.tried = 1
+            result.slowest = process.seconds
+            var findings = Self.judge(process, run)
+            for (path, bytes) in zip(watched, before)
+            where FileManager.default.contents(atPath: path) != bytes && !run.mayReplace(path, process.end) {
+                findings.append("\(path) was changed")
+            }
+            result.failures = findings.map { "\(input.name): \($0)" }
+            switch process.end {
+            case .exit(0) where findings.isEmpty: result.survived = 1
+            case .exit(let code) where findings.isEmpty: (result.survived, result.refused) = (1, [code: 1])
+            case .exit: break
+            case .hung, .signal: result.crashed = 1
+            }
+            return result
+        }
+    }
+
+    private static func judge(_ process: BoundedProcess, _ run: HostileInput.Run) -> [String] {
         var findings: [String] = []
         switch process.end {
         case .exit(let code) where run.exits.contains(code): break
@@ -114,9 +131,10 @@ extension DamageHarness {
         for path in run.forbidden where FileManager.default.fileExists(atPath: path) {
             findings.append("\(path) was made")
         }
-        for (path, bytes) in zip(run.untouched, before) where FileManager.default.contents(atPath: path) != bytes {
-            findings.append("\(path) was changed")
+        for phrase in run.phrases where !process.text.contains(phrase) {
+            findings.append("the output doesn't say \"\(phrase)\": \(process.text.prefix(400))")
         }
+        if Canary.isSung(in: process.text) { findings.append("the output holds the content of a row") }
         // A terminal obeys these; newlines are our own.
         if let scalar = process.text.unicodeScalars.first(where: { $0.isObeyedByTerminals }) {
             findings.append("the message holds U+\(String(scalar.value, radix: 16))")

@@ -18,6 +18,9 @@ enum MappingChecks {
         let read = try BrokenPromise.unlessDone("a written mapping model isn't read") { () throws(MappingFileError) in
             try MappingModelReader.read(written, name: "fuzz")
         }
-        try BrokenPromise.unless(read == mapping, "a mapping model written in its own form reads as another")
+        // What wasn't understood isn't written, so it isn't there to be remarked on again.
+        var (first, second) = (mapping, read)
+        (first.notices, second.notices) = ([], [])
+        try BrokenPromise.unless(first == second, "a mapping model written in its own form reads as another")
     }
 }

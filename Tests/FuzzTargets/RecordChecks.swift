@@ -1,8 +1,74 @@
 import CausewayCheckpoint
+import CausewayEngine
+import CausewayPlatform
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
 
 /// Records of a run in its work directory: JSON.
 enum RecordChecks {
+    /// In memory where there is such a folder: a fuzzer writes thousands of files a second.
+    private static let folder = unsafe access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
+
     static func run(_ bytes: [UInt8]) throws(BrokenPromise) {
+        let isPlan = try record(bytes, PlanRecord.self)
+        let isVerified = try record(bytes, VerifiedRecord.self)
+        let isIntent = try record(bytes, SwapIntent.self)
+        // Reading the folder costs a hundred times what decoding does: only for what has a chance.
+        if isPlan || isVerified || isIntent { try workDirectory(bytes) }
+        try json(bytes)
+    }
+
+    /// A record that can be read is written and reads as the same.
+    ///
+    /// - Returns: whether it can be read.
+    private static func record<Record: Codable & Hashable & Sendable>(
+        _ bytes: [UInt8], _ type: Record.Type
+    ) throws(BrokenPromise) -> Bool {
+        guard
+            let record = try BrokenPromise.unlessRefused({ () throws(CheckpointError) in
+                try JSONRecord.decode(bytes, as: type)
+            })
+        else { return false }
+        let again = try BrokenPromise.unlessDone("a record of type \(type) isn't written and read") {
+            () throws(CheckpointError) in
+            // Escapes and numbers may be longer in our own spelling.
+            let limit = JSONRecord.maximumBytes * 8
+            return try JSONRecord.decode(JSONRecord.encode(record, limit: limit), as: type, limit: limit)
+        }
+        try BrokenPromise.unless(again == record, "a record of type \(type) that is written reads as another")
+        return true
+    }
+
+    /// The bytes in the place of each record of a store's work directory, as `status` reads it.
+    private static func workDirectory(_ bytes: [UInt8]) throws(BrokenPromise) {
+        let own = "\(folder)/causeway-fuzz-\(getpid())-\(UInt64.random(in: 0 ... .max))"
+        let work = own + "/.Store.sqlite.migration"
+        let names = ["plan.json", "swap.json", "step-1.verified.json"]
+        defer {
+            // A folder that stays is the operating system's to clear.
+            for name in names { _ = try? Files.unlink(work + "/" + name) }
+            _ = try? Files.removeDirectory(work)
+            _ = try? Files.removeDirectory(own)
+        }
+        try BrokenPromise.unlessDone("the harness can't write its files") { () throws(FileError) in
+            try Files.makeDirectory(own)
+            try Files.makeDirectory(work)
+        }
+        for name in names {
+            try BrokenPromise.unlessDone("the harness can't write its files") { () throws(FileError) in
+                try Files.writeFileDurably(work + "/" + name, bytes, permissions: 0o600, syncs: false)
+            }
+            _ = try BrokenPromise.unlessRefused { () throws(EngineError) in
+                try MigrationStatus(of: StoreLocation(new: own + "/Store.sqlite"))
+            }
+        }
+    }
+
+    private static func json(_ bytes: [UInt8]) throws(BrokenPromise) {
         _ = try BrokenPromise.unlessRefused { () throws(CheckpointError) in try JSONRecord.format(of: bytes) }
         guard
             let value = try BrokenPromise.unlessRefused({ () throws(CheckpointError) in
@@ -62,6 +128,27 @@ private enum JSONValue: Codable, Sendable {
         case .text(let value): try container.encode(value)
         case .list(let value): try container.encode(value)
         case .object(let value): try container.encode(value)
+        }
+    }
+}
+
+/// What the records of a work directory are, for tests of the corpus.
+package enum WorkRecord: String, Hashable, Sendable, CaseIterable {
+    case plan, verified, swap
+
+    /// The one that this release reads the bytes as; nil where it refuses them.
+    package init?(reading bytes: [UInt8]) {
+        func reads<Record: Decodable>(_ type: Record.Type) -> Bool {
+            (try? JSONRecord.decode(bytes, as: type)) != nil
+        }
+        if reads(PlanRecord.self) {
+            self = .plan
+        } else if reads(VerifiedRecord.self) {
+            self = .verified
+        } else if reads(SwapIntent.self) {
+            self = .swap
+        } else {
+            return nil
         }
     }
 }

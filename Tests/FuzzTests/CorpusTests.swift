@@ -6,8 +6,13 @@ import Testing
 struct CorpusTests {
     /// Bytes of one committed input, and of all of a target's.
     private static let limits = (file: 8 * 1024, target: 200 * 1024, files: 50)
-    /// Mutations of each target; libFuzzer tries as many in some milliseconds.
-    private static let mutations = 120
+    /// Mutations of each target; libFuzzer tries as many in some milliseconds. CAUSEWAY_MUTATIONS asks for more, of other
+    /// seeds with CAUSEWAY_MUTATION_SEED, where libFuzzer can't be had.
+    private static let mutations = number("CAUSEWAY_MUTATIONS") ?? 120
+
+    private static func number(_ name: String) -> Int? {
+        ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
+    }
 
     @Test("every committed input keeps the readers' promises", arguments: FuzzTarget.allCases)
     func replays(target: FuzzTarget) throws {
@@ -23,7 +28,8 @@ struct CorpusTests {
     @Test("mutations of committed inputs keep the readers' promises", arguments: FuzzTarget.allCases)
     func mutations(target: FuzzTarget) throws {
         let inputs = try Corpus(target).files().map { Array(try Data(contentsOf: $0)) }
-        var random = SeededRandom(UInt64(target.rawValue.utf8.reduce(0) { $0 &* 31 &+ Int($1) }))
+        let seed = target.rawValue.utf8.reduce(Self.number("CAUSEWAY_MUTATION_SEED") ?? 0) { $0 &* 31 &+ Int($1) }
+        var random = SeededRandom(UInt64(truncatingIfNeeded: seed))
         for round in 0..<Self.mutations {
             let first = try #require(inputs.randomElement(using: &random))
             let second = try #require(inputs.randomElement(using: &random))
@@ -43,6 +49,12 @@ struct CorpusTests {
         #expect(sizes.count <= Self.limits.files)
         #expect(sizes.allSatisfy { $0 <= Self.limits.file })
         #expect(sizes.reduce(0, +) <= Self.limits.target)
+    }
+
+    @Test("fuzzing of records starts from one of each kind that this release reads")
+    func records() throws {
+        let kinds = try Corpus(.records).files().compactMap { WorkRecord(reading: Array(try Data(contentsOf: $0))) }
+        #expect(Set(kinds) == Set(WorkRecord.allCases))
     }
 
     @Test("seeds can be made from the fixtures; CAUSEWAY_WRITE_CORPORA=1 writes them", arguments: FuzzTarget.allCases)

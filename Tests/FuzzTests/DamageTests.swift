@@ -14,11 +14,9 @@ private enum BuiltTool {
     }()
 }
 
-/// The quick subset of harness 7; `swift run reliability` runs all of it.
+/// The quick subset of harness 7; `swift run reliability --full` runs all of it.
 @Suite("Hostile and damaged input", .enabled(if: BuiltTool.command != nil, "the causeway executable isn't built"))
 struct DamageTests {
-    private static let orchard = Corpus.package.appendingPathComponent("Fixtures/Orchard")
-
     private func harness() throws -> DamageHarness {
         DamageHarness(
             command: try #require(BuiltTool.command), folder: FileManager.default.temporaryDirectory.path)
@@ -33,12 +31,20 @@ struct DamageTests {
 
     @Test("a damaged store is refused untouched, or every row that SQLite reads from it arrives")
     func damaged() throws {
-        let subject = DamageHarness.Subject(
-            store: Self.orchard.appendingPathComponent("Orchard-v1.sqlite").path,
-            models: Self.orchard.appendingPathComponent("Orchard.xcdatamodeld").path, target: "v2")
-        let result = try harness().damagedStores([subject], variants: 33, seed: 1)
-        #expect(result.tried == 33)
-        #expect(result.refused + result.copiedFaithfully == 33)
+        let result = try harness().damagedFixtures(
+            Corpus.package.appendingPathComponent("Fixtures").path, histories: ["Orchard", "Kennel"], variants: 16,
+            seed: 1)
+        #expect(result.tried == 32)
+        #expect(result.survived == 32)
+        #expect(result.copiedFaithfully > 0)
+        #expect(result.failures == [])
+    }
+
+    @Test("no checkpoint with a damage is taken")
+    func checkpoints() throws {
+        let result = try DamageHarness.damagedCheckpoints(seed: 1, stride: 23)
+        #expect(result.tried > 500)
+        #expect(result.survived == result.tried)
         #expect(result.failures == [])
     }
 }

@@ -6,7 +6,7 @@ struct ExploreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explore", abstract: "Explores the crashes of one subject, or replays one state.")
 
-    @Option(help: ArgumentHelp("inferred, split or staged.", valueName: "chain"))
+    @Option(help: ArgumentHelp("inferred, split, staged or merged.", valueName: "chain"))
     var subject: String
 
     @Option(help: ArgumentHelp("clean, unmergedWAL or hotJournal. (default: the chain's)", valueName: "state"))

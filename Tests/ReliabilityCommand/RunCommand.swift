@@ -76,14 +76,15 @@ struct RunCommand: ParsableCommand {
         var report = RunReport(settings, command: ["reliability"] + CommandLine.arguments.dropFirst())
         for harness in try chosen() {
             Self.say("\(harness.name): \(harness.purpose) …")
-            let one = try harness.run(settings)
+            let one = harness.run(settings)
             let result = one.result
             Self.say("    \(result.tried) tried, \(result.failed) failed, \(Int(one.seconds)) s")
             report.harnesses.append(one)
+            // After each: a run that is ended in the middle leaves what it has found.
+            if let json { try report.write(to: json) }
         }
         print("commit \(report.commit), seed \(seed), \(report.date), SQLite \(report.sqlite), \(report.system)")
         for line in ReportTable(report.harnesses).lines { print(line) }
-        if let json { try report.write(to: json) }
         if !report.isClean { throw ExitCode(1) }
     }
 

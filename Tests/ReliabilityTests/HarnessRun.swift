@@ -19,7 +19,7 @@ struct HarnessRun {
         let run = try HarnessRun(scale: scale)
         defer { run.remove() }
         let harness = try #require(Harness.named(name))
-        let report = try harness.run(run.settings)
+        let report = harness.run(run.settings)
         for failure in report.result.failures { Issue.record("\(name): \(failure)") }
         for reason in report.skipped { print("skipped: \(reason)") }
         #expect(report.result.failed == 0)

@@ -14,6 +14,11 @@ struct QuickSubsetTests {
         try HarnessRun.expectClean("faults", atLeast: 20, scale: 0.5)
     }
 
+    @Test("a failed fsync and a power cut together")
+    func failedSyncs() throws {
+        try HarnessRun.expectClean("failed-syncs", atLeast: 20, scale: 0.67)
+    }
+
     @Test("source, plan or progress changed between two runs")
     func changes() throws {
         try HarnessRun.expectClean("changes", atLeast: 12, scale: 0.5)
@@ -42,6 +47,11 @@ struct QuickSubsetTests {
     @Test("disks that are too small, or fill up")
     func disks() throws {
         try HarnessRun.expectClean("disk-sizes", atLeast: 4, scale: 0.5)
+    }
+
+    @Test("deliberate breaks of the protocol are caught")
+    func mutants() throws {
+        try HarnessRun.expectClean("mutants", atLeast: 3)
     }
 
     @Test("power cuts")

@@ -60,6 +60,43 @@ struct ReportTests {
         #expect(Mutant.allCases.count >= 12)
     }
 
+    @Test("a harness that can't work has failed, and is told from one that has found something")
+    func breakdowns() {
+        let broken = Harness("broken", "nothing") { _ in throw HarnessError("no disk") }
+        let settings = HarnessSettings(seed: 1, binaries: "/nowhere", scratch: "/nowhere")
+        let report = broken.run(settings)
+        #expect(!report.result.isClean)
+        #expect(report.breakdown == "no disk")
+        #expect(ReportTable([report]).lines.contains("broken: FAILED the harness couldn't work: no disk"))
+        #expect(HarnessReport(Tally("kills")).breakdown == nil)
+    }
+
+    @Test("a case of which there is none isn't counted")
+    func untried() {
+        let tally = Tally("faults")
+        #expect(tally.judgeWhereTried("one") { false })
+        #expect(tally.result.tried == 0)
+        #expect(tally.judgeWhereTried("two", kind: "x") { true })
+        #expect(!tally.judgeWhereTried("three") { throw HarnessError("lost") })
+        #expect(tally.result.tried == 2)
+        #expect(tally.result.failures == ["three: lost"])
+    }
+
+    @Test("a child may write where nobody reads, and its errors elsewhere")
+    func outputs() throws {
+        let run = try HarnessRun()
+        defer { run.remove() }
+        let (output, errors) = (run.settings.scratch + "/out", run.settings.scratch + "/errors")
+        var command = ChildRun.Command("/bin/sh", ["-c", "echo bad >&2; echo word"], output: output)
+        command.errors = errors
+        #expect(try ChildRun.run(command) == .exited(0))
+        #expect(ChildRun.tail(of: output) == "word\n")
+        #expect(ChildRun.tail(of: errors) == "bad\n")
+        // The shell's own writing ends it.
+        command.isUnread = true
+        #expect(try ChildRun.run(command) == .signalled(13))
+    }
+
     @Test("a child's end is told: exit code, signal, hang")
     func children() throws {
         let run = try HarnessRun()

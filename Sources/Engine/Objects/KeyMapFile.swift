@@ -109,7 +109,10 @@ final class KeyMapFile {
             try Files.syncDirectory(Paths.parent(of: path))
             isSynced = true
         } catch {
-            throw EngineError(.inputOutput, "\(path): \(error.message)")
+            // Asking again would get a yes over lines that are lost: the step begins anew, and writes them anew.
+            var failure = EngineError(.inputOutput, "\(path): \(error.message)", remedy: "check the disk, then run again")
+            failure.isFailedSync = error.operation == "sync"
+            throw failure
         }
     }
 

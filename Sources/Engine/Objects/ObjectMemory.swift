@@ -12,6 +12,8 @@ final class ObjectMemory {
 
     /// Entries that are held before they go into a segment: some 300 KB.
     private static let heldEntries = 8_192
+    /// Bytes of values by which rows are found, that are held at most, give or take an entry's.
+    private static let heldBytes = 8 << 20
     /// Entities and tables of a model, at most.
     private static let maximumEntries = 1_000_000
     private static let keysPart = "keys"
@@ -47,7 +49,9 @@ final class ObjectMemory {
             }
         }
         associations.keepJournal()
-        ledger.beforeCommit { [weak self] () throws(EngineError) in try self?.write() }
+        ledger.beforeCommit(of: Self.segmentsPart) { [associations] () throws(EngineError) in
+            try Self.write(associations, to: checkpoints)
+        }
     }
 
     /// Later stations need nothing of it.
@@ -59,12 +63,16 @@ final class ObjectMemory {
 
     /// Writes a segment where much is held.
     func relieve() throws(EngineError) {
-        if isKept, associations.journalCount >= Self.heldEntries { try write() }
+        guard isKept, associations.journalCount >= Self.heldEntries || associations.journalBytes >= Self.heldBytes
+        else { return }
+        try Self.write(associations, to: ledger.checkpoints)
     }
 
-    private func write() throws(EngineError) {
-        guard isKept, associations.journalCount > 0 else { return }
-        try ledger.checkpoints.addSegment(Self.payload(associations.takeJournal()))
+    /// What is in no segment yet stays in the journal until one is durable: the next commit asks again.
+    private static func write(_ associations: Associations, to checkpoints: CheckpointFiles) throws(EngineError) {
+        guard associations.journalCount > 0, let journal = associations.journal else { return }
+        try checkpoints.addSegment(payload(journal))
+        associations.clearJournal()
     }
 
     // MARK: - Segments

@@ -50,22 +50,25 @@ package final class SideFiles {
         begin = marks
     }
 
+    private static let part = "side files"
+
     /// Goes with the step's progress from now on.
     func keep(in ledger: StepLedger) throws(EngineError) {
         guard rejects != nil || keyMap != nil else { return }
         var place = begin
         try ledger.keep(
-            "side files",
+            Self.part,
             restore: { (reader: inout FieldReader) throws(CheckpointError) in
                 place = Marks(rejects: try reader.signed(), keyMap: try reader.signed())
             },
             save: { writer in
-                writer.write(self.marks.rejects)
-                writer.write(self.marks.keyMap)
+                let marks = self.marks
+                writer.write(marks.rejects)
+                writer.write(marks.keyMap)
             })
         try rejects?.cut(at: place.rejects)
         try keyMap?.cut(at: place.keyMap)
-        ledger.beforeCommit { () throws(EngineError) in try self.sync() }
+        ledger.beforeCommit(of: Self.part) { () throws(EngineError) in try self.sync() }
     }
 
     /// Refuses paths that belong to a store, or to each other.

@@ -38,7 +38,7 @@ final class StepLedger {
     /// Parts that were saved and that nobody has taken up yet.
     private var carried: [String: [UInt8]]
     private var keepers: [(name: String, save: (inout FieldWriter) -> Void)] = []
-    private var preparations: [() throws(EngineError) -> Void] = []
+    private var preparations: [(name: String, body: () throws(EngineError) -> Void)] = []
     /// The station that the next `enter` comes by.
     private var next = 0
     private var isInside = false
@@ -47,6 +47,11 @@ final class StepLedger {
     private var resumesAt: (station: Int, name: String, cursor: Cursor)?
     private var lastCommit = MonotonicClock.seconds()
     private var lastCheckpoint = MonotonicClock.seconds()
+    /// Rows and bytes that the last checkpoint speaks of.
+    private var checkpointedAt = (rows: 0, bytes: 0)
+    /// What a pass must have moved for a checkpoint at its end: less is moved again within a tenth of a second.
+    private static let rowsWorthACheckpoint = 10_000
+    private static let bytesWorthACheckpoint = 8 << 20
     /// Whether everything up to the cursor, and nothing after it, is in the transaction.
     private(set) var isAtCursor = true
     /// Told after each checkpoint file.
@@ -61,6 +66,7 @@ final class StepLedger {
         checkpointInterval = options.checkpointInterval
         carried = record.parts
         resumedRows = record.sequence > 0 ? record.status.rows : nil
+        checkpointedAt = (record.status.rows, record.status.bytes)
         if let open = record.open { resumesAt = (record.completed, open.name, open.cursor) }
     }
 
@@ -109,7 +115,7 @@ final class StepLedger {
         try commitIfDue()
     }
 
-    /// The open station is done.
+    /// The open station is done. A checkpoint is written where much was read since the last one.
     func leave() throws(EngineError) {
         if isHeld { return }
         precondition(isInside, "a station is entered before it is left")
@@ -117,7 +123,13 @@ final class StepLedger {
         record.completed = next
         record.open = nil
         isAtCursor = true
-        try commitIfDue()
+        let read = (rows: record.status.rows - checkpointedAt.rows, bytes: record.status.bytes - checkpointedAt.bytes)
+        guard read.rows >= Self.rowsWorthACheckpoint || read.bytes >= Self.bytesWorthACheckpoint, !UnsafeBaseline.isOn
+        else { return try commitIfDue() }
+        try commit()
+        if checkpointedAt != (record.status.rows, record.status.bytes) {
+            try writeCheckpoint(try checkpoints.container(record))
+        }
     }
 
     /// Goes through a station that is done as a whole or not at all.
@@ -172,12 +184,14 @@ final class StepLedger {
     /// A part is of no more use to later stations of this step.
     func forget(_ name: String) {
         keepers.removeAll { $0.name == name }
+        preparations.removeAll { $0.name == name }
         carried[name] = nil
     }
 
-    /// Called before each commit: for files that must be durable before it.
-    func beforeCommit(_ body: @escaping () throws(EngineError) -> Void) {
-        preparations.append(body)
+    /// Called before each commit until the part is forgotten: for files that must be durable before what the part says.
+    /// The last commit may be made when whoever asked for it is gone: `body` holds all that it needs, and not the ledger.
+    func beforeCommit(of name: String, _ body: @escaping () throws(EngineError) -> Void) {
+        preparations.append((name, body))
     }
 
     // MARK: - Commits
@@ -190,7 +204,7 @@ final class StepLedger {
     /// Saves everything up to the cursor.
     func commit() throws(EngineError) {
         precondition(isAtCursor, "what is committed is what the cursor says")
-        for prepare in preparations { try prepare() }
+        for preparation in preparations { try preparation.body() }
         record.sequence += 1
         var parts = carried
         for keeper in keepers {
@@ -209,6 +223,7 @@ final class StepLedger {
     private func writeCheckpoint(_ container: [UInt8]) throws(EngineError) {
         try checkpoints.write(container, record)
         lastCheckpoint = MonotonicClock.seconds()
+        checkpointedAt = (record.status.rows, record.status.bytes)
         checkpointed(record.sequence, record.status.rows)
     }
 

@@ -44,7 +44,10 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
             add("the model “\(step.versions.last ?? "")”", Self.hashes(step.layout.model))
             add("the tables of \(title)", Self.statements(step))
             add("the passes of \(title)", Self.passes(step))
-            if let objects = step.objects { add(objects, title, request.code) }
+            if let objects = step.objects {
+                add(objects, title, request.code)
+                add("values and rules of the model “\(step.versions.last ?? "")”", Self.archive(step.layout.model))
+            }
             for handler in prepared.handlers[index] {
                 parts.append(Part(name: handler.title, value: "revision \(handler.stage.revision)"))
             }
@@ -67,6 +70,16 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
 
     private static func hashes(_ model: ManagedObjectModel) -> [String] {
         VersionHashes(model).entities.sorted { $0.key < $1.key }.map { "\($0.key) \(Hexadecimal.text($0.value))" }
+    }
+
+    /// Default values, validation rules and derivations, which no version hash covers, and all else: as the model cache
+    /// has it. What can't be archived is refused when the cache is written.
+    private static func archive(_ model: ManagedObjectModel) -> [String] {
+        do {
+            return [Hexadecimal.text(Digest256.of(try ModelCacheWriter.archive(of: model)))]
+        } catch {
+            return ["\(error)"]
+        }
     }
 
     private static func statements(_ step: StepPlan) -> [String] {

@@ -57,6 +57,8 @@ package struct VerifiedRecord: Codable, Hashable, Sendable {
     package var quarantined: Int
     package var quarantinedLinks: Int
     package var bereftRows: Int
+    /// How thoroughly it was verified.
+    package var verification: VerificationLevel
     /// Rows and bytes read by this step and those before.
     package var progressRows: Int
     package var progressBytes: Int
@@ -117,8 +119,9 @@ package struct FileIdentity: Codable, Hashable, Sendable {
             header: Hexadecimal.text(Digest256.of(head)))
     }
 
-    /// The same file, whatever was written to it.
-    func isSameFile(as other: FileIdentity) -> Bool { device == other.device && inode == other.inode }
+    /// The same file, whatever was written to it. Both lie in one folder and its work directory; the device's number isn't
+    /// asked, since it may be another one after a restart of the machine (reliability.md §4.1).
+    func isSameFile(as other: FileIdentity) -> Bool { inode == other.inode }
 }
 
 /// Which store is read, as it was when the work began (reliability.md §4.1).

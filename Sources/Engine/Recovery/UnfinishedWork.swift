@@ -43,7 +43,8 @@ struct UnfinishedWork {
             if let store = try FileIdentity(of: location.path) {
                 if store.isSameFile(as: intent.destination) {
                     facts.store = .destination
-                } else if !isOutput, store.isSameContent(as: intent.source) {
+                } else if !isOutput, store.isSameContent(as: intent.source) || store.isSameFile(as: intent.source) {
+                    // The same file with another content was written to since: `requireSource` says so.
                     facts.store = .source
                 }
             } else {
@@ -51,7 +52,8 @@ struct UnfinishedWork {
                 facts.store = isOutput ? .source : .absent
             }
             let staging = try FileIdentity(of: work + "/" + intent.staging)
-            facts.hasStaging = staging.map { $0 == intent.destination } ?? false
+            facts.hasStaging =
+                staging.map { $0.isSameFile(as: intent.destination) && $0.isSameContent(as: intent.destination) } ?? false
             let backup = try FileIdentity(of: location.directory + "/" + intent.backup)
             facts.hasBackup = backup?.isSameContent(as: intent.source) ?? false
         } catch {
@@ -120,6 +122,16 @@ struct UnfinishedWork {
             .foreignCheckpoint, "\(work): the unfinished work is of another plan; nothing was touched",
             details: fingerprint.differences(from: plan.fingerprint),
             remedy: "run again as the work was begun, or discard it with --restart")
+    }
+
+    /// Refuses to discard work in silence where what is asked for needs none.
+    func requireNoOther(than prepared: PreparedMigration) throws(EngineError) {
+        guard let plan else { return }
+        throw EngineError(
+            .foreignCheckpoint, "\(work): the unfinished work is of another plan; nothing was touched",
+            details: [
+                "the path: was “\(plan.path.joined(separator: " → "))”; for \(prepared.targetVersion) nothing is to be done"
+            ], remedy: "run again as the work was begun, or discard it with --restart")
     }
 
     /// Refuses where the user wants no work to be gone on with.

@@ -1,4 +1,5 @@
 import CausewayModel
+import CausewayPlanning
 import CausewaySQLite
 import CausewayStoreFormat
 
@@ -50,7 +51,7 @@ package struct StoreExamination {
         cancellation.attach(store.connection.interruptHandle)
         defer { cancellation.detach(store.connection.interruptHandle) }
         try attempt("the database's structure", &report) { report throws in
-            for line in try StructureCheck(withIndexes: !isQuick).findings(store.connection) {
+            for line in try StructureCheck(withIndexes: try comparesIndexes(&report)).findings(store.connection) {
                 report.findings.append(StoreFinding(.structure, "SQLite: \(line)"))
             }
         }
@@ -69,6 +70,21 @@ package struct StoreExamination {
             try RowExamination(examination: self, layout: binding.layout).run(&report)
         }
         return report
+    }
+
+    /// Whether indexes are compared with their rows: an index of the app's own may compute without bound for each.
+    private func comparesIndexes(_ report: inout Report) throws(EngineError) -> Bool {
+        guard !isQuick else { return false }
+        for object in store.schema.objects where object.kind == .index || object.kind == .table {
+            guard !object.isVirtualTable, let sql = object.sql, let function = AppMadeSQL.unboundedFunction(in: sql)
+            else { continue }
+            report.notes.append(
+                StoreFinding(
+                    .notChecked,
+                    "the indexes aren't compared with the rows: \(object.name) computes “\(function)” for every row"))
+            return false
+        }
+        return true
     }
 
     /// Runs one question. What makes it impossible to answer becomes a finding where the store is damaged, a note where

@@ -51,6 +51,12 @@ struct Verification {
             }
         } catch let error as SQLiteError {
             try cancellation?.check()
+            if error.path == path, error.code == .corrupt || error.code == .notADatabase {
+                // Not the user's store: the disk or the memory has spoilt what was written.
+                throw EngineError(
+                    .verification, "\(path): the new store can't be read: \(error.message)",
+                    remedy: "check the disk and the memory, then run again")
+            }
             throw EngineError(reading: error, during: "verification of \(path)")
         } catch let error as EngineError {
             throw error

@@ -27,8 +27,22 @@ package struct ConcurrencyHarness: Sendable {
         for round in 0..<settings.rounds(quick: 8, full: 100) where settings.goesOn(tally) {
             try run(round, history, tally)
         }
+        requireContest(tally)
         return tally
     }
+
+    /// Writers that write nothing and migrators that wait until they have gone would show nothing.
+    private func requireContest(_ tally: Tally) {
+        // A trial of a mutant asks what is lost; a round without a contest would be no catch.
+        guard !settings.stopsAtFailure else { return }
+        let details = tally.result.details
+        for kind in [Self.acknowledged, Self.contested] where details[kind, default: 0] == 0 {
+            tally.failed("\(kind): none in \(tally.result.tried) rounds; nothing was contested")
+        }
+    }
+
+    private static let acknowledged = "acknowledged rows"
+    private static let contested = "swapped under writers"
 
     private func run(_ round: Int, _ history: EntryHistory, _ tally: Tally) throws {
         var random = SeededRandom(seed: settings.seed, harness: Self.name, case: round)
@@ -39,9 +53,9 @@ package struct ConcurrencyHarness: Sendable {
         let label = "round \(round) (\(setup.description))"
         do {
             let outcome = try contest.run()
-            tally.count("acknowledged rows", outcome.acknowledged)
+            tally.count(Self.acknowledged, outcome.acknowledged)
             tally.count("refusals", outcome.refusals)
-            if outcome.wasContested { tally.count("swapped under writers") }
+            if outcome.wasContested { tally.count(Self.contested) }
             if outcome.lost.isEmpty, outcome.faults.isEmpty {
                 tally.survived()
                 settings.dispose(folder, failed: false)

@@ -26,7 +26,7 @@ struct Contest {
         var faults: [String] = []
         /// Migrator runs that were told to come back later.
         var refusals = 0
-        /// Whether the store was migrated while the writers were at it.
+        /// Whether the store was migrated while the writers were at it, and had been told of rows that are committed.
         var wasContested = false
     }
 
@@ -36,8 +36,14 @@ struct Contest {
     let setup: Setup
     var random: SeededRandom
 
-    /// Seconds for which writers and migrators fight; then the writers stop and the migrator must come through.
+    /// Seconds for which writers and migrators fight; then the writers stop and the migrator must come through. Writers
+    /// that open the store anew for every row let a migrator in sooner or later, and get more.
     private static let contestSeconds = 2.0
+    private static let freshContestSeconds = 20.0
+    /// Seconds for a writer's first row, until which the migrators wait.
+    private static let firstRow = 5.0
+    /// Seconds that a migrator may take: more than it waits for a lock by itself (`--swap-timeout`, 60).
+    private static let migratorLimit = 100.0
     /// Runs of the migrator after the writers have gone: the first succeeds, unless a harness's process is slow to die.
     private static let finalRuns = 5
     /// Exit codes that mean "try again": in use, changed meanwhile.
@@ -57,9 +63,10 @@ struct Contest {
                 settings.reliability,
                 ["reader", "--store", store, "--while", flag, "--seed", "\(random.next() >> 1)"],
                 output: folder + "/reader.txt"))
-        Pause.milliseconds(Int.random(in: 20...60, using: &random))
+        let hasRow = try awaitRow()
+        Pause.milliseconds(Int.random(in: 0...40, using: &random))
         let isDone = try contest(&outcome)
-        outcome.wasContested = isDone
+        outcome.wasContested = isDone && hasRow
         Pause.milliseconds(60)
         try Files.unlink(flag)
         for (index, process) in (writers + [reader]).enumerated() {
@@ -72,6 +79,20 @@ struct Contest {
         if !isDone { try finish(&outcome) }
         try judge(&outcome)
         return outcome
+    }
+
+    /// Waits until a writer has been told that a row is committed.
+    ///
+    /// - Returns: whether one was.
+    private func awaitRow() throws -> Bool {
+        let deadline = MonotonicClock.seconds() + Self.firstRow
+        while MonotonicClock.seconds() < deadline {
+            for index in setup.writers.indices {
+                if let file = try Files.statusIfExists("\(folder)/acked-\(index)"), file.size > 0 { return true }
+            }
+            Pause.milliseconds(1)
+        }
+        return false
     }
 
     private mutating func start(
@@ -95,20 +116,26 @@ struct Contest {
         return command
     }
 
+    private func begin(_ number: Int) throws -> (process: ChildRun, started: Double)? {
+        (try ChildRun(migration(number)), MonotonicClock.seconds())
+    }
+
     /// Two migrators at once, each started again when it was told to come back, until one is through or time is up.
     private mutating func contest(_ outcome: inout Outcome) throws -> Bool {
-        let deadline = MonotonicClock.seconds() + Self.contestSeconds
-        var running: [ChildRun?] = [try ChildRun(migration(0)), try ChildRun(migration(1))]
+        let isFresh = setup.writers.allSatisfy { $0.style == .fresh }
+        let deadline = MonotonicClock.seconds() + (isFresh ? Self.freshContestSeconds : Self.contestSeconds)
+        var running: [(process: ChildRun, started: Double)?] = [try begin(0), try begin(1)]
         var isDone = false
         while running.contains(where: { $0 != nil }) {
             for index in running.indices {
-                guard let process = running[index], let ending = process.poll() else { continue }
+                guard let (process, started) = running[index] else { continue }
+                // Two that wait for each other would wait for ever.
+                let isLate = MonotonicClock.seconds() - started > Self.migratorLimit
+                guard let ending = isLate ? process.wait(limit: 0) : process.poll() else { continue }
                 running[index] = nil
                 note(ending, process, &outcome)
                 if ending == .exited(0) { isDone = true }
-                if !isDone, MonotonicClock.seconds() < deadline {
-                    running[index] = try ChildRun(migration(index))
-                }
+                if !isDone, MonotonicClock.seconds() < deadline { running[index] = try begin(index) }
             }
             Pause.milliseconds(2)
         }
@@ -126,7 +153,7 @@ struct Contest {
     private func finish(_ outcome: inout Outcome) throws {
         for _ in 0..<Self.finalRuns {
             let process = try ChildRun(migration(2))
-            let ending = process.wait()
+            let ending = process.wait(limit: Self.migratorLimit)
             if ending == .exited(0) { return }
             note(ending, process, &outcome)
         }

@@ -105,8 +105,10 @@ package struct PowerCutHarness: Sendable {
             // Reported before the cut, or not: looked at before, so that a success in between isn't counted.
             let before = process.poll()
             try mounted.cutPower()
-            process.send(9)
-            if before == nil { _ = process.wait() }
+            if before == nil {
+                process.send(9)
+                _ = process.wait()
+            }
             try mounted.unmount()
             mounted = try disk.mount()
             tally.count("cuts on \(disk.type)")

@@ -46,6 +46,18 @@ package struct CrashExplorer: Sendable {
             return words.joined(separator: ", ")
         }
 
+        /// Every nth crash point before the swap that is visited, of a run with so many operations.
+        func visited(of operations: Int) -> Int {
+            // About ten states are new at a crash point.
+            max(1, stride, budget.map { operations * 10 / max(1, $0) } ?? 1)
+        }
+
+        /// Whether every crash point of such a run is visited, and all its states are checked.
+        func isComplete(of operations: Int) -> Bool {
+            visited(of: operations) == 1 && swapStride <= 1 && !isExhaustiveSwap && only == nil
+                && statesPerPoint == nil && checks && !stopsAtFailure
+        }
+
         /// What replays a state on the command line of `reliability`.
         func replay(_ label: String) -> String {
             "--subject \(subject.chain.rawValue) --source \(subject.state.rawValue) --state \(label)"
@@ -85,8 +97,9 @@ package struct CrashExplorer: Sendable {
         }
         for thread in threads { thread.join() }
         if let problem = problem.withLock({ $0 }) { throw HarnessError(problem) }
+        let isComplete = settings.isComplete(of: exploration.trace.operations.count)
         return result.withLock { result in
-            progress.withLock { $0.judge(&result, replay: settings.replay) }
+            progress.withLock { $0.judge(&result, isExact: isComplete, replay: settings.replay) }
             return result
         }
     }

@@ -20,12 +20,7 @@ struct CrashWalk {
         self.exploration = exploration
         self.settings = settings
         model = DiskModel(exploration.start, splitsRenames: settings.splitsRenames)
-        var stride = settings.stride
-        // About ten states are new at a crash point.
-        if let budget = settings.budget {
-            stride = max(stride, exploration.trace.operations.count * 10 / max(1, budget))
-        }
-        self.stride = max(1, stride)
+        stride = settings.visited(of: exploration.trace.operations.count)
         guard let text = settings.only else {
             only = nil
             return

@@ -1,18 +1,23 @@
 internal import Foundation
 
 /// The line that the command prints with `--json` when it fails.
-enum FailureLine {
-    private struct Content: Decodable {
-        let event: String
-        let storeIsNew: Bool?
-    }
+struct FailureLine: Decodable {
+    let event: String
+    let exitCode: Int32
+    /// What the command says of the store.
+    let storeIsNew: Bool
+    /// Whether it says that running again goes on with the work.
+    let isResumable: Bool
 
-    /// What the command says of the store; nil where it says nothing.
-    static func storeIsNew(in output: String) -> Bool? {
+    /// The first such line in what a command has printed; nil where there is none.
+    init?(in output: String) {
         for line in output.split(separator: "\n") {
-            // Lines of the text for people are no JSON, and need not be.
-            guard let content = try? JSONDecoder().decode(Content.self, from: Data(line.utf8)) else { continue }
-            if content.event == "error", let isNew = content.storeIsNew { return isNew }
+            // Lines of the text for people are no JSON, and other events have other keys.
+            guard let line = try? JSONDecoder().decode(FailureLine.self, from: Data(line.utf8)) else { continue }
+            if line.event == "error" {
+                self = line
+                return
+            }
         }
         return nil
     }

@@ -9,6 +9,8 @@ package struct FaultHarness: Sendable {
     private let modes: [FaultMode]
     private let chains: [Subject.Chain]
     private let density: Density
+    /// Whether one chain has every call tried.
+    private let isWhole: Bool
 
     /// Which calls of a run are made to fail.
     package struct Density: Sendable {
@@ -44,7 +46,7 @@ package struct FaultHarness: Sendable {
     ///   - settings: seed, threads, folders.
     ///   - modes: nil is all of them.
     ///   - chains: nil is all of them, or one that changes with the seed in the quick subset.
-    ///   - density: nil follows from the settings.
+    ///   - density: nil follows from the settings: of everything, one chain has every call tried.
     package init(
         _ settings: HarnessSettings, modes: [FaultMode]? = nil, chains: [Subject.Chain]? = nil, density: Density? = nil
     ) {
@@ -53,10 +55,24 @@ package struct FaultHarness: Sendable {
         let all = Subject.Chain.allCases
         self.chains = chains ?? (settings.isQuick ? [all[Int(settings.seed % UInt64(all.count))]] : all)
         self.density = density ?? (settings.isQuick ? Density.quick : .full).scaled(by: settings.scale)
+        isWhole = density == nil && !settings.isQuick
     }
 
     /// Calls after the last that a counting run made: threads may make a few more. One of them doesn't fire.
     private static let callsBeyond = 1_000
+    /// Chains of which one has every call tried: those with the fewest.
+    private static let wholeChains: [Subject.Chain] = [.split, .staged]
+
+    /// A subject as it is run here, with the calls that it makes when nothing fails.
+    private struct Course: Sendable {
+        let subject: TrialSubject
+        let habits: Trial.Habits
+        let totals: FaultRecords.Totals
+
+        var name: String {
+            "\(subject.subject.chain.rawValue)\(habits.checkpointInterval > 0 ? " without commits" : "")"
+        }
+    }
 
     /// Runs every mode until nothing fires.
     ///
@@ -66,55 +82,84 @@ package struct FaultHarness: Sendable {
         let folder = try settings.makeFolder(Self.name)
         let subjects = try TrialSubject.make(
             chains.map { Subject($0, seed: settings.seed) }, settings: settings, folder: folder)
-        for subject in subjects {
-            let totals = try count(subject)
+        let courses = try subjects.flatMap { subject in
+            try Self.habits(for: subject.subject.chain).map { try course(subject, $0) }
+        }
+        let whole = courses.filter { Self.wholeChains.contains($0.subject.subject.chain) }
+            .min { $0.totals.mutating < $1.totals.mutating }?.name
+        for course in courses {
+            let isWhole = isWhole && course.name == whole
             for mode in modes where settings.goesOn(tally) {
-                var random = SeededRandom(seed: settings.seed, harness: mode.rawValue, case: 0)
-                let total = totals.calls(of: mode)
-                let calls = density.calls(of: total, offset: Int.random(in: 0..<1_000, using: &random))
-                try ParallelCases.run(limit: calls.count, threads: settings.threads) { index in
-                    _ = run(subject, mode, calls[index], tally)
-                    return settings.goesOn(tally)
-                }
-                try ParallelCases.run(limit: Self.callsBeyond, threads: 1) { index in
-                    run(subject, mode, total + 1 + index, tally) && settings.goesOn(tally)
-                }
+                try run(course, mode, isWhole ? Density.all.scaled(by: settings.scale) : density, tally)
             }
         }
         try FolderTree.remove(folder)
         return tally
     }
 
-    /// The calls that an undisturbed run makes.
-    private func count(_ subject: TrialSubject) throws -> FaultRecords.Totals {
-        let folder = try settings.makeFolder("\(Self.name)/\(subject.subject.chain.rawValue)-count")
+    /// Where associations wait for a commit, also with none between a run's ends.
+    private static func habits(for chain: Subject.Chain) -> [Trial.Habits] {
+        var habits = [Trial.Habits()]
+        if chain == .merged {
+            habits.append(Trial.Habits())
+            habits[1].checkpointInterval = Trial.Habits.uncommitted
+        }
+        return habits
+    }
+
+    /// Tries a mode at the calls that the density says, and beyond the last. The details say of how many.
+    private func run(_ course: Course, _ mode: FaultMode, _ density: Density, _ tally: Tally) throws {
+        var random = SeededRandom(seed: settings.seed, harness: mode.rawValue, case: 0)
+        let total = course.totals.calls(of: mode)
+        let calls = density.calls(of: total, offset: Int.random(in: 0..<1_000, using: &random))
+        tally.count("calls of a run", total)
+        tally.count("calls of a run, \(course.name)", total)
+        tally.count("calls tried, \(course.name)", calls.count)
+        try ParallelCases.run(limit: calls.count, threads: settings.threads) { index in
+            _ = run(course, mode, calls[index], tally)
+            return settings.goesOn(tally)
+        }
+        try ParallelCases.run(limit: Self.callsBeyond, threads: 1) { index in
+            run(course, mode, total + 1 + index, tally) && settings.goesOn(tally)
+        }
+    }
+
+    private func folder(_ course: Course, _ name: String) throws -> String {
+        let chain = course.name.replacing(" ", with: "-")
+        return try settings.makeFolder("\(Self.name)/\(chain)-\(name)")
+    }
+
+    /// Counts the calls that an undisturbed run makes.
+    private func course(_ subject: TrialSubject, _ habits: Trial.Habits) throws -> Course {
+        let none = FaultRecords.Totals(mutating: 0, takingRoom: 0, syncs: 0, opens: 0, reads: 0)
+        let folder = try folder(Course(subject: subject, habits: habits, totals: none), "count")
         var trial = try Trial(subject, folder: folder)
         let counts = folder + "/counts"
-        let ending = try trial.run(environment: [
-            "LD_PRELOAD": settings.faultShim, "CAUSEWAY_FAULT_ROOT": trial.data, "CAUSEWAY_FAULT_COUNT": counts,
-        ])
+        let ending = try trial.run(
+            environment: [
+                "LD_PRELOAD": settings.faultShim, "CAUSEWAY_FAULT_ROOT": trial.data, "CAUSEWAY_FAULT_COUNT": counts,
+            ], habits: habits)
         guard ending == .exited(0) else { throw HarnessError("faults: the counting run ended with \(ending)") }
-        return try FaultRecords.totals(counts)
+        return Course(subject: subject, habits: habits, totals: try FaultRecords.totals(counts))
     }
 
     /// Runs one point.
     ///
     /// - Returns: whether the fault fired; the next one can't where this one didn't.
-    private func run(_ subject: TrialSubject, _ mode: FaultMode, _ number: Int, _ tally: Tally) -> Bool {
+    private func run(_ course: Course, _ mode: FaultMode, _ number: Int, _ tally: Tally) -> Bool {
         let label = "\(mode.rawValue):\(number)"
         let folder: String
         var trial: Trial
         do {
-            folder = try settings.makeFolder(
-                "\(Self.name)/\(subject.subject.chain.rawValue)-\(mode.rawValue)-\(number)")
-            trial = try Trial(subject, folder: folder)
+            folder = try self.folder(course, "\(mode.rawValue)-\(number)")
+            trial = try Trial(course.subject, folder: folder)
         } catch {
             tally.failed("\(label): \(error)")
             return false
         }
         var hasFired = true
-        let held = judge(label, mode, tally) {
-            hasFired = try disturb(&trial, mode, number)
+        let held = tally.judgeWhereTried(label, kind: mode.rawValue) {
+            hasFired = try disturb(&trial, course.habits, mode, number)
             if hasFired { try trial.settle() }
             return hasFired
         }
@@ -122,17 +167,9 @@ package struct FaultHarness: Sendable {
         return hasFired
     }
 
-    /// Counts a point only where the fault fired.
-    private func judge(_ label: String, _ mode: FaultMode, _ tally: Tally, _ body: () throws -> Bool) -> Bool {
-        do {
-            if try body() { tally.survived(mode.rawValue) }
-            return true
-        } catch {
-            return tally.judge(label, kind: mode.rawValue) { throw error }
-        }
-    }
-
-    private func disturb(_ trial: inout Trial, _ mode: FaultMode, _ number: Int) throws -> Bool {
+    private func disturb(
+        _ trial: inout Trial, _ habits: Trial.Habits, _ mode: FaultMode, _ number: Int
+    ) throws -> Bool {
         let counts = trial.folder + "/counts"
         let trace = trial.folder + "/trace"
         var environment = [
@@ -140,7 +177,7 @@ package struct FaultHarness: Sendable {
             "CAUSEWAY_FAULT_MODE": "\(mode.rawValue):\(number)",
         ]
         if mode.isSync { environment["CAUSEWAY_FAULT_TRACE"] = trace }
-        let ending = try trial.run(environment: environment)
+        let ending = try trial.run(environment: environment, habits: habits)
         guard try FaultRecords.fired(counts) > 0 else {
             guard ending == .exited(0) else { throw trial.failure("no fault fired, and yet \(ending)") }
             return false
@@ -149,18 +186,12 @@ package struct FaultHarness: Sendable {
             throw trial.failure("\(ending): \(ChildRun.tail(of: trial.folder + "/run.txt", bytes: 600))")
         }
         try trial.requireOldOrNew(after: ending)
-        if mode.isSync { try requireCondemned(try FaultRecords.filesNotSynced(trace), trial) }
-        return true
-    }
-
-    /// After a failed fsync nobody knows what of the file is on the disk, and asking again gets a yes: it must be gone.
-    private func requireCondemned(_ files: Set<UInt64>, _ trial: Trial) throws {
-        guard try Files.exists(trial.workDirectory) else { return }
-        for name in try Files.list(trial.workDirectory) where name.hasPrefix("step-") && name.hasSuffix(".sqlite") {
-            let status = try Files.linkStatus(of: trial.workDirectory + "/" + name)
-            if files.contains(status.inode) {
-                throw trial.failure("\(name) is still there, although its fsync failed")
+        if mode.isSync {
+            let record = try SyncRecord(trace: trace, store: trial.store)
+            if let fault = try record.fault(after: ending, data: trial.data, work: trial.workDirectory) {
+                throw trial.failure(fault)
             }
         }
+        return true
     }
 }

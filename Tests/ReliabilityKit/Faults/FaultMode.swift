@@ -19,15 +19,14 @@ package enum FaultMode: String, CaseIterable, Sendable {
 
     /// How a run may end that met this fault (reliability.md §4.6); success is always allowed where the store is new.
     ///
-    /// 65 and 70: SQLite tells a read that fails as a damaged file (SQLITE_IOERR_CORRUPTFS becomes SQLITE_CORRUPT); of
-    /// the source that is damaged data, of the new store a failed verification. 66: what can't be opened or read is as good as missing, as long as nothing was begun. 73: the work directory. 74:
-    /// everything else.
+    /// 66: what can't be opened or read is as good as missing, as long as nothing was begun. 73: the work directory. 74:
+    /// everything else. Never 65, 70 or 78, which tell the user to mend the store, the tool or the models: a disk that
+    /// fails says nothing about them.
     package var allowedCodes: Set<Int32> {
         switch self {
         case .kill, .tear: []
         case .eio, .eioSticky, .enospc, .enospcSticky, .short, .sync, .syncSticky: [73, 74]
-        case .openEMFILE, .openEACCES: [66, 73, 74]
-        case .readEIO: [65, 66, 70, 73, 74]
+        case .openEMFILE, .openEACCES, .readEIO: [66, 73, 74]
         }
     }
 

@@ -14,13 +14,23 @@ package struct Trial {
     package struct Habits: Sendable {
         package var batchRows = Subject.defaultBatchRows
         package var jobs = 1
+        /// Seconds; 0 commits every batch.
+        package var checkpointInterval = 0.0
+        /// Whether events aren't printed.
+        package var isQuiet = true
         package var extra: [String] = []
+
+        /// Every batch is committed; now and then a few together; only at the ends of a run as short as these.
+        private static let intervals = [0, 0.02, uncommitted]
+        /// Longer than any run: what lies between a run's ends is in one transaction.
+        package static let uncommitted = 5.0
 
         package init() {}
 
         package init(_ random: inout SeededRandom) {
             batchRows = Int.random(in: 1...12, using: &random)
             jobs = Int.random(in: 1...3, using: &random)
+            checkpointInterval = Self.intervals.randomElement(using: &random) ?? 0
         }
     }
 
@@ -50,7 +60,8 @@ package struct Trial {
         environment: [String: String] = [:], habits: Habits = Habits(), output: String = "run"
     ) -> ChildRun.Command {
         let arguments = subject.subject.arguments(
-            store: store, batchRows: habits.batchRows, jobs: habits.jobs, extra: ["--json", "--quiet"] + habits.extra)
+            store: store, batchRows: habits.batchRows, jobs: habits.jobs, checkpointInterval: habits.checkpointInterval,
+            extra: (habits.isQuiet ? ["--json", "--quiet"] : ["--json"]) + habits.extra)
         return ChildRun.Command(
             subject.executable, arguments, environment: environment, output: "\(folder)/\(output).txt")
     }
@@ -104,13 +115,24 @@ package struct Trial {
 
     /// A failure says whether the store is new; it must be right.
     private func requireTruth(_ view: StoreOracle.View, code: Int32, output: String) throws {
+        let line = try failureLine(code: code, output: output)
+        if line.storeIsNew != (view == .new) {
+            throw failure("exit \(code) says that the store is \(line.storeIsNew ? "new" : "untouched"): it isn't")
+        }
+    }
+
+    /// What a run that failed says of itself.
+    func failureLine(code: Int32, output: String = "run") throws -> FailureLine {
         let text = ChildRun.tail(of: "\(folder)/\(output).txt", bytes: 64 << 10)
-        guard let saysNew = FailureLine.storeIsNew(in: text) else {
+        guard let line = FailureLine(in: text) else {
             throw failure("exit \(code) without a line that says what became of the store: \(text.suffix(400))")
         }
-        if saysNew != (view == .new) {
-            throw failure("exit \(code) says that the store is \(saysNew ? "new" : "untouched"): it isn't")
-        }
+        return line
+    }
+
+    /// What the store holds, whichever it is.
+    func digest() throws -> StoreDigest {
+        try withCopy { try StoreDigest($0) }
     }
 
     /// Runs undisturbed, which must succeed, and compares the result with the undisturbed one, cell by cell.

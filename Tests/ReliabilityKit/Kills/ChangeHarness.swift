@@ -28,8 +28,12 @@ package struct ChangeHarness: Sendable {
         var cases: [(TrialSubject, String, Change)] = []
         for subject in subjects {
             for place in Self.places {
-                cases += [(subject, place, .source), (subject, place, .plan)]
+                cases += [(subject, place, .source), (subject, place, .plan), (subject, place, .replacement)]
             }
+        }
+        // The quick subset takes every other one: in turn all, as the seeds go on.
+        if settings.isQuick {
+            cases = cases.enumerated().filter { ($0.offset + Int(settings.seed % 2)) % 2 == 0 }.map(\.element)
         }
         for number in 0..<damages {
             cases.append(
@@ -45,13 +49,14 @@ package struct ChangeHarness: Sendable {
     }
 
     private enum Change: Sendable {
-        case source, plan
+        case source, plan, replacement
         case damage(Int)
 
         var name: String {
             switch self {
             case .source: "source written to"
             case .plan: "another plan"
+            case .replacement: "another store put in place"
             case .damage: "work directory damaged"
             }
         }
@@ -63,14 +68,19 @@ package struct ChangeHarness: Sendable {
             let folder = try settings.makeFolder("\(Self.name)/case-\(index)")
             var trial = try Trial(subject, folder: folder)
             let ending = try trial.run(environment: ["CAUSEWAY_KILL_AT": place])
-            // A chain that doesn't come by so often has nothing to show here.
-            guard ending == .signalled(9) else { return settings.dispose(folder, failed: false) }
-            let held = tally.judge(label, kind: change.name) {
-                switch change {
-                case .source: try writeToSource(&trial, tally)
-                case .plan: try changePlan(&trial, tally)
-                case .damage(let number): try damage(&trial, number, tally)
+            let held = tally.judgeWhereTried(label, kind: change.name) {
+                if ending == .exited(0) {
+                    // A chain that doesn't come by so often has nothing to show here.
+                    return false
                 }
+                guard ending == .signalled(9) else { throw trial.failure("\(ending) instead of SIGKILL or success") }
+                switch change {
+                case .source: try changeSource(&trial, isReplaced: false)
+                case .replacement: try changeSource(&trial, isReplaced: true)
+                case .plan: try changePlan(&trial)
+                case .damage(let number): return try damage(&trial, number, tally)
+                }
+                return true
             }
             settings.dispose(folder, failed: !held)
         } catch {
@@ -78,37 +88,71 @@ package struct ChangeHarness: Sendable {
         }
     }
 
-    /// The application changes a row. What the store says afterwards, it must say after the migration.
-    private func writeToSource(_ trial: inout Trial, _ tally: Tally) throws {
+    /// The application changes a row, in the store or in another file that takes its place: the next run must refuse,
+    /// whatever there is to go on with. What the store says afterwards, it must say after the migration that the user then
+    /// asks for.
+    private func changeSource(_ trial: inout Trial, isReplaced: Bool) throws {
+        if isReplaced {
+            try FolderTree.copy(trial.store, to: trial.store + ".other")
+            try Files.rename(trial.store + ".other", to: trial.store)
+        }
         do {
             let connection = try Connection(path: trial.store, mode: .readWrite, hardening: .own)
             try connection.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX + 1000")
             try connection.close()
         }
-        let ending = try trial.run(output: "changed")
-        switch ending {
-        case .exited(76):
-            tally.count("refused")
-            guard try counters(trial) else { throw trial.failure("the refused run changed the store") }
-            try finish(&trial)
-        case .exited(0): tally.count("started over")
-        default: throw trial.failure("\(ending): \(ChildRun.tail(of: trial.folder + "/changed.txt", bytes: 600))")
+        trial.note(trial.command(), " # after the store was \(isReplaced ? "replaced" : "written to")")
+        let wanted = try undisturbed(trial)
+        let wasAboutToSwap = try Files.exists(trial.workDirectory + "/swap.json")
+        let before = try FolderTree.contents(of: trial.workDirectory)
+        try expect(76, try trial.run(output: "changed"), "changed", trial)
+        guard try FolderTree.contents(of: trial.workDirectory) == before else {
+            throw trial.failure("the refused run changed the work directory")
         }
-        guard try counters(trial) else { throw trial.failure("what was written between the runs is lost", rowsLost: 1) }
+        guard try counters(trial) else { throw trial.failure("the refused run changed the store") }
+        // With an intent to swap another file nobody can say which store is the right one: only looking helps.
+        try finish(&trial, byHand: isReplaced && wasAboutToSwap)
+        let found = try trial.digest()
+        guard found != wanted else { return }
+        throw trial.failure(
+            "what was written between the runs is lost: \(found.differences(from: wanted).joined(separator: "; "))",
+            rowsLost: max(1, found.rowsMissing(from: wanted)))
+    }
+
+    /// What a run makes of the store as it is now, where there is no other one's work.
+    private func undisturbed(_ trial: Trial) throws -> StoreDigest {
+        let folder = trial.folder + "/alone"
+        try Files.makeDirectory(folder)
+        for name in try Files.list(trial.data) where name != Subject.workName && !name.contains(".premigration") {
+            try FolderTree.copy(trial.data + "/" + name, to: folder + "/" + name)
+        }
+        let store = folder + "/" + Subject.storeName
+        let subject = trial.subject
+        let ending = try ChildRun.run(
+            .init(subject.executable, subject.subject.arguments(store: store), output: trial.folder + "/alone.txt"))
+        guard ending == .exited(0) else { throw trial.failure("an undisturbed run on the changed store: \(ending)") }
+        return try StoreDigest(store)
+    }
+
+    private func expect(_ code: Int32, _ ending: ChildRun.Ending, _ output: String, _ trial: Trial) throws {
+        guard ending == .exited(code) else {
+            let said = ChildRun.tail(of: "\(trial.folder)/\(output).txt", bytes: 600)
+            throw trial.failure("\(ending) instead of exit \(code): \(said)")
+        }
+        guard code != 0 else { return }
+        let line = try trial.failureLine(code: code, output: output)
+        guard !line.storeIsNew else { throw trial.failure("exit \(code) says that the store is new: it isn't") }
     }
 
     /// Does what the refusal tells the user to do: `--restart`, or looking and moving the work directory away.
-    private func finish(_ trial: inout Trial) throws {
+    private func finish(_ trial: inout Trial, byHand: Bool) throws {
         var habits = Trial.Habits()
         habits.extra = ["--restart"]
-        var ending = try trial.run(habits: habits, output: "restart")
-        if ending == .exited(76) {
-            try FolderTree.remove(trial.workDirectory)
-            ending = try trial.run(output: "restart")
-        }
-        guard ending == .exited(0) else {
-            throw trial.failure("\(ending): \(ChildRun.tail(of: trial.folder + "/restart.txt", bytes: 600))")
-        }
+        try expect(byHand ? 76 : 0, try trial.run(habits: habits, output: "restart"), "restart", trial)
+        guard byHand else { return }
+        try FolderTree.remove(trial.workDirectory)
+        trial.note(trial.command(), " # after the work directory was removed")
+        try expect(0, try trial.run(output: "anew"), "anew", trial)
     }
 
     /// Whether the store has the counters that were written between the runs.
@@ -118,72 +162,31 @@ package struct ChangeHarness: Sendable {
         return try statement.step() && statement.int64(at: 0) >= 1_000
     }
 
-    /// The same command with an option that changes rows: refused by name, or started over; never a mixture.
-    private func changePlan(_ trial: inout Trial, _ tally: Tally) throws {
+    /// The same command with an option that changes rows is refused by name; there is never a mixture.
+    private func changePlan(_ trial: inout Trial) throws {
         var other = Trial.Habits()
         other.extra = ["--to", "v2"]
-        let ending = try trial.run(habits: other, output: "other")
-        switch ending {
-        case .exited(77):
-            tally.count("refused")
-            guard try trial.look() == .old else { throw trial.failure("the refused run changed the store") }
-            try trial.settle()
-        default: throw trial.failure("\(ending) instead of 77: \(ChildRun.tail(of: trial.folder + "/other.txt"))")
-        }
+        try expect(77, try trial.run(habits: other, output: "other"), "other", trial)
+        guard try trial.look() == .old else { throw trial.failure("the refused run changed the store") }
+        try trial.settle()
     }
 
-    /// A byte of a file of ours is changed, or a file is cut short, or gone. Files of rows are left out: what a disk does
-    /// to them, SQLite doesn't see, and the promise doesn't cover.
-    private func damage(_ trial: inout Trial, _ number: Int, _ tally: Tally) throws {
+    /// A file of the work directory is damaged.
+    ///
+    /// - Returns: whether there was one.
+    private func damage(_ trial: inout Trial, _ number: Int, _ tally: Tally) throws -> Bool {
         var random = SeededRandom(seed: settings.seed, harness: Self.name, case: number)
-        let names = try Files.list(trial.workDirectory).filter { name in
-            name != "lock" && !name.hasSuffix("-journal")
+        guard let damage = try WorkDamage.make(in: trial.workDirectory, store: trial.store, &random) else {
+            return false
         }
-        guard let name = names.sorted().randomElement(using: &random) else {
-            throw trial.failure("the work directory is empty")
+        trial.note(trial.command(), " # after \(damage.name) was damaged")
+        try expect(damage.code, try trial.run(output: "damaged"), "damaged", trial)
+        tally.count(damage.code == 0 ? "made anew" : "refused with \(damage.code)")
+        if damage.code != 0 {
+            guard try trial.look() == .old else { throw trial.failure("the refused run changed the store") }
+            try finish(&trial, byHand: false)
         }
-        let path = trial.workDirectory + "/" + name
-        if name.hasSuffix(".sqlite") {
-            try damageProgress(path, &random)
-        } else {
-            var bytes = try Files.readFile(path, limit: 64 << 20)
-            if bytes.isEmpty || Int.random(in: 0..<4, using: &random) == 0 {
-                bytes = Array(bytes.prefix(Int.random(in: 0...max(0, bytes.count - 1), using: &random)))
-            } else {
-                bytes[Int.random(in: 0..<bytes.count, using: &random)] ^= UInt8.random(in: 1...255, using: &random)
-            }
-            try Files.writeFileDurably(path, bytes)
-        }
-        trial.note(trial.command(), " # after \(name) was damaged")
-        let ending = try trial.run(output: "damaged")
-        try trial.requireOldOrNew(after: ending, output: "damaged")
-        switch ending {
-        case .exited(0):
-            tally.count("went on or started over")
-            try trial.requireFinished()
-        case .exited(70), .exited(76), .exited(77):
-            tally.count("refused")
-            try finish(&trial)
-            try trial.requireNewStore()
-        default: throw trial.failure("\(ending): \(ChildRun.tail(of: trial.folder + "/damaged.txt", bytes: 600))")
-        }
-    }
-
-    /// Changes a byte of the progress row's blobs; a staging store without the row is left as it is.
-    private func damageProgress(_ path: String, _ random: inout SeededRandom) throws {
-        let connection = try Connection(path: path, mode: .readWrite, hardening: .own)
-        var tables = try connection.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'zz_causeway_progress'")
-        guard try tables.step(), tables.int64(at: 0) == 1 else { return }
-        var columns: [String] = []
-        var info = try connection.prepare("SELECT name FROM pragma_table_info('zz_causeway_progress')")
-        while try info.step() { if let name = try info.string(at: 0) { columns.append(name) } }
-        guard let column = columns.randomElement(using: &random) else { return }
-        let place = Int.random(in: 1...40, using: &random)
-        try connection.execute(
-            """
-            UPDATE zz_causeway_progress SET "\(column)" = CASE typeof("\(column)")
-                WHEN 'integer' THEN "\(column)" + 1
-                ELSE CAST(substr("\(column)", 1, \(place - 1)) || x'5a' || substr("\(column)", \(place + 1)) AS BLOB) END
-            """)
+        try trial.requireFinished()
+        return true
     }
 }

@@ -31,6 +31,10 @@ package struct ChildRun: Sendable {
         package var environment: [String: String]
         /// What the process prints, both streams; made anew.
         package var output: String
+        /// Where it prints its errors; nil is where everything goes.
+        package var errors: String?
+        /// Standard output, and standard error without `errors`, is a pipe from which nobody reads any more.
+        package var isUnread = false
 
         package init(_ executable: String, _ arguments: [String], environment: [String: String] = [:], output: String) {
             self.executable = executable
@@ -42,8 +46,8 @@ package struct ChildRun: Sendable {
         /// As a shell would take it, for replaying.
         package var description: String {
             let variables = environment.sorted { $0.key < $1.key }.map { "\($0.key)='\($0.value)'" }
-            return (variables + [executable] + arguments.map { $0.contains(" ") ? "'\($0)'" : $0 })
-                .joined(separator: " ")
+            let words = variables + [executable] + arguments.map { $0.contains(" ") ? "'\($0)'" : $0 }
+            return (isUnread ? words + ["| :"] : words).joined(separator: " ")
         }
     }
 
@@ -61,8 +65,18 @@ package struct ChildRun: Sendable {
             unsafe posix_spawnattr_destroy(&attributes)
         }
         unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        unsafe posix_spawn_file_actions_addopen(&actions, 1, command.output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        unsafe posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        let unread = try command.isUnread ? Self.unreadPipe() : nil
+        defer { if let unread { _ = close(unread) } }
+        if let unread {
+            unsafe posix_spawn_file_actions_adddup2(&actions, unread, 1)
+        } else {
+            unsafe posix_spawn_file_actions_addopen(&actions, 1, command.output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        }
+        if let errors = command.errors {
+            unsafe posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        } else {
+            unsafe posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        }
         // The test runner blocks signals that its children must get.
         var none = sigset_t()
         var all = sigset_t()
@@ -84,6 +98,19 @@ package struct ChildRun: Sendable {
         }
         processID = started
         output = command.output
+    }
+
+    /// The writing end of a pipe whose reading end is closed.
+    private static func unreadPipe() throws(FileError) -> Int32 {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else {
+            throw FileError(
+                code: .other, operation: "make", path: "a pipe", message: unsafe String(cString: strerror(errno)),
+                errorNumber: errno)
+        }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        _ = close(ends[0])
+        return ends[1]
     }
 
     /// Runs to the end.

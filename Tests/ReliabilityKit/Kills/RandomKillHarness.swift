@@ -65,9 +65,12 @@ package struct RandomKillHarness: Sendable {
             {
                 environment["CAUSEWAY_KILL_AT"] = "\(point.rawValue):\(Int.random(in: 1...3, using: &random))"
             }
+            // Some are slowed down among their rows, so that kills meet batches that aren't committed.
+            let pause = Int.random(in: 0..<3, using: &random) == 0 ? Int.random(in: 2...8, using: &random) : 0
+            if pause > 0 { environment["CAUSEWAY_PAUSE_AT"] = "batchWritten:\(pause)" }
+            let slowed = pause * trial.subject.subject.rows / habits.batchRows
+            let milliseconds = Int.random(in: 0...Int(trial.subject.seconds * 1_200) + slowed, using: &random)
             let command = trial.command(environment: environment, habits: habits)
-            let wait = Double.random(in: 0...trial.subject.seconds * 1.2, using: &random)
-            let milliseconds = Int(wait * 1_000)
             trial.note(command, " & sleep \(Double(milliseconds) / 1_000); kill -9 $!")
             let process = try ChildRun(command)
             Pause.milliseconds(milliseconds)

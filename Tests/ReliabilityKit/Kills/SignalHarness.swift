@@ -1,7 +1,7 @@
 internal import CausewayPlatform
 
 /// Harness 3, third part: SIGINT and SIGTERM save a checkpoint and end with 130 and 143, a second one ends at once, and
-/// SIGUSR1 ends nothing.
+/// SIGUSR1 ends nothing; nor do SIGPIPE and SIGXFSZ, which the system sends by itself.
 package struct SignalHarness: Sendable {
     package static let name = "signals"
 
@@ -36,13 +36,45 @@ package struct SignalHarness: Sendable {
             }
             return settings.goesOn(tally)
         }
+        // Where entries wait for a commit, and none comes before the end.
+        let merged = subjects.filter { $0.subject.chain == .merged }
+        try ParallelCases.run(limit: settings.rounds(quick: 6, full: 60), threads: settings.threads) { round in
+            for subject in merged {
+                self.round("uncommitted \(round)", subject, tally) { trial in
+                    let random = SeededRandom(seed: settings.seed, harness: Self.name + " uncommitted", case: round)
+                    try interruptUncommitted(&trial, random, tally)
+                }
+            }
+            return settings.goesOn(tally)
+        }
         for (index, subject) in subjects.enumerated() {
             let first = index % 2 == 0 ? Self.interrupt : Self.terminate
             round("second signal", subject, tally) { try second(&$0, first, tally) }
             round("SIGUSR1", subject, tally) { try status(&$0, tally) }
+            round("SIGPIPE", subject, tally) { try OutputTrials.unread(&$0, errorsToo: index % 2 == 1) }
         }
+        try limitFiles(subjects, tally)
+        requireCheckpoints(tally)
         try FolderTree.remove(folder)
         return tally
+    }
+
+    private func limitFiles(_ subjects: [TrialSubject], _ tally: Tally) throws {
+        try ParallelCases.run(limit: settings.rounds(quick: 4, full: 40), threads: settings.threads) { number in
+            var random = SeededRandom(seed: settings.seed, harness: Self.name + " limits", case: number)
+            round("SIGXFSZ \(number)", subjects[number % subjects.count], tally) { trial in
+                if try OutputTrials.limited(&trial, &random) { tally.count("stopped by the limit for files") }
+            }
+            return settings.goesOn(tally)
+        }
+    }
+
+    private static let saved = "ended with a checkpoint"
+
+    /// Signals that all come before the rows or after them would show nothing.
+    private func requireCheckpoints(_ tally: Tally) {
+        guard !settings.stopsAtFailure, tally.result.details[Self.saved, default: 0] == 0 else { return }
+        tally.failed("no signal ended a run among its rows; nothing was shown")
     }
 
     private func round(
@@ -62,32 +94,132 @@ package struct SignalHarness: Sendable {
     /// Signals at random moments, until a run comes through.
     private func interrupt(_ trial: inout Trial, _ start: SeededRandom, _ tally: Tally) throws {
         var random = start
+        var saved: ProgressRow?
         for _ in 0..<Self.signalLimit {
-            let signal = Bool.random(using: &random) ? Self.interrupt : Self.terminate
-            let command = trial.command(habits: Trial.Habits(&random))
-            let milliseconds = Int(Double.random(in: 0...trial.subject.seconds * 1.1, using: &random) * 1_000)
-            trial.note(command, " & sleep \(Double(milliseconds) / 1_000); kill -\(signal) $!")
-            let before = try Self.work(of: trial)
-            let process = try ChildRun(command)
-            Pause.milliseconds(milliseconds)
-            process.send(signal)
-            let ending = process.wait(limit: 60)
-            let view = try trial.requireOldOrNew(after: ending)
-            switch ending {
-            case .exited(0): return try trial.requireFinished(wasNew: true)
-            case .exited(128 + signal): tally.count("ended with a checkpoint")
-            case .signalled(signal):
-                // Before the handler is in place there is nothing to save, after the swap nothing to stop.
-                guard try view == .new || Self.work(of: trial) == before else {
-                    throw trial.failure(
-                        "signal \(signal) ended the run in the middle, instead of its saving a checkpoint")
-                }
-                tally.count("before or after the work")
-            default:
-                throw trial.failure("\(ending) after signal \(signal): \(process.tail(bytes: 600))")
-            }
+            let habits = Self.talking(Trial.Habits(&random))
+            // Every other run is slowed down among its rows, so that signals meet them.
+            let pause = Bool.random(using: &random) ? Int.random(in: 2...10, using: &random) : 0
+            let slowed = pause * trial.subject.subject.rows / habits.batchRows
+            let moment = Int.random(in: 0...Int(trial.subject.seconds * 1_100) + slowed, using: &random)
+            let command = trial.command(
+                environment: pause > 0 ? ["CAUSEWAY_PAUSE_AT": "batchWritten:\(pause)"] : [:], habits: habits)
+            let ending = try signal(&trial, command, after: moment, &saved, &random, tally)
+            if ending == .exited(0) { return try trial.requireFinished(wasNew: true) }
         }
-        try trial.settle(habits: Trial.Habits(&random))
+        try settle(&trial, saved, &random)
+    }
+
+    /// A signal among rows of which no batch is committed yet; what is saved then is all that there is.
+    private func interruptUncommitted(_ trial: inout Trial, _ start: SeededRandom, _ tally: Tally) throws {
+        var random = start
+        var saved: ProgressRow?
+        for _ in 0..<Int.random(in: 1...2, using: &random) {
+            var habits = Self.talking(Trial.Habits(&random))
+            habits.checkpointInterval = Trial.Habits.uncommitted
+            let pause = Int.random(in: 4...12, using: &random)
+            let command = trial.command(
+                environment: ["CAUSEWAY_PAUSE_AT": "batchWritten:\(pause)"], habits: habits)
+            let batches = trial.subject.subject.rows / habits.batchRows + 4
+            let ending = try signal(
+                &trial, command, after: Int.random(in: 0...pause * batches, using: &random), &saved, &random, tally,
+                isAmongRows: true)
+            if ending == .exited(0) { return try trial.requireFinished(wasNew: true) }
+        }
+        try settle(&trial, saved, &random)
+    }
+
+    private static func talking(_ habits: Trial.Habits) -> Trial.Habits {
+        var habits = habits
+        habits.isQuiet = false
+        return habits
+    }
+
+    /// Runs undisturbed: from where the last run was saved, to the same store, cell by cell.
+    private func settle(_ trial: inout Trial, _ saved: ProgressRow?, _ random: inout SeededRandom) throws {
+        try trial.settle(habits: Self.talking(Trial.Habits(&random)))
+        try requireTakenUp(trial, saved, output: "settle")
+    }
+
+    /// A run that came to its end or that saved something has taken up at least what was saved before.
+    private func requireTakenUp(_ trial: Trial, _ saved: ProgressRow?, output: String) throws {
+        guard let saved else { return }
+        let text = ChildRun.tail(of: "\(trial.folder)/\(output).txt", bytes: 16 << 20)
+        let found = ResumedLine(in: text).map { ProgressRow(step: $0.index, rows: $0.rows) }
+        guard let found, found >= saved else {
+            throw trial.failure("\(saved) was saved, and \(found.map { "\($0)" } ?? "nothing") is taken up")
+        }
+    }
+
+    /// Starts a run and sends it a signal.
+    ///
+    /// - Parameters:
+    ///   - trial: of the run.
+    ///   - command: how it is run.
+    ///   - milliseconds: after its start, or after it has begun to make a store.
+    ///   - saved: what the runs before have saved; becomes what this one has.
+    ///   - random: chooses the signal.
+    ///   - tally: counts what became of it.
+    ///   - isAmongRows: whether to wait until it makes a store.
+    /// - Returns: how it ended: by itself or by the signal.
+    /// - Throws: what is wrong.
+    private func signal(
+        _ trial: inout Trial, _ command: ChildRun.Command, after milliseconds: Int, _ saved: inout ProgressRow?,
+        _ random: inout SeededRandom, _ tally: Tally, isAmongRows: Bool = false
+    ) throws -> ChildRun.Ending {
+        let signal = Bool.random(using: &random) ? Self.interrupt : Self.terminate
+        let seconds = Double(milliseconds) / 1_000
+        trial.note(command, " & sleep \(seconds)\(isAmongRows ? " # from step-1.sqlite on" : ""); kill -\(signal) $!")
+        let before = try Self.work(of: trial)
+        let process = try ChildRun(command)
+        if isAmongRows { try awaitRows(process, trial) }
+        Pause.milliseconds(milliseconds)
+        process.send(signal)
+        let ending = process.wait(limit: 60)
+        let view = try trial.requireOldOrNew(after: ending)
+        switch ending {
+        case .exited(0): try requireTakenUp(trial, saved, output: "run")
+        case .exited(128 + signal): try requireSaved(trial, code: 128 + signal, &saved, tally)
+        case .signalled(signal):
+            // Before the handler is in place there is nothing to save, after the swap nothing to stop.
+            guard try view == .new || Self.work(of: trial) == before else {
+                throw trial.failure("signal \(signal) ended the run in the middle, instead of its saving a checkpoint")
+            }
+            tally.count("before or after the work")
+        default: throw trial.failure("\(ending) after signal \(signal): \(process.tail(bytes: 600))")
+        }
+        return ending
+    }
+
+    /// A run that was stopped has saved what it had: not less than the run before, and it says so.
+    private func requireSaved(
+        _ trial: Trial, code: Int32, _ saved: inout ProgressRow?, _ tally: Tally
+    ) throws {
+        let now: ProgressRow?
+        do {
+            now = try ProgressRow(in: trial.workDirectory, scratch: trial.folder + "/progress")
+        } catch {
+            throw trial.failure("what was saved can't be read: \(error)")
+        }
+        guard let now else {
+            // Between two steps, before the first row, or at the swap.
+            saved = nil
+            return tally.count("ended before the rows or after them")
+        }
+        guard try trial.failureLine(code: code).isResumable else {
+            throw trial.failure("\(now) is saved, but the run says that nothing can be gone on with")
+        }
+        if let saved, now < saved { throw trial.failure("\(saved) was saved before, and now only \(now)") }
+        saved = now
+        tally.count(Self.saved)
+    }
+
+    /// Waits until a run makes a store; or has ended.
+    private func awaitRows(_ process: ChildRun, _ trial: Trial) throws {
+        let deadline = MonotonicClock.seconds() + 30
+        while process.isRunning, MonotonicClock.seconds() < deadline {
+            if try Files.exists(trial.workDirectory + "/step-1.sqlite") { return }
+            Pause.milliseconds(1)
+        }
     }
 
     /// What a run would change first: the work directory's files; nil without one. The lock is taken anew by every run.
@@ -102,7 +234,8 @@ package struct SignalHarness: Sendable {
 
     /// Starts a run that is held once its staging store is there, and waits until nothing moves any more.
     private func held(_ trial: inout Trial, milliseconds: Int) throws -> ChildRun {
-        let command = trial.command(environment: ["CAUSEWAY_PAUSE_AT": "stagingCreated:\(milliseconds)"])
+        var command = trial.command(environment: ["CAUSEWAY_PAUSE_AT": "stagingCreated:\(milliseconds)"])
+        command.errors = Self.errors(trial)
         trial.note(command, " # held before the rows")
         let process = try ChildRun(command)
         let started = MonotonicClock.seconds()
@@ -116,6 +249,9 @@ package struct SignalHarness: Sendable {
         }
         return process
     }
+
+    /// What the run prints on standard error.
+    private static func errors(_ trial: Trial) -> String { trial.folder + "/errors.txt" }
 
     private func second(_ trial: inout Trial, _ signal: Int32, _ tally: Tally) throws {
         let process = try held(&trial, milliseconds: Self.hold)
@@ -141,7 +277,11 @@ package struct SignalHarness: Sendable {
         process.send(Self.user1)
         let ending = process.wait(limit: 60)
         guard ending == .exited(0) else { throw trial.failure("SIGUSR1 ended the run: \(ending)") }
-        tally.count("SIGUSR1 lived through")
+        let said = ChildRun.tail(of: Self.errors(trial)).split(separator: "\n")
+        guard let line = said.first(where: { $0.hasPrefix("step 1 of ") }), line.contains("checkpoint") else {
+            throw trial.failure("SIGUSR1 isn't answered with a line of status on standard error: \(said)")
+        }
+        tally.count("SIGUSR1 answered")
         try trial.requireFinished()
     }
 }

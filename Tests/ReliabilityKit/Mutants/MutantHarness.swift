@@ -111,7 +111,9 @@ package struct MutantHarness: Sendable {
             return .unusable("\(ending): \(ChildRun.tail(of: command.output, bytes: 400))")
         }
         let harnesses = try JSONDecoder().decode(RunReport.self, from: Data(bytes)).harnesses
-        guard let result = harnesses.first?.result else { return .unusable("\(ending), an empty report") }
+        guard let report = harnesses.first else { return .unusable("\(ending), an empty report") }
+        if let breakdown = report.breakdown { return .unusable(breakdown) }
+        let result = report.result
         if !result.isClean { return .caught(result.failures.first ?? "\(result.rowsLost) rows lost") }
         // What was skipped as a whole has seen nothing, and proves nothing.
         return result.tried == 0 ? .unusable("nothing was tried") : .missed

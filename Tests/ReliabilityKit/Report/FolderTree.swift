@@ -5,6 +5,38 @@ package enum FolderTree {
     /// Levels; the harnesses' own folders are five deep.
     private static let depthLimit = 32
 
+    /// Every file in a folder and in the folders in it.
+    static func files(in path: String) throws(FileError) -> [(path: String, status: FileStatus)] {
+        try files(in: path, depth: 0)
+    }
+
+    private static func files(
+        in path: String, depth: Int
+    ) throws(FileError) -> [(path: String, status: FileStatus)] {
+        var result: [(path: String, status: FileStatus)] = []
+        for name in try Files.list(path).sorted() {
+            let status = try Files.linkStatus(of: path + "/" + name)
+            if status.kind != .directory {
+                result.append((path + "/" + name, status))
+            } else if depth < depthLimit {
+                result += try files(in: path + "/" + name, depth: depth + 1)
+            }
+        }
+        return result
+    }
+
+    /// The names in a folder with what the files hold; what a run writes into its lock is left out.
+    static func contents(of path: String) throws(FileError) -> [String: [UInt8]] {
+        var result: [String: [UInt8]] = [:]
+        for name in try Files.list(path) where name != "lock" {
+            result[name] = try Files.readFile(path + "/" + name, limit: contentLimit)
+        }
+        return result
+    }
+
+    /// Bytes of a file in a work directory of the harnesses' small stores, at most.
+    private static let contentLimit = 256 << 20
+
     /// Removes a file or a folder with everything in it; nothing where there is none.
     package static func remove(_ path: String) throws(FileError) {
         try remove(path, depth: 0)

@@ -52,6 +52,18 @@ package final class Tally: Sendable {
         return false
     }
 
+    /// As `judge`, for a case of which it shows only when it runs whether there is one: what gives false isn't counted.
+    ///
+    /// - Returns: whether it held; true also where there was none.
+    package func judgeWhereTried(_ label: String, kind: String? = nil, _ body: () throws -> Bool) -> Bool {
+        do {
+            if try body() { survived(kind) }
+            return true
+        } catch {
+            return judge(label, kind: kind) { throw error }
+        }
+    }
+
     /// Says that a part wasn't run.
     package func skip(_ reason: String) {
         state.withLock { $0.skipped.append(reason) }

@@ -84,12 +84,21 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The command's arguments for an in-place migration with many small batches.
+    ///
+    /// - Parameters:
+    ///   - store: its path.
+    ///   - batchRows: rows in a batch.
+    ///   - jobs: worker threads.
+    ///   - checkpointInterval: seconds; 0 commits every batch, above it a run of a small subject commits at its ends only.
+    ///   - extra: further arguments.
+    /// - Returns: what follows the command's name.
     package func arguments(
-        store: String, batchRows: Int = defaultBatchRows, jobs: Int = 1, extra: [String] = []
+        store: String, batchRows: Int = defaultBatchRows, jobs: Int = 1, checkpointInterval: Double = 0,
+        extra: [String] = []
     ) -> [String] {
         [
             "migrate", store, "--models", models, "--no-fuse", "--batch-size", String(batchRows), "--jobs",
-            String(jobs), "--checkpoint-interval", "0",
+            String(jobs), "--checkpoint-interval", String(checkpointInterval),
         ] + extra
     }
 

@@ -1,0 +1,165 @@
+import CausewayEngine
+import CausewaySQLite
+import Foundation
+import Testing
+
+/// Backups that somebody uses, or has used, when they are put back.
+@Suite("Rollback")
+struct BackupRollbackTests {
+    private func migrated(wal: Bool = false) throws -> Scenario {
+        let scenario = try Scenario(FailureTests.from, FailureTests.to, wal: wal, rows: FailureTests.rows)
+        try scenario.migrate()
+        return scenario
+    }
+
+    private func header(_ path: String) throws -> [UInt8] {
+        Array(try Data(contentsOf: URL(filePath: path)).prefix(20).suffix(2))
+    }
+
+    /// Everything but the index of a -wal, which every reader may make anew.
+    private func everything(_ scenario: Scenario) throws -> [String: String] {
+        try snapshot(scenario.folder).filter { !$0.key.hasSuffix("-shm") }
+    }
+
+    /// As a program does that opens the backup and dies.
+    private func writeToWAL(of path: String) throws {
+        let writer = try Connection(path: path, mode: .readWrite, hardening: .own)
+        try writer.setJournalMode(.wal)
+        try writer.setNoCheckpointOnClose(true)
+        try writer.execute("UPDATE ZTHING SET ZTEXT = 'late'")
+        try writer.close()
+    }
+
+    private func names(_ scenario: Scenario) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: scenario.folder).sorted()
+    }
+
+    @Test("a backup that nobody has touched comes back to the byte, in its mode", arguments: [true, false])
+    func untouched(wal: Bool) throws {
+        let scenario = try migrated(wal: wal)
+        let backup = try Data(contentsOf: URL(filePath: scenario.backup))
+        let outcome = try BackupRollback(store: scenario.store).run()
+        #expect(outcome.warnings.isEmpty)
+        #expect(try Data(contentsOf: URL(filePath: scenario.store)) == backup)
+        #expect(try header(scenario.store) == [1, 1])
+        let kept = URL(filePath: outcome.keptAt).lastPathComponent
+        #expect(try names(scenario) == ["Model.xcdatamodeld", "Store.sqlite", kept])
+    }
+
+    @Test("rows that stand only in the backup's -wal come back with it, and so does its mode")
+    func rowsInWAL() throws {
+        let scenario = try migrated()
+        let backup = scenario.backup
+        try writeToWAL(of: backup)
+        #expect(FileManager.default.fileExists(atPath: backup + "-wal"))
+        let outcome = try BackupRollback(store: scenario.store).run()
+        #expect(outcome.warnings.isEmpty)
+        #expect(try header(scenario.store) == [2, 2])
+        let kept = URL(filePath: outcome.keptAt).lastPathComponent
+        #expect(try names(scenario) == ["Model.xcdatamodeld", "Store.sqlite", kept])
+        #expect(try scenario.rows("SELECT ZTEXT FROM ZTHING") == ["'late'", "'late'"])
+    }
+
+    @Test("a backup that somebody has open in WAL mode is busy, and nothing changes")
+    func busyBackup() throws {
+        let scenario = try migrated()
+        let other = try Connection(path: scenario.backup, mode: .readWrite, hardening: .own)
+        try other.setJournalMode(.wal)
+        try other.execute("UPDATE ZTHING SET ZTEXT = 'late'")
+        let before = try everything(scenario)
+        #expect(try failure { _ = try BackupRollback(store: scenario.store).run() }.kind == .busy)
+        #expect(try everything(scenario) == before)
+        try other.execute("UPDATE ZTHING SET ZTEXT = 'later'")
+        try other.close()
+        _ = try BackupRollback(store: scenario.store).run()
+        #expect(try scenario.rows("SELECT ZTEXT FROM ZTHING") == ["'later'", "'later'"])
+    }
+
+    @Test("a program that has the backup open in rollback mode can't write to what is the store then")
+    func idleConnection() throws {
+        let scenario = try migrated()
+        let other = try Connection(path: scenario.backup, mode: .readWrite, hardening: .own)
+        #expect(try other.pragmaInteger("schema_version") > 0)
+        _ = try BackupRollback(store: scenario.store).run()
+        let bytes = try Data(contentsOf: URL(filePath: scenario.store))
+        #expect(throws: SQLiteError.self) { try other.execute("UPDATE ZTHING SET ZTEXT = 'late'") }
+        #expect(try Data(contentsOf: URL(filePath: scenario.store)) == bytes)
+    }
+
+    @Test("a store that somebody has open is busy; store and backup keep their modes")
+    func busyStore() throws {
+        let scenario = try migrated(wal: true)
+        let writer = try Connection(path: scenario.backup, mode: .readWrite, hardening: .own)
+        try writer.setJournalMode(.wal)
+        try writer.close()
+        let other = try Connection(path: scenario.store, mode: .readWrite, hardening: .own)
+        try other.execute("UPDATE ZTHING SET ZTEXT = 'new'")
+        #expect(try failure { _ = try BackupRollback(store: scenario.store).run() }.kind == .busy)
+        #expect(try header(scenario.backup) == [2, 2])
+        #expect(try header(scenario.store) == [2, 2])
+        #expect(try !names(scenario).contains { $0.contains("rolledback") })
+        try other.close()
+        let outcome = try BackupRollback(store: scenario.store).run()
+        #expect(try Database.rows("SELECT ZTEXT FROM ZTHING", in: outcome.keptAt) == ["'new'", "'new'"])
+    }
+
+    @Test("a backup that is the store itself, or a link, isn't one")
+    func otherNames() throws {
+        let scenario = try migrated()
+        let backup = scenario.backup
+        try FileManager.default.removeItem(atPath: backup)
+        try FileManager.default.linkItem(atPath: scenario.store, toPath: backup)
+        var before = try everything(scenario)
+        #expect(try failure { _ = try BackupRollback(store: scenario.store).run() }.kind == .undecided)
+        #expect(try everything(scenario) == before)
+        try FileManager.default.removeItem(atPath: backup)
+        try FileManager.default.createSymbolicLink(atPath: backup, withDestinationPath: "Store.sqlite")
+        before = try everything(scenario)
+        #expect(try failure { _ = try BackupRollback(store: scenario.store).run() }.kind == .undecided)
+        #expect(try everything(scenario) == before)
+    }
+
+    @Test("a store with more schema than any is refused before SQLite has parsed it")
+    func hugeSchema() throws {
+        let scenario = try migrated()
+        let connection = try Connection(path: scenario.store, mode: .readWrite, hardening: .own)
+        let comment = String(repeating: "x", count: 950_000)
+        try connection.begin(.immediate)
+        for table in 0..<60 { try connection.execute("CREATE TABLE t\(table) (a /* \(comment) */)") }
+        try connection.commit()
+        try connection.close()
+        let error = try failure { _ = try BackupRollback(store: scenario.store).run() }
+        #expect(error.kind == .sourceData)
+        #expect(error.message.contains("schema"), "\(error)")
+        #expect(scenario.backups.count == 1)
+    }
+
+    @Test("a work folder that can't be removed afterwards is a warning: what was done is done")
+    func workFolder() throws {
+        for isPurge in [true, false] {
+            let scenario = try migrated()
+            let backup = scenario.backup
+            try FileManager.default.createDirectory(
+                atPath: scenario.workDirectory, withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o700])
+            try FileManager.default.createDirectory(
+                atPath: scenario.workFile("seg-folder"), withIntermediateDirectories: false)
+            let warnings =
+                try isPurge
+                ? BackupPurge(store: scenario.store).run().warnings
+                : BackupRollback(store: scenario.store).run().warnings
+            #expect(warnings.count == 1)
+            #expect(warnings.first?.contains(".migration") == true)
+            #expect(!FileManager.default.fileExists(atPath: backup))
+        }
+    }
+
+    @Test("a purge takes a backup's sidecars along")
+    func purge() throws {
+        let scenario = try migrated()
+        try writeToWAL(of: scenario.backup)
+        let outcome = try BackupPurge(store: scenario.store).run()
+        #expect(outcome.removed.count == 1)
+        #expect(try names(scenario) == ["Model.xcdatamodeld", "Store.sqlite"])
+    }
+}

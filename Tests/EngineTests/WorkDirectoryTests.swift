@@ -1,0 +1,53 @@
+import CausewayEngine
+import Foundation
+import Testing
+
+/// The folder beside the store: where it may be, and what is tried in it before anything is begun.
+@Suite("Work directory")
+struct WorkDirectoryTests {
+    @Test("unfinished work in a folder in which everybody may rename isn't gone on with")
+    func openParent() throws {
+        let scenario = try Scenario.chain()
+        try scenario.interrupt(afterBatches: 3)
+        let before = try scenario.everything()
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: scenario.folder)
+        let error = try failure { _ = try scenario.rerun() }
+        #expect(error.kind == .cannotCreate)
+        #expect(error.remedy.contains("sticky"))
+        #expect(try scenario.everything() == before)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: scenario.folder)
+        #expect(try scenario.rerun().outcome.resumed != nil)
+        try scenario.expectChainDone()
+    }
+
+    @Test("a test link that a killed run left is in nobody's way")
+    func leftTestLink() throws {
+        let scenario = try Scenario.chain()
+        try FileManager.default.createDirectory(
+            atPath: scenario.workDirectory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        try Data().write(to: URL(filePath: scenario.workFile("lock")))
+        try FileManager.default.linkItem(atPath: scenario.workFile("lock"), toPath: scenario.workFile("link-test"))
+        try scenario.interrupt(afterBatches: 3)
+        #expect(!scenario.work.contains("link-test"))
+        try Data().write(to: URL(filePath: scenario.workFile("link-test")))
+        _ = try scenario.rerun()
+        try scenario.expectChainDone()
+    }
+
+    @Test("where no link can be made nothing is begun, and nothing stays")
+    func noLinks() throws {
+        let scenario = try Scenario.chain()
+        try FileManager.default.createDirectory(
+            atPath: scenario.workDirectory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        // A folder of this name is in the link's way, as a file system without links is.
+        try FileManager.default.createDirectory(
+            atPath: scenario.workFile("link-test"), withIntermediateDirectories: false)
+        let error = try failure { _ = try scenario.rerun() }
+        #expect(error.kind == .cannotCreate)
+        #expect(error.message.contains("hard link"))
+        #expect(error.remedy.contains("ext4"))
+        try FileManager.default.removeItem(atPath: scenario.workFile("link-test"))
+        _ = try scenario.rerun()
+        try scenario.expectChainDone()
+    }
+}

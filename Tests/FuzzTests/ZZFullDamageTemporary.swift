@@ -1,0 +1,22 @@
+import CausewayFuzzTargets
+import Foundation
+import Testing
+
+@Suite("ZZFull") struct ZZFull {
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["H2_COMMAND"] != nil)) func full() throws {
+        let e = ProcessInfo.processInfo.environment
+        let start = ContinuousClock.now
+        let result = try DamageHarness.run(
+            command: e["H2_COMMAND"] ?? "", seed: UInt64(e["H2_SEED"] ?? "1") ?? 1, isQuick: e["H2_FULL"] == nil,
+            fixtures: Corpus.package.appendingPathComponent("Fixtures").path, sharedStores: "/work/shared/stores",
+            scratch: "/dev/shm/h2", threads: 2, scale: Double(e["H2_SCALE"] ?? "1") ?? 1, findings: "/tmp/h2/findings",
+            say: { print($0) })
+        print("seconds", (ContinuousClock.now - start) / .seconds(1))
+        print(
+            "tried", result.tried, "survived", result.survived, "lost", result.rowsLost, "crashed", result.crashed,
+            "slowest", result.slowest)
+        for d in result.details.sorted(by: { $0.key < $1.key }) { print(d.key, d.value) }
+        try (result.unusual + ["FAILURES"] + result.failures + result.skipped).joined(separator: "\n").write(
+            toFile: "/tmp/h2/report.txt", atomically: true, encoding: .utf8)
+    }
+}

@@ -1,0 +1,22 @@
+import CausewayFuzzTargets
+import CausewayReliabilityKit
+
+extension Harness {
+    /// Harness 7; it is made of what the fuzz targets are made of, which the kit doesn't know.
+    static let damage = Harness("damage", "stores and checkpoints with damage, inputs made to do harm") { settings in
+        let folder = try settings.makeFolder("damage")
+        let found = try DamageHarness.run(
+            command: settings.causeway, seed: settings.seed, isQuick: settings.isQuick,
+            fixtures: Package.root + "/Fixtures", sharedStores: Package.root + "/../shared/stores", scratch: folder,
+            threads: settings.threads, scale: settings.scale,
+            findings: settings.keepsFailures ? settings.scratch + "/damage-findings" : nil, say: settings.say)
+        settings.dispose(folder, failed: false)
+        var result = HarnessResult(name: "damage")
+        result.tried = found.tried
+        result.survived = found.survived
+        result.rowsLost = found.rowsLost
+        result.details = found.details
+        for failure in found.failures { result.fail(failure) }
+        return HarnessReport(result: result, skipped: found.skipped)
+    }
+}

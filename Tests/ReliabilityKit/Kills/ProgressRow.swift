@@ -1,0 +1,80 @@
+internal import CausewayCheckpoint
+internal import CausewayPlatform
+internal import CausewaySQLite
+
+/// What the progress row of a staging store says, read past the engine (reliability.md §4.3).
+struct ProgressRow: Comparable, CustomStringConvertible {
+    static let table = "zz_causeway_progress"
+
+    /// Counted from 0.
+    let step: Int
+    /// Rows that are read, over all steps.
+    let rows: Int
+
+    var description: String { "step \(step + 1) with \(rows) rows" }
+
+    static func < (one: ProgressRow, other: ProgressRow) -> Bool { (one.step, one.rows) < (other.step, other.rows) }
+
+    init(step: Int, rows: Int) {
+        (self.step, self.rows) = (step, rows)
+    }
+
+    /// Bytes before the container: its length.
+    private static let lengthBytes = 8
+
+    /// Reads the row of the step that is under way in a work directory; nil where none has begun to save anything.
+    ///
+    /// - Parameters:
+    ///   - work: the work directory; it isn't touched.
+    ///   - scratch: a folder for copies, made anew.
+    /// - Throws: `HarnessError` where there is a row that can't be read.
+    init?(in work: String, scratch: String) throws {
+        guard try Files.exists(work + "/plan.json") else { return nil }
+        let names = Set(try Files.list(work))
+        let under = names.filter { name in
+            name.hasPrefix("step-") && name.hasSuffix(".sqlite") && !name.hasSuffix("-objects.sqlite")
+                && !names.contains(String(name.dropLast(".sqlite".count)) + ".verified.json")
+        }
+        guard let name = under.max() else { return nil }
+        try FolderTree.remove(scratch)
+        try Files.makeDirectory(scratch)
+        for file in [name, name + "-journal"] where names.contains(file) {
+            try FolderTree.copy(work + "/" + file, to: scratch + "/" + file)
+        }
+        let connection = try Connection(path: scratch + "/" + name, mode: .readWrite, hardening: .own)
+        guard let stored = try Self.stored(connection) else { return nil }
+        guard let length = Self.length(stored), length > 0, length <= stored.count - Self.lengthBytes else {
+            throw HarnessError("\(name): the progress row can't be read")
+        }
+        let content = try CheckpointContainer.decode(
+            Array(stored.dropFirst(Self.lengthBytes).prefix(length)), expecting: nil)
+        var reader = FieldReader(content.payload)
+        step = try reader.int()
+        // Stations that are done; the open one with its cursor.
+        _ = try reader.int()
+        if try reader.bool() {
+            _ = try reader.string()
+            _ = try reader.int()
+            for _ in 0..<3 { _ = try reader.signed() }
+        }
+        rows = try reader.int()
+        try connection.close()
+        try FolderTree.remove(scratch)
+    }
+
+    /// The row's blob; nil without a table, or without a blob in it.
+    static func stored(_ connection: borrowing Connection) throws(SQLiteError) -> [UInt8]? {
+        var tables = try connection.prepare("SELECT count(*) FROM sqlite_schema WHERE name = '\(table)'")
+        guard try tables.step(), tables.int64(at: 0) == 1 else { return nil }
+        var row = try connection.prepare("SELECT state FROM \(table)")
+        guard try row.step() else { return nil }
+        return row.bytes(at: 0)
+    }
+
+    /// The container's length, as the blob says.
+    static func length(_ stored: [UInt8]) -> Int? {
+        var reader = FieldReader(Array(stored.prefix(lengthBytes)))
+        guard let length = try? reader.fixed() else { return nil }
+        return Int(clamping: length)
+    }
+}

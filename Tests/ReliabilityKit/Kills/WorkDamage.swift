@@ -1,0 +1,96 @@
+internal import CausewayEngine
+internal import CausewayPlatform
+internal import CausewaySQLite
+internal import Foundation
+
+/// A file of a work directory that was damaged, and how the next run must take it (reliability.md §4.5).
+struct WorkDamage {
+    let name: String
+    /// The next run's exit code: 0, where what is left is enough, or counts as not there and is made anew; 76 or 77, where
+    /// the plan speaks of another store, or is another one.
+    let code: Int32
+
+    /// Bytes of a file of a work directory of the harness.
+    private static let fileLimit = 64 << 20
+    /// Where the blob of the progress row has its container's length, and the container itself.
+    private static let lengthBytes = 8
+
+    /// Changes a byte of a file of ours, cuts it short, or takes its progress row away. Files of rows are left out: what a
+    /// disk does to them, SQLite doesn't see, and the promise doesn't cover.
+    ///
+    /// - Parameters:
+    ///   - work: the work directory.
+    ///   - store: the store's path.
+    ///   - random: chooses.
+    /// - Returns: nil where nothing is there that can be damaged.
+    /// - Throws: what the file system or SQLite say.
+    static func make(in work: String, store: String, _ random: inout SeededRandom) throws -> WorkDamage? {
+        let names = try Files.list(work).filter { name in
+            name != "lock" && !name.hasSuffix("-journal") && !name.hasSuffix("-objects.sqlite")
+        }
+        for name in names.sorted().shuffled(using: &random) {
+            let path = work + "/" + name
+            if name.hasSuffix(".sqlite") {
+                if try damageProgress(path, &random) { return WorkDamage(name: name, code: 0) }
+                continue
+            }
+            let before = try Files.readFile(path, limit: fileLimit)
+            var after = before
+            if before.isEmpty || Int.random(in: 0..<4, using: &random) == 0 {
+                after = Array(before.prefix(Int.random(in: 0...max(0, before.count - 1), using: &random)))
+            } else {
+                after[Int.random(in: 0..<before.count, using: &random)] ^= UInt8.random(in: 1...255, using: &random)
+            }
+            guard let code = try code(name, before, after, store: store) else { continue }
+            try Files.writeFileDurably(path, after)
+            return WorkDamage(name: name, code: code)
+        }
+        return nil
+    }
+
+    /// The code for a file's damage; nil where it would be no damage but another truth.
+    private static func code(_ name: String, _ before: [UInt8], _ after: [UInt8], store: String) throws -> Int32? {
+        switch name {
+        case "plan.json":
+            guard let old = record(before, PlanRecord.self), let new = record(after, PlanRecord.self) else { return 0 }
+            if new.format != old.format || new.migration.count != old.migration.count { return 77 }
+            if !new.migration.allSatisfy(\.isHexDigit) { return 77 }
+            if new.source.bytes != old.source.bytes || new.source.header != old.source.header { return 76 }
+            return new.fingerprint == old.fingerprint ? 0 : 77
+        case "swap.json":
+            // An intent that calls the old store the new one can't be told from a true one.
+            guard let intent = record(after, SwapIntent.self) else { return 0 }
+            return try Files.linkStatus(of: store).inode == intent.destination.inode ? nil : 0
+        // Records of a verification, checkpoints and segments are proofs and copies: without them the work is done again.
+        default: return 0
+        }
+    }
+
+    private static func record<Record: Decodable>(_ bytes: [UInt8], _ type: Record.Type) -> Record? {
+        // What can't be read is what is asked.
+        try? JSONDecoder().decode(type, from: Data(bytes))
+    }
+
+    /// Damages the progress row: a byte of it, its type, or all of it. A staging store without it is left as it is.
+    ///
+    /// - Returns: whether there was one.
+    private static func damageProgress(_ path: String, _ random: inout SeededRandom) throws -> Bool {
+        let connection = try Connection(path: path, mode: .readWrite, hardening: .own)
+        guard let stored = try ProgressRow.stored(connection), stored.count > lengthBytes else { return false }
+        let container = ProgressRow.length(stored).map { min($0, stored.count - lengthBytes) } ?? 0
+        let place = Int.random(in: 0..<lengthBytes + max(1, container), using: &random)
+        let table = ProgressRow.table
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0: try connection.execute("DELETE FROM \(table)")
+        case 1: try connection.execute("UPDATE \(table) SET state = 5")
+        case 2: try connection.execute("UPDATE \(table) SET state = substr(state, 1, \(place))")
+        default:
+            var bytes = stored
+            bytes[place] ^= UInt8.random(in: 1...255, using: &random)
+            var update = try connection.prepare("UPDATE \(table) SET state = ?")
+            try update.bind(bytes, at: 1)
+            try update.run()
+        }
+        return true
+    }
+}
