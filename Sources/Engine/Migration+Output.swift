@@ -5,6 +5,7 @@ import CausewayStoreFormat
 extension Migration {
     func runToOutput(_ output: String, from source: StoreLocation) throws(EngineError) -> Outcome {
         let destination = try StoreLocation(new: output)
+        try ExternalFiles.refuseShared(from: source, to: destination)
         let hasWork: Bool
         do {
             hasWork = try Files.exists(destination.workDirectory)

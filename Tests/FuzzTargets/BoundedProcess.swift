@@ -4,8 +4,11 @@ import Foundation
 struct BoundedProcess {
     /// Limits of one child.
     struct Limits: Sendable {
-        /// Seconds of wall time; a child that takes longer is killed and counts as hung.
+        /// Seconds of processor time, of all threads; a child that takes more is killed and counts as hung. What else the
+        /// machine does has no part in it.
         var seconds = 60.0
+        /// As many times as long may it take by the clock, for a child that waits instead of computing.
+        static let patience = 6.0
         /// KiB of address space. A debug build needs about 200 MiB with its threads' stacks.
         var memoryKibibytes = 3 << 20
         /// Blocks of 512 bytes of any one file: 2 GiB.
@@ -31,7 +34,8 @@ struct BoundedProcess {
         defer { try? file.close() }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        let script = "ulimit -c 0; ulimit -v \(limits.memoryKibibytes); ulimit -f \(limits.fileBlocks); exec \"$@\""
+        let script =
+            "ulimit -c 0; ulimit -t \(Int(limits.seconds.rounded(.up))); ulimit -v \(limits.memoryKibibytes); ulimit -f \(limits.fileBlocks); exec \"$@\""
         process.arguments = ["-c", script, "sh", command] + arguments
         process.environment = ProcessInfo.processInfo.environment.merging(
             ["SWIFT_BACKTRACE": "enable=no", "COLUMNS": "80"]) { $1 }
@@ -42,14 +46,16 @@ struct BoundedProcess {
         process.terminationHandler = { _ in ended.signal() }
         let start = ContinuousClock.now
         try process.run()
-        if ended.wait(timeout: .now() + limits.seconds) == .timedOut {
+        if ended.wait(timeout: .now() + limits.seconds * Limits.patience) == .timedOut {
             kill(process.processIdentifier, SIGKILL)
             ended.wait()
             end = .hung
         } else {
-            end =
-                process.terminationReason == .exit
-                ? .exit(process.terminationStatus) : .signal(process.terminationStatus)
+            switch (process.terminationReason, process.terminationStatus) {
+            case (.exit, let code): end = .exit(code)
+            case (_, SIGXCPU): end = .hung
+            case (_, let signal): end = .signal(signal)
+            }
         }
         seconds = (ContinuousClock.now - start) / .seconds(1)
         text = String(decoding: try Data(contentsOf: output).prefix(1 << 20), as: UTF8.self)

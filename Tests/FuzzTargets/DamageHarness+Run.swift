@@ -27,7 +27,7 @@ extension DamageHarness {
     /// - Throws: where the harness itself can't work.
     package static func run(
         command: String, seed: UInt64, isQuick: Bool, fixtures: String, sharedStores: String?, scratch: String,
-        threads: Int = 2, scale: Double = 1, findings: String? = nil, say: @Sendable (String) -> Void
+        threads: Int = 2, scale: Double = 1, findings: String? = nil, say: @escaping @Sendable (String) -> Void
     ) throws -> Result {
         let harness = DamageHarness(command: command, folder: scratch, threads: threads, findings: findings)
         let variants = max(1, Int((Double(isQuick ? Self.variants.quick : Self.variants.full) * scale).rounded()))
@@ -45,7 +45,7 @@ extension DamageHarness {
             let migrated = subjects.count { $0.oracle != nil }
             result.details["stores"] = subjects.count
             result.details["stores that are migrated"] = migrated
-            let stores = try harness.damagedStores(subjects, variants: variants, seed: seed)
+            let stores = try harness.damagedStores(subjects, variants: variants, seed: seed, say: say)
             result.details["damaged stores"] = stores.tried
             say("    \(stores.tried) damaged copies of \(subjects.count) stores, \(stores.failures.count) failures")
             result.add(stores)

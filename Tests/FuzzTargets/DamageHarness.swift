@@ -66,13 +66,19 @@ package struct DamageHarness: Sendable {
         self.findings = findings
     }
 
+    /// After so many damaged stores a line says how far it is.
+    private static let report = 500
+
     /// Tries `variants` damaged copies of each subject; those without an oracle aren't migrated.
     ///
     /// - Throws: where the harness itself fails: a full disk, no more processes.
     func damagedStores(
-        _ subjects: [(subject: DamageSubject, oracle: RowOracle?)], variants: Int, seed: UInt64
+        _ subjects: [(subject: DamageSubject, oracle: RowOracle?)], variants: Int, seed: UInt64,
+        say: @escaping @Sendable (String) -> Void = { _ in }
     ) throws -> Result {
-        try Workers.run(subjects.count * variants, threads: threads) { index in
+        let count = subjects.count * variants
+        return try Workers.run(count, threads: threads) { index in
+            if index > 0, index % Self.report == 0 { say("    \(index) of \(count) damaged stores") }
             // Neighbours in time are of different stores: small and large ones are mixed.
             let (place, variant) = (index % subjects.count, index / subjects.count)
             let damage = StoreDamage(seed: seed &+ UInt64(variant) &+ UInt64(place) &* 10_000)

@@ -3,6 +3,14 @@ import Foundation
 import Testing
 
 @Suite("ZZFull") struct ZZFull {
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["H2_TIMES"] != nil)) func times() throws {
+        for name in DamageHarness.hostileInputs {
+            func cpu(_ who: Int32) -> Int { var r = rusage(); _ = unsafe getrusage(who, &r); return r.ru_utime.tv_sec * 1000 + r.ru_utime.tv_usec / 1000 + r.ru_stime.tv_sec * 1000 + r.ru_stime.tv_usec / 1000 }
+            let a = (cpu(0), cpu(-1))
+            let r = try DamageHarness(command: ProcessInfo.processInfo.environment["H2_COMMAND"] ?? "", folder: "/dev/shm/h2").hostile([name])
+            print("TIME", cpu(0) - a.0, cpu(-1) - a.1, name, r.refused.keys.sorted(), r.failures)
+        }
+    }
     @Test(.enabled(if: ProcessInfo.processInfo.environment["H2_COMMAND"] != nil)) func full() throws {
         let e = ProcessInfo.processInfo.environment
         let start = ContinuousClock.now

@@ -49,7 +49,7 @@ package struct DiskSizeHarness: Sendable {
             }
             return settings.goesOn(tally)
         }
-        try FolderTree.remove(folder)
+        settings.dispose(folder, failed: !tally.result.isClean)
         return tally
     }
 

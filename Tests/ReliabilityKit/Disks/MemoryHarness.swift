@@ -42,7 +42,7 @@ package struct MemoryHarness: Sendable {
                     return settings.goesOn(tally)
                 }
             }
-            try FolderTree.remove(folder)
+            settings.dispose(folder, failed: !tally.result.isClean)
             return tally
         #endif
     }

@@ -36,7 +36,7 @@ package struct PowerCutHarness: Sendable {
                 tally.skip("\(Self.name) on \(system.type): \(error)")
             }
         }
-        try FolderTree.remove(folder)
+        settings.dispose(folder, failed: !tally.result.isClean)
         return tally
     }
 

@@ -93,7 +93,7 @@ package struct FaultHarness: Sendable {
                 try run(course, mode, isWhole ? Density.all.scaled(by: settings.scale) : density, tally)
             }
         }
-        try FolderTree.remove(folder)
+        settings.dispose(folder, failed: !tally.result.isClean)
         return tally
     }
 

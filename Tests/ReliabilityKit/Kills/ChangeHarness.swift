@@ -44,7 +44,7 @@ package struct ChangeHarness: Sendable {
             run(all[index].0, all[index].1, all[index].2, index, tally)
             return settings.goesOn(tally)
         }
-        try FolderTree.remove(folder)
+        settings.dispose(folder, failed: !tally.result.isClean)
         return tally
     }
 

@@ -53,7 +53,7 @@ package struct KillPointHarness: Sendable {
             tally.failed("\(point.rawValue): no chain comes by this place; it isn't wired, or the chains are too small")
         }
         tally.count("places", points.count - missed.count)
-        try FolderTree.remove(folder)
+        settings.dispose(folder, failed: !tally.result.isClean)
         return tally
     }
 

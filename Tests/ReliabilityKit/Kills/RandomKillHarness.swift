@@ -37,7 +37,7 @@ package struct RandomKillHarness: Sendable {
             self.round(round, subjects[round % subjects.count], tally)
             return settings.goesOn(tally)
         }
-        try FolderTree.remove(folder)
+        settings.dispose(folder, failed: !tally.result.isClean)
         return tally
     }
 

@@ -55,7 +55,7 @@ package struct SignalHarness: Sendable {
         }
         try limitFiles(subjects, tally)
         requireCheckpoints(tally)
-        try FolderTree.remove(folder)
+        settings.dispose(folder, failed: !tally.result.isClean)
         return tally
     }
 

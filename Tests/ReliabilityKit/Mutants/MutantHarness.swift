@@ -38,7 +38,7 @@ package struct MutantHarness: Sendable {
         let folder = try settings.makeFolder(Self.name)
         var controls = Controls()
         for mutant in mutants { try run(mutant, folder, tally, &controls) }
-        try FolderTree.remove(folder)
+        settings.dispose(folder, failed: !tally.result.isClean)
         return tally
     }
 

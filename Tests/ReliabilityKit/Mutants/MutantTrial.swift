@@ -21,7 +21,7 @@ package struct MutantTrial: Sendable, Hashable {
         let explorer = MutantTrial("explorer", scale: 4, seeds: 3)
         let swap = MutantTrial("swap", scale: 4)
         let faults = MutantTrial(FaultHarness.name, scale: 4, seeds: 3)
-        let changes = MutantTrial(ChangeHarness.name, scale: 4, seeds: 2)
+        let changes = MutantTrial(ChangeHarness.name, seeds: 2)
         let contest = MutantTrial(ConcurrencyHarness.name, scale: 2, seeds: 3)
         switch mutant {
         case .progressFirst, .progressAfter, .cursorTooEarly, .keysForgotten: return [kills, explorer]

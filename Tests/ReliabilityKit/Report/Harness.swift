@@ -99,6 +99,7 @@ package struct Harness: Sendable {
         for chain in chains {
             var explorer = CrashExplorer.Settings(Subject(chain, seed: settings.seed))
             explorer.jobs = settings.threads
+            explorer.stopsAtFailure = settings.stopsAtFailure
             // A broken variant is traced as what it is: that it doesn't succeed is no surprise.
             explorer.work.mutant = ProcessInfo.processInfo.environment["CAUSEWAY_MUTANT"]
             adjust(&explorer)
