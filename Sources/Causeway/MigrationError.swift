@@ -45,7 +45,10 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
             (cannotCreate, "the work directory or the output can't be created or trusted"),
             (inputOutput, "input, output or a full disk; run again when it is mended, to resume"),
             (busy, "the store is in use, or another migrator works on it; run again when it is free"),
-            (undecided, "the state on disk isn't recognised, or the store has changed; a decision is needed"),
+            (
+                undecided,
+                "the state on disk isn't recognised, the store has changed, or --no-resume met work; decide what to do"
+            ),
             (foreignCheckpoint, "unfinished work belongs to another plan, tool or format; --restart discards it"),
             (plan, "a model, a mapping or the path between versions is wrong"),
             (interrupted, "interrupted (SIGINT), a checkpoint is saved; run again to resume"),

@@ -21,8 +21,8 @@ extension MigrationOptions {
         case full
     }
 
-    /// What becomes of a source row that no pass can make anything of: a value that its attribute's type can't hold, text
-    /// that is no UTF-8 where it must be changed.
+    /// What becomes of a source row that no pass can make anything of: one that lacks a value which the new version
+    /// demands and has no default for, or whose entity is abstract in the new version or unknown to the old one.
     public enum BadRows: String, Hashable, Sendable, CaseIterable {
         /// The migration stops; the error names the row.
         case fail

@@ -143,6 +143,7 @@ extension MigrationSummary {
         peakMemoryBytes = Int(ProcessUsage.current().peakResidentBytes)
         warnings = outcome.warnings
         wasCurrent = outcome.prepared.steps.isEmpty
+        wasSwappedBefore = outcome.wasSwapped
     }
 }
 

@@ -32,4 +32,7 @@ public struct MigrationSummary: Hashable, Sendable, Codable {
     public var warnings: [String]
     /// Whether the store had the target version already and was not touched.
     public var wasCurrent: Bool
+    /// Whether an earlier run had put the new store in place before it was ended: this one only cleared away what built
+    /// it. `wasCurrent` is true too.
+    public var wasSwappedBefore = false
 }

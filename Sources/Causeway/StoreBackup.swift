@@ -30,6 +30,8 @@ public struct StoreBackup: Hashable, Sendable {
         public var restored: String
         /// Where the store is that was there before.
         public var keptAt: String
+        /// What the user should know.
+        public var warnings: [String] = []
     }
 
     /// Puts the backup back at the store's path, with one rename. The store that is there gets another name, with all that
@@ -41,7 +43,9 @@ public struct StoreBackup: Hashable, Sendable {
     public func rollback() throws(MigrationError) -> Rollback {
         do throws(EngineError) {
             let outcome = try BackupRollback(store: store, backup: backup).run()
-            return Rollback(store: outcome.store, restored: outcome.restored, keptAt: outcome.keptAt)
+            return Rollback(
+                store: outcome.store, restored: outcome.restored, keptAt: outcome.keptAt,
+                warnings: outcome.warnings)
         } catch {
             throw MigrationError(error)
         }
@@ -55,6 +59,8 @@ public struct StoreBackup: Hashable, Sendable {
         public var removed: [String]
         /// Bytes that they had.
         public var bytes: Int
+        /// What the user should know.
+        public var warnings: [String] = []
     }
 
     /// Removes the backup, or all of them where none is named: there is no way back then.
@@ -65,7 +71,8 @@ public struct StoreBackup: Hashable, Sendable {
     public func purge() throws(MigrationError) -> Purge {
         do throws(EngineError) {
             let outcome = try BackupPurge(store: store, backup: backup).run()
-            return Purge(store: outcome.store, removed: outcome.removed, bytes: outcome.bytes)
+            return Purge(
+                store: outcome.store, removed: outcome.removed, bytes: outcome.bytes, warnings: outcome.warnings)
         } catch {
             throw MigrationError(error)
         }

@@ -71,7 +71,9 @@ public struct MigrateCommand: AsyncParsableCommand {
         watch.end()
         text.finish()
         switch result {
-        case .success(let summary): try report(summary, lines)
+        case .success(let summary):
+            if !json { text.warn(of: summary) }
+            try report(summary, lines)
         case .failure(let error):
             // A cancelled task can't say which signal cancelled it.
             let code = error.code == .interrupted && watch.isTermination ? MigrationError.Code.terminated : error.code

@@ -25,6 +25,7 @@ public struct RollbackCommand: ParsableCommand {
             try StoreBackup(store: arguments.store, backup: arguments.backup).rollback()
         }
         guard !arguments.json else { return try printResult([try JSONText.document(outcome)]) }
+        for warning in outcome.warnings { StandardStream.error.writeLine("warning: \(warning)") }
         try printResult([
             "\(outcome.store): the original is back (it was \(outcome.restored))",
             "The store that was there is kept as \(outcome.keptAt); remove it when nobody needs it.",
@@ -55,6 +56,7 @@ public struct PurgeBackupCommand: ParsableCommand {
             try StoreBackup(store: arguments.store, backup: arguments.backup).purge()
         }
         guard !arguments.json else { return try printResult([try JSONText.document(outcome)]) }
+        for warning in outcome.warnings { StandardStream.error.writeLine("warning: \(warning)") }
         guard !outcome.removed.isEmpty else { return try printResult(["\(outcome.store): there is no backup"]) }
         let files = Figures.count(outcome.removed.count, "backup", "backups")
         try printResult(outcome.removed.map { "removed \($0)" } + ["\(files), \(Figures.bytes(outcome.bytes))"])

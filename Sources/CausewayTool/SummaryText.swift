@@ -7,6 +7,10 @@ struct SummaryText {
     let output: String?
 
     var lines: [String] {
+        if summary.wasSwappedBefore {
+            let place = "\(summary.store): an earlier run had put version \(summary.targetVersion) in place"
+            return ["\(place); what built it is cleared away"] + backup
+        }
         guard !summary.wasCurrent else {
             let written = output == nil ? "the store wasn't touched" : "nothing was written"
             return ["\(summary.store) is at version \(summary.targetVersion) already: nothing to do, \(written)"]
@@ -27,14 +31,17 @@ struct SummaryText {
                     + "\(Figures.count(summary.rejectedRows, "row", "rows")) rejected, "
                     + "\(Figures.count(summary.defaultedValues, "value", "values")) replaced by the default")
         }
-        if let backup = summary.backup {
-            lines.append("The original is kept as \(backup).")
-            let arguments = "\(Self.quoted(summary.store)) --backup \(Self.quoted(backup))"
-            lines.append("To undo, or to remove the original, while no program uses the store:")
-            lines.append("  \(Self.command) rollback \(arguments)")
-            lines.append("  \(Self.command) purge-backup \(arguments)")
-        }
-        return lines
+        return lines + backup
+    }
+
+    private var backup: [String] {
+        guard let backup = summary.backup else { return [] }
+        let arguments = "\(Self.quoted(summary.store)) --backup \(Self.quoted(backup))"
+        return [
+            "The original is kept as \(backup).",
+            "To undo, or to remove the original, while no program uses the store:",
+            "  \(Self.command) rollback \(arguments)", "  \(Self.command) purge-backup \(arguments)",
+        ]
     }
 
     /// What this executable was called by: a team's own has another name.

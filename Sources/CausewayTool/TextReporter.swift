@@ -88,6 +88,15 @@ final class TextReporter: Sendable {
         state.withLock { say(text, &$0) }
     }
 
+    /// Says what only the end has shown; the plan's warnings were said at its beginning.
+    func warn(of summary: MigrationSummary) {
+        guard verbosity > .quiet else { return }
+        state.withLock { state in
+            let said = Set(state.plan?.warnings ?? [])
+            for warning in summary.warnings where !said.contains(warning) { say("warning: \(warning)", &state) }
+        }
+    }
+
     /// Removes the line, so that results and errors stand alone.
     func finish() {
         state.withLock { erase(&$0) }

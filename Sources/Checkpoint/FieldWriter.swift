@@ -27,12 +27,12 @@ package struct FieldWriter: Sendable {
         write(Int64(value))
     }
 
-    /// One byte, 0 or 1.
     /// How many elements follow, for `FieldReader.count`: an unsigned varint.
     package mutating func write(count: Int) {
         write(UInt64(clamping: count))
     }
 
+    /// One byte, 0 or 1.
     package mutating func write(_ value: Bool) {
         bytes.append(value ? 1 : 0)
     }

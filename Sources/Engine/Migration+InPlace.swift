@@ -87,7 +87,8 @@ private struct InPlaceRun {
         var found = try UnfinishedWork(
             in: directory.path, for: location, isOutput: false, discards: request.resume == .restart)
         if found.state == .swapped {
-            if let outcome = try finished() { return outcome }
+            let backup = found.intent.map { location.directory + "/" + $0.backup }
+            if let outcome = try finished(backup) { return outcome }
             // An earlier migration is complete, and this one leads on from it.
             try directory.clear()
             found = try UnfinishedWork(in: directory.path, for: location, isOutput: false)
@@ -124,7 +125,7 @@ private struct InPlaceRun {
     private mutating func owned(
         _ found: UnfinishedWork, wasWAL: Bool?, _ descriptor: StoreDescriptor, _ directory: borrowing WorkDirectory
     ) throws(EngineError) -> Migration.Outcome {
-        let store = try SourceStore.owning(location, wasWAL: wasWAL, hasWork: found.plan != nil)
+        let store = try takenOver(wasWAL: wasWAL, hasWork: found.plan != nil)
         KillPoint.reach(.storeOwned)
         do throws(EngineError) {
             // Again: until the lock was held, a program could end a transaction that it had begun before.
@@ -138,6 +139,18 @@ private struct InPlaceRun {
             // by the next run.
             if !keepsWork { try? directory.clear() }
             store.release(keepingWork: keepsWork)
+            throw error
+        }
+    }
+
+    private func takenOver(wasWAL: Bool?, hasWork: Bool) throws(EngineError) -> SourceStore {
+        do throws(EngineError) {
+            return try SourceStore.owning(location, wasWAL: wasWAL, hasWork: hasWork)
+        } catch {
+            var error = error
+            // The store is open already, and its folder was just written to: what can't be opened now is for want of
+            // descriptors or memory, or the disk's fault.
+            if error.kind == .missing { error.kind = .inputOutput }
             throw error
         }
     }
@@ -184,7 +197,7 @@ private struct InPlaceRun {
     }
 
     /// The new store is in place since an earlier run; nil where it isn't the one that is asked for.
-    private mutating func finished() throws(EngineError) -> Migration.Outcome? {
+    private mutating func finished(_ backup: String?) throws(EngineError) -> Migration.Outcome? {
         let prepared: PreparedMigration
         do throws(EngineError) {
             prepared = try migration.prepare(location, history)
@@ -202,6 +215,7 @@ private struct InPlaceRun {
         var outcome = Migration.Outcome(
             store: location.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
         outcome.wasSwapped = true
+        if let backup, (try? Files.exists(backup)) == true { outcome.backup = backup }
         return outcome
     }
 
@@ -213,12 +227,14 @@ private struct InPlaceRun {
 }
 
 extension Migration {
-    /// Writes the plan: from now on there is work that can be gone on with.
+    /// Writes the plan: from now on there is work that can be gone on with. `externalBytes` are what will be copied beside
+    /// the new store at the end.
     func begin(
         _ prepared: PreparedMigration, _ fingerprint: PlanFingerprint, _ identity: SourceIdentity, _ store: SourceStore,
-        in directory: borrowing WorkDirectory
+        externalBytes: Int = 0, in directory: borrowing WorkDirectory
     ) throws(EngineError) -> PlanRecord {
-        try requireSpace(prepared.diskBytes, at: directory.path)
+        let (needed, overflow) = prepared.diskBytes.addingReportingOverflow(externalBytes)
+        try requireSpace(overflow ? .max : needed, at: directory.path)
         // Once there is a plan, what lies there counts as its own.
         try SideFiles.requireAbsent([("--rejects", request.rejects), ("--key-map", request.keyMap)])
         let plan = PlanRecord(

@@ -115,7 +115,9 @@ private struct OutputRun {
         if let begun = found.plan {
             plan = begun
         } else {
-            plan = try migration.begin(prepared, fingerprint, identity, store, in: directory)
+            let external = ExternalFiles(from: source, to: destination)
+            plan = try migration.begin(
+                prepared, fingerprint, identity, store, externalBytes: try external.bytes, in: directory)
         }
         hasPlan = true
         let steps = StepSequence(
@@ -123,7 +125,9 @@ private struct OutputRun {
         let staging = try steps.build(from: store, isWAL: plan.sourceIsWAL, in: directory, &outcome)
         migration.events(.phaseBegan("swap"))
         try migration.cancellation.check()
-        try ExternalFiles(from: source, to: destination).copy()
+        outcome.warnings += try ExternalFiles(
+            from: source, to: destination, ignoresOwnership: request.ignoresOwnership
+        ).copy(cancellation: migration.cancellation)
         KillPoint.reach(.externalFilesLinked)
         let swap = StoreSwap(
             staging: staging, plan: plan, timeout: request.swapTimeout, ignoresOwnership: request.ignoresOwnership,

@@ -10,20 +10,30 @@ extension Connection {
     ///
     /// - Throws: `.sourceData` where the schema is beyond the limits or damaged, `.busy` where it can't be read now.
     static func owning(_ location: StoreLocation) throws(EngineError) -> Connection {
-        do throws(SQLiteError) {
+        do {
             var connection = try Connection(path: location.path, mode: .readWrite, hardening: .untrusted)
             try connection.setAuthorization(.readOnly)
             // Reads the header and parses nothing; before it, the page size is SQLite's own.
             _ = try connection.pragmaInteger("schema_version")
-            let pageSize = try connection.pragmaInteger("page_size")
-            try connection.loadSchema(
-                maximumRows: StoreSchema.maximumObjects, maximumBytes: StoreSchema.maximumBytes,
-                pageSize: Int(clamping: pageSize))
+            try connection.loadStoreSchema(pageSize: Int(clamping: try connection.pragmaInteger("page_size")))
             try connection.setAuthorization(.unrestricted)
             return connection
         } catch {
-            guard error.code == .tooBig else { throw EngineError(reading: error, during: location.path) }
-            throw EngineError(StoreFormatError(.limitExceeded, error.message), path: location.path)
+            throw EngineError(error, during: location.path)
+        }
+    }
+
+    /// Has SQLite parse the schema, within the limits of every store.
+    ///
+    /// - Parameter pageSize: the database's, in bytes.
+    /// - Throws: `StoreFormatError` beyond the limits, `SQLiteError` where the file can't be read.
+    mutating func loadStoreSchema(pageSize: Int) throws {
+        do throws(SQLiteError) {
+            try loadSchema(
+                maximumRows: StoreSchema.maximumObjects, maximumBytes: StoreSchema.maximumBytes, pageSize: pageSize)
+        } catch {
+            guard error.code == .tooBig else { throw error }
+            throw StoreFormatError(.limitExceeded, error.message)
         }
     }
 }

@@ -72,6 +72,7 @@ package final class SourceStore: @unchecked Sendable {
     ///   - location: where it is.
     ///   - wasWAL: what the header said when earlier work began, whose fold has changed it; nil: what it says now.
     ///   - hasWork: whether unfinished work counts on the store as it is.
+    /// - Returns: the store, with writers kept away from it until it is released.
     /// - Throws: `.busy` where others use it, or why it can't be opened.
     static func owning(
         _ location: StoreLocation, wasWAL: Bool? = nil, hasWork: Bool = false
@@ -115,7 +116,7 @@ package final class SourceStore: @unchecked Sendable {
             try connection.setAuthorization(.readOnly)
             try connection.setBusyTimeout(milliseconds: Self.busyTimeout)
             try connection.begin(.deferred)
-            try Self.loadSchema(&connection, pageSize: file.header.pageSize)
+            try connection.loadStoreSchema(pageSize: file.header.pageSize)
             connection.setProgressHandler(everyInstructions: Self.instructionsPerLook, shouldStop: Self.budget())
             pageSize = try connection.pragmaInteger("page_size")
             autoVacuum = try connection.pragmaInteger("auto_vacuum")
@@ -146,16 +147,6 @@ package final class SourceStore: @unchecked Sendable {
         return {
             looks += 1
             return looks > looksAtMost
-        }
-    }
-
-    private static func loadSchema(_ connection: inout Connection, pageSize: Int) throws {
-        do throws(SQLiteError) {
-            try connection.loadSchema(
-                maximumRows: StoreSchema.maximumObjects, maximumBytes: StoreSchema.maximumBytes, pageSize: pageSize)
-        } catch {
-            guard error.code == .tooBig else { throw error }
-            throw StoreFormatError(.limitExceeded, error.message)
         }
     }
 

@@ -110,12 +110,16 @@ struct StepRun {
     }
 
     private func end(_ ledger: StepLedger, after error: EngineError) throws(EngineError) {
-        if error.isFailedSync {
-            if !Mutant.isOn(.trustAfterSyncError) { try place.removeFiles() }
-        } else if error.isResumable {
-            // Where even this fails, what the last commit saved is there all the same.
-            try? ledger.saveBeforeEnding()
+        var isCondemned = error.isFailedSync
+        if !isCondemned, error.isResumable {
+            do throws(EngineError) {
+                try ledger.saveBeforeEnding()
+            } catch {
+                // What the last commit saved is there all the same, unless it is now that an fsync has failed.
+                isCondemned = error.isFailedSync
+            }
         }
+        if isCondemned, !Mutant.isOn(.trustAfterSyncError) { try place.removeFiles() }
     }
 
     // MARK: - Stations

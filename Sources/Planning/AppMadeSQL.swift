@@ -13,10 +13,11 @@ package enum AppMadeSQL {
     ]
     /// Words of the language that a parenthesis follows, and type names with a length.
     private static let words: Set<String> = [
-        "and", "as", "between", "bigint", "binary", "blob", "by", "case", "char", "character", "check", "clob", "collate",
-        "columns", "decimal", "default", "distinct", "double", "else", "exists", "float", "from", "glob", "in", "int",
-        "integer", "is", "isnull", "key", "like", "nchar", "not", "null", "numeric", "nvarchar", "on", "or", "real",
-        "select", "table", "text", "then", "timestamp", "unique", "values", "varbinary", "varchar", "varying", "when",
+        "and", "as", "between", "bigint", "binary", "blob", "by", "case", "char", "character", "check", "clob",
+        "collate", "columns", "decimal", "default", "distinct", "double", "else", "exists", "float", "from", "glob",
+        "in", "int", "integer", "is", "isnull", "key", "like", "nchar", "not", "null", "numeric", "nvarchar", "on",
+        "or", "real", "select", "table", "text", "then", "timestamp", "unique", "values", "varbinary", "varchar",
+        "varying", "when",
         "where",
     ]
     /// What follows these is a name, whatever it is called.

@@ -35,7 +35,10 @@ struct BoundedProcess {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         let script =
-            "ulimit -c 0; ulimit -t \(Int(limits.seconds.rounded(.up))); ulimit -v \(limits.memoryKibibytes); ulimit -f \(limits.fileBlocks); exec \"$@\""
+            """
+            ulimit -c 0; ulimit -S -t \(Int(limits.seconds.rounded(.up))); ulimit -v \(limits.memoryKibibytes); \
+            ulimit -f \(limits.fileBlocks); exec "$@"
+            """
         process.arguments = ["-c", script, "sh", command] + arguments
         process.environment = ProcessInfo.processInfo.environment.merging(
             ["SWIFT_BACKTRACE": "enable=no", "COLUMNS": "80"]) { $1 }

@@ -2,8 +2,14 @@ import Foundation
 
 /// One damaged store: what the commands do with it, and what must hold.
 struct DamagedStore {
-    /// Exit codes that a refusal of a damaged store may have (reliability.md §4.6).
-    static let refusals: Set<Int32> = [65, 66, 70, 73, 74, 75, 76, 77, 78]
+    /// Exit codes that a refusal by `inspect` or `verify` may have (reliability.md §4.6): the data are bad. 74 stands for
+    /// a schema format that SQLite doesn't know, which it gives no code of its own.
+    private static let lookingRefusals: Set<Int32> = [65, 74]
+    /// What `migrate` may say besides: verification found what the damage did to the new store, and nothing was swapped;
+    /// or metadata and cache are damaged so that no version is the store's.
+    private static let migrationRefusals: Set<Int32> = lookingRefusals.union([70, 78])
+    /// The one message that 74 may have.
+    private static let unknownFormat = "unsupported file format"
     /// A sound one of these stores takes under a second.
     private static let limits = BoundedProcess.Limits(seconds: 10, memoryKibibytes: 2 << 20)
 
@@ -71,7 +77,7 @@ struct DamagedStore {
         let process = try start(arguments)
         switch process.end {
         case .exit(0): count("\(arguments[0]): exit 0")
-        case .exit(let code) where Self.refusals.contains(code): note(code, arguments[0], process)
+        case .exit(let code) where Self.lookingRefusals.contains(code): note(code, arguments[0], process)
         default: fail(arguments[0], process)
         }
         requireExactBytes(arguments[0])
@@ -90,7 +96,7 @@ struct DamagedStore {
             count("migrate: exit 0")
             try judge(output)
             if !inPlace { requireExactBytes("migrate") }
-        case .exit(let code) where Self.refusals.contains(code):
+        case .exit(let code) where Self.migrationRefusals.contains(code):
             note(code, "migrate", process)
             result.refused[code, default: 0] += 1
             try requireUntouched()
@@ -168,6 +174,7 @@ struct DamagedStore {
 
     private mutating func note(_ code: Int32, _ command: String, _ process: BoundedProcess) {
         count("\(command): exit \(code)")
+        if code == 74, !process.text.contains(Self.unknownFormat) { fail(command, process) }
         if code != 65 { result.unusual.append("\(command): exit \(code): \(title): \(process.text.prefix(300))") }
     }
 

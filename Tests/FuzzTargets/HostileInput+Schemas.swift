@@ -98,18 +98,18 @@ extension HostileInput {
             let ground = try HostileGround(folder)
             try ground.editSchema([
                 """
-                WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 60000) \
+                WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 20100) \
                 INSERT INTO sqlite_master SELECT 'table', 't' || x, 't' || x, 2, 'CREATE TABLE t' || x || '(a)' FROM c;
                 """
             ])
             return ground.run(exits: [65])
         },
-        HostileInput("100 MiB of schema") { folder in
+        HostileInput("more than 32 MiB of schema") { folder in
             let ground = try HostileGround(folder)
             let columns = (0..<1_900).map { "column_number_\($0) INTEGER" }.joined(separator: ",")
             try ground.editSchema([
                 """
-                WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 2000) \
+                WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 800) \
                 INSERT INTO sqlite_master SELECT 'table', 't' || x, 't' || x, 2, \
                 'CREATE TABLE t' || x || '(\(columns))' FROM c;
                 """

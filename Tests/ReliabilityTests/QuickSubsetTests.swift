@@ -11,7 +11,7 @@ struct QuickSubsetTests {
 
     @Test("calls that fail")
     func faults() throws {
-        try HarnessRun.expectClean("faults", atLeast: 15, scale: 0.35)
+        try HarnessRun.expectClean("faults", atLeast: 15, scale: 0.3)
     }
 
     @Test("a failed fsync and a power cut together")

@@ -53,7 +53,8 @@ struct UnfinishedWork {
             }
             let staging = try FileIdentity(of: work + "/" + intent.staging)
             facts.hasStaging =
-                staging.map { $0.isSameFile(as: intent.destination) && $0.isSameContent(as: intent.destination) } ?? false
+                staging.map { $0.isSameFile(as: intent.destination) && $0.isSameContent(as: intent.destination) }
+                ?? false
             let backup = try FileIdentity(of: location.directory + "/" + intent.backup)
             facts.hasBackup = backup?.isSameContent(as: intent.source) ?? false
         } catch {

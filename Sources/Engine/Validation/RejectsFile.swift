@@ -81,7 +81,8 @@ package final class RejectsFile {
             isSynced = true
         } catch {
             // Asking again would get a yes over lines that are lost: the step begins anew, and writes them anew.
-            var failure = EngineError(.inputOutput, "\(path): \(error.message)", remedy: "check the disk, then run again")
+            var failure = EngineError(
+                .inputOutput, "\(path): \(error.message)", remedy: "check the disk, then run again")
             failure.isFailedSync = error.operation == "sync"
             throw failure
         }
