@@ -1,5 +1,13 @@
 #include "causeway_platform.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+int causeway_lock_range(int descriptor, int64_t start, int64_t length) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
+    return fcntl(descriptor, F_SETLK, &lock);
+}
+
 #ifdef __linux__
 #include <sys/xattr.h>
 

@@ -71,8 +71,9 @@ package struct BackupRollback {
         // Before any lock: looking at a file by another means would drop it.
         let wasWAL = try requireSound(backup)
         let kept = location.path + ".rolledback-" + String(backup.path.suffix(8))
-        try exchange(location, backup, wasWAL: wasWAL, keepingAs: kept)
+        let users = try exchange(location, backup, wasWAL: wasWAL, keepingAs: kept)
         var outcome = Outcome(store: location.path, restored: backup.path, keptAt: kept)
+        if !users.isEmpty { outcome.warnings.append(StoreHandover.warning(users, location.path)) }
         if wasWAL { outcome.warnings += restoreWAL(location) }
         return outcome
     }
@@ -93,9 +94,10 @@ package struct BackupRollback {
     /// Seconds to wait for readers to end.
     private static let timeout = 10.0
 
+    /// - Returns: who still has the file open that was the store.
     private func exchange(
         _ location: StoreLocation, _ backup: StoreLocation, wasWAL: Bool, keepingAs kept: String
-    ) throws(EngineError) {
+    ) throws(EngineError) -> [FileUser] {
         let isWAL = try Self.isWAL(location)
         let descriptor = try StoreDescriptor(location)
         defer { withExtendedLifetime(descriptor) {} }
@@ -115,11 +117,13 @@ package struct BackupRollback {
             backupGuard.release(keepingWork: false)
             throw error
         }
-        // Both have another name now: nothing may be written through the old one.
+        // Both have another name now: nothing may be written through the old one. The new store's lock is kept until nobody
+        // has the old one open (`StoreHandover`).
         storeGuard.abandon()
-        backupGuard.abandon()
+        defer { backupGuard.abandon() }
         do {
             try Files.syncDirectory(location.directory)
+            return StoreHandover.waitForUsers(of: try Files.status(of: kept))
         } catch {
             throw EngineError(
                 .inputOutput, "\(location.path): the backup is in place, but not provenly for good: \(error.message)",

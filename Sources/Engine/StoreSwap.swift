@@ -20,6 +20,8 @@ struct StoreSwap {
     ) throws(EngineError) -> (backup: String, warnings: [String]) {
         let location = store.location
         let backup = location.path + plan.backupSuffix
+        // Before the attributes are copied: the old store's permissions may forbid to write.
+        let file = try opened()
         let warnings = try prepare(like: location)
         KillPoint.reach(.externalFilesLinked)
         try store.lockForSwap(timeout: timeout, cancellation: cancellation)
@@ -30,9 +32,26 @@ struct StoreSwap {
         if Mutant.isOn(.rawClose) { _ = try? Files.readPrefix(of: location.path, length: 1) }
         try work.write(try intent(location, backup: backup, source: descriptor.identity()))
         try link(location, as: backup, descriptor)
+        let handover = try StoreHandover(file, from: try status(of: backup), at: location.path)
         try rename(to: location, backup: backup)
         store.swapped()
-        return (backup, warnings)
+        return (backup, warnings + handover.end())
+    }
+
+    private func opened() throws(EngineError) -> OpenFile {
+        do {
+            return try OpenFile(staging, mode: .readWrite)
+        } catch {
+            throw EngineError(.inputOutput, "\(staging): \(error.message)")
+        }
+    }
+
+    private func status(of path: String) throws(EngineError) -> FileStatus {
+        do {
+            return try Files.status(of: path)
+        } catch {
+            throw EngineError(.inputOutput, "\(path): \(error.message)")
+        }
     }
 
     /// Gives the new store a name at which nothing is yet.

@@ -31,10 +31,21 @@ package struct EvaluationError: Error, Hashable, Sendable, CustomStringConvertib
     package var code: Code
     /// What is wrong; names entity, property and row, never a value.
     package var message: String
+    /// What the objects' owner said, where reading them failed.
+    package var cause: (any Error)?
 
-    package init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
+        self.cause = cause
+    }
+
+    /// The cause is told by the message.
+    package static func == (one: Self, other: Self) -> Bool { one.code == other.code && one.message == other.message }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(code)
+        hasher.combine(message)
     }
 
     package var description: String { message }

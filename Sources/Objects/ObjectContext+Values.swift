@@ -188,7 +188,7 @@ extension EvaluationError {
         switch error.code {
         case .missing, .unknownEntity, .unknownProperty: self.init(.missing, error.message)
         case .type: self.init(.type, error.message)
-        default: self.init(.reading, error.message)
+        default: self.init(.reading, error.message, cause: error)
         }
     }
 }

@@ -58,8 +58,8 @@ struct RunCommand: ParsableCommand {
 
     func run() throws {
         if list {
-            let width = Harness.all.map(\.name.count).max() ?? 0
-            for harness in Harness.all {
+            let width = Harness.every.map(\.name.count).max() ?? 0
+            for harness in Harness.every {
                 print(harness.name.padding(toLength: width + 2, withPad: " ", startingAt: 0) + harness.purpose)
             }
             return
@@ -89,9 +89,9 @@ struct RunCommand: ParsableCommand {
     }
 
     private func chosen() throws -> [Harness] {
-        guard let only else { return Harness.all }
+        guard let only else { return Harness.every }
         return try only.split(separator: ",").map { name in
-            guard let harness = Harness.named(String(name)) else {
+            guard let harness = Harness.every.first(where: { $0.name == name }) else {
                 throw ValidationError("--only: there is no harness “\(name)”; --list shows them.")
             }
             return harness

@@ -16,7 +16,9 @@ extension EngineError {
             return
         }
         let place = ([step.joined(separator: " → "), mapping] + (row.map { [$0] } ?? [])).joined(separator: ", ")
-        if let cause = (error as? ObjectError)?.cause, cause.isOfSystem {
+        // An expression that reads a row carries the row's error.
+        let origin = (error as? EvaluationError)?.cause ?? error
+        if let cause = (origin as? ObjectError)?.cause, cause.isOfSystem {
             self.init(writing: cause, during: place)
             return
         }

@@ -184,6 +184,8 @@ package struct SignalHarness: Sendable {
             guard try view == .new || Self.work(of: trial) == before else {
                 throw trial.failure("signal \(signal) ended the run in the middle, instead of its saving a checkpoint")
             }
+            // The next run finds the new store, and nothing to take up.
+            if view == .new { saved = nil }
             tally.count("before or after the work")
         default: throw trial.failure("\(ending) after signal \(signal): \(process.tail(bytes: 600))")
         }

@@ -1,0 +1,34 @@
+internal import CausewayCPlatform
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// A POSIX lock for writing on bytes of a file, which keeps out all other processes that ask for one, for reading too.
+///
+/// It goes when this process closes *any* descriptor of the file.
+package struct RangeLock: ~Copyable {
+    private let file: OpenFile
+
+    /// Takes the lock, or fails at once.
+    ///
+    /// - Parameters:
+    ///   - file: Open for reading and writing.
+    ///   - start: The first byte; it may be beyond the file's end.
+    ///   - length: Bytes.
+    /// - Throws: `.busy` where another process has a lock there.
+    package init(_ file: consuming OpenFile, start: Int64, length: Int64) throws(FileError) {
+        let (descriptor, path) = (file.descriptor, file.path)
+        do throws(FileError) {
+            _ = try SystemCall.run("lock", path) { causeway_lock_range(descriptor, start, length) }
+        } catch {
+            // POSIX lets the system choose between the two.
+            guard error.code == .permissionDenied else { throw error }
+            throw FileError(
+                code: .busy, operation: "lock", path: path, message: "another program has the file open")
+        }
+        self.file = file
+    }
+}
