@@ -29,6 +29,7 @@ struct StoreHandover: ~Copyable {
     ///   - file: the new store, open for reading and writing.
     ///   - old: the file that has the name.
     ///   - path: the name.
+    /// - Throws: `.busy` where another program has the new store open already, `.inputOutput`.
     init(_ file: consuming OpenFile, from old: FileStatus, at path: String) throws(EngineError) {
         do {
             lock = try RangeLock(file, start: Self.lockStart, length: Self.lockLength)

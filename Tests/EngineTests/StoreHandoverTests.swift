@@ -1,0 +1,54 @@
+import CausewayEngine
+import CausewayPlatform
+import Foundation
+import Testing
+
+/// Who has the old file open when the new one gets its name could take the new store's journals for its own.
+@Suite("The handover to the new store")
+struct StoreHandoverTests {
+    /// A program that has a file open for some seconds.
+    private static func holder(of path: String, seconds: Double) throws -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sleep")
+        process.arguments = ["\(seconds)"]
+        process.standardInput = FileHandle(forReadingAtPath: path)
+        try process.run()
+        return process
+    }
+
+    @Test("the swap ends when nobody has the old file open any more")
+    func waits() throws {
+        let scenario = try Scenario.chain()
+        let holder = try Self.holder(of: scenario.store, seconds: 0.7)
+        let old = try Files.status(of: scenario.store)
+        guard let users = Files.otherUsers(of: old) else {
+            // Not on this system: the swap waits for a fixed time.
+            holder.waitUntilExit()
+            return
+        }
+        #expect(users.map(\.processID) == [holder.processIdentifier])
+        let outcome = try Migration(scenario.request(to: "V4")).run()
+        #expect(Files.otherUsers(of: old) == [])
+        #expect(outcome.warnings == outcome.prepared.warnings)
+        holder.waitUntilExit()
+        try scenario.expectChainDone()
+    }
+
+    @Test("who keeps it open is named in a warning, and the store is migrated all the same")
+    func warns() throws {
+        let scenario = try Scenario.chain()
+        let holder = try Self.holder(of: scenario.store, seconds: 60)
+        defer {
+            // SIGTERM may be blocked where tests run, and the child inherits that.
+            kill(holder.processIdentifier, SIGKILL)
+            holder.waitUntilExit()
+        }
+        let outcome = try Migration(scenario.request(to: "V4")).run()
+        if Files.otherUsers(of: try Files.status(of: scenario.store)) != nil {
+            let warning = try #require(outcome.warnings.last)
+            #expect(warning.contains("sleep (process \(holder.processIdentifier))"))
+            #expect(warning.contains("end it before anything writes"))
+        }
+        try scenario.expectChainDone()
+    }
+}
