@@ -46,6 +46,11 @@ struct StoreFile {
                     : "\(path): not an SQLite database, or an encrypted one",
                 remedy: "give the path of a Core Data store of type SQLite")
         }
+        guard header.hasKnownVersions else {
+            throw EngineError(
+                .sourceData, "\(path): the file is damaged: its header names a format that SQLite doesn't write",
+                remedy: "copy the store again, or restore a backup")
+        }
         // While a -wal holds pages, the main file's own size says nothing.
         if walBytes == 0, let pages = header.pageCount, Int64(pages) * Int64(header.pageSize) > status.size {
             throw EngineError(

@@ -7,6 +7,9 @@ package struct DatabaseHeader: Hashable, Sendable {
     package let pageSize: Int
     /// Both version bytes are 2: the database is in WAL mode.
     package let isWAL: Bool
+    /// Both version bytes are 1 or 2: SQLite writes no others, and takes a database with another write version for one that
+    /// may only be read.
+    package let hasKnownVersions: Bool
     /// Pages, as the last writer left them; nil where that writer didn't keep the number.
     package let pageCount: Int?
 
@@ -17,6 +20,7 @@ package struct DatabaseHeader: Hashable, Sendable {
         pageSize = size == 1 ? 65_536 : size
         guard pageSize >= 512, pageSize & (pageSize - 1) == 0 else { return nil }
         isWAL = bytes[18] == 2 && bytes[19] == 2
+        hasKnownVersions = (1...2).contains(bytes[18]) && (1...2).contains(bytes[19])
         func word(_ offset: Int) -> UInt32 {
             bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
         }

@@ -32,7 +32,7 @@ struct XMLScanner {
         } else if follows("<![CDATA[") {
             try pass("<![CDATA[", until: "]]>")
         } else if follows("<?") {
-            try pass("<?", until: "?>")
+            try passInstruction()
         } else if follows("<!DOCTYPE") {
             try passDoctype(doctype)
         } else if follows("<!") {
@@ -105,9 +105,7 @@ struct XMLScanner {
         guard cursor < bytes.count, bytes[cursor] == UInt8(ascii: ">"), Self.isExternalIdentifier(words) else {
             throw forbiddenDoctype()
         }
-        for index in position...cursor where bytes[index] != UInt8(ascii: "\n") && bytes[index] != UInt8(ascii: "\r") {
-            bytes[index] = UInt8(ascii: " ")
-        }
+        blank(position..<cursor + 1)
         position = cursor + 1
     }
 
@@ -124,6 +122,43 @@ struct XMLScanner {
         error(
             .forbiddenDeclaration,
             "The document type is more than the name of an external file; remove the DOCTYPE declaration.")
+    }
+
+    /// Takes what stands there from the parser; lines and columns are kept.
+    private mutating func blank(_ range: Range<Int>) {
+        for index in range where bytes[index] != UInt8(ascii: "\n") && bytes[index] != UInt8(ascii: "\r") {
+            bytes[index] = UInt8(ascii: " ")
+        }
+    }
+
+    // MARK: - Processing instructions
+
+    /// The XML declaration is the parser's. Instructions mean nothing to us, and FoundationXML on Linux traps at one without
+    /// data (`<?a?>`): the parser never sees them.
+    private mutating func passInstruction() throws(XMLError) {
+        let start = position
+        let isFirst = start == 0 || (start == 3 && bytes[0] == 0xEF)
+        try pass("<?", until: "?>")
+        let target = bytes[(start + 2)..<(position - 2)].prefix { !Self.isSpace($0) }
+        guard let first = target.first, first >= 0x80 || Self.isNameStart(first) else {
+            throw error(.malformed, "A processing instruction has no name.")
+        }
+        guard target.count == 3, String(decoding: target, as: UTF8.self).lowercased() == "xml" else {
+            // Blanks among an element's text would be text.
+            guard !hasElement else {
+                throw error(.forbiddenDeclaration, "There is a processing instruction among the elements; remove it.")
+            }
+            return blank(start..<position)
+        }
+        // Without data, it isn't the declaration either.
+        guard isFirst, start + 2 + target.count < position - 2 else {
+            throw error(.malformed, "The XML declaration is empty or not at the document's beginning.")
+        }
+    }
+
+    private static func isNameStart(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || byte == UInt8(ascii: "_")
+            || byte == UInt8(ascii: ":")
     }
 
     // MARK: - Tags and sections

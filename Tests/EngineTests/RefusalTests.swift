@@ -115,6 +115,19 @@ struct RefusalTests {
         try scenario.expectChainDone()
     }
 
+    @Test("a header with a format that SQLite doesn't write is damage, not a lack of permission", arguments: [18, 19])
+    func unknownFormat(offset: Int) throws {
+        let scenario = try Scenario.chain()
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: scenario.store))
+        bytes[offset] = 3
+        try bytes.write(to: URL(fileURLWithPath: scenario.store))
+        let error = try failure { _ = try scenario.rerun() }
+        #expect(error.kind == .sourceData)
+        #expect(error.message.contains("damaged"))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: scenario.store)) == bytes)
+        #expect(scenario.work.isEmpty)
+    }
+
     @Test("backups can't be put back or removed while work is unfinished")
     func backups() throws {
         let scenario = try Scenario.chain()

@@ -34,7 +34,7 @@ struct ExplorerTests {
         var settings = CrashExplorer.Settings(Subject(.staged, state: .clean))
         settings.only = "10:d:all,n:none"
         let result = try CrashExplorer(settings).run()
-        #expect(result.unique == 1)
+        #expect(result.different == 1)
         #expect(result.isClean, "\(result.failures)")
     }
 
@@ -48,13 +48,13 @@ struct ExplorerTests {
         settings.stopsAtFailure = true
         settings.jobs = 2
         let result = try CrashExplorer(settings).run()
-        #expect(!result.isClean, "\(mutant): \(result.unique) states, none of them is bad")
+        #expect(!result.isClean, "\(mutant): \(result.different) states, none of them is bad")
     }
 
     private func expectClean(_ settings: CrashExplorer.Settings) throws {
         let result = try CrashExplorer(settings).run()
         #expect(result.isClean, "\(result.failures.joined(separator: "\n"))")
-        #expect(result.unique > 20)
-        #expect(result.survived == result.unique)
+        #expect(result.different > 20)
+        #expect(result.survived == result.different)
     }
 }

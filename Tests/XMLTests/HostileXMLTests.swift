@@ -60,6 +60,19 @@ struct HostileXMLTests {
         #expect(try XMLTree(parsing: Array(text.utf8), doctype: .allowExternalIdentifierOnly).root.line == 4)
     }
 
+    @Test("instructions before the root element are passed over, lines kept; the parser would trap at one without data")
+    func instructions() throws {
+        for text in ["<?a?>", "<?a ?>", "<?xml-stylesheet href='x'?>", "<?a\n?>", "<?xml version='1.0'?><?b?>"] {
+            let root = try XMLTree(parsing: Array((text + "\n<a/>").utf8)).root
+            #expect(root.line == text.count { $0 == "\n" } + 2)
+        }
+        for text in ["<??>", "<? ?>", "<?xml?>", "<?XML?>", "<?1?>", " <?xml version='1.0'?>", "<?a?><?xml?>"] {
+            #expect(code(text + "<a/>", .refuse) == .malformed, "\(text)")
+        }
+        for text in ["<a><?b?></a>", "<a/><?b?>"] { #expect(code(text, .refuse) == .forbiddenDeclaration) }
+        #expect(code("<a><![CDATA[<?b?>]]></a>", .refuse) == nil)
+    }
+
     @Test("other encodings than UTF-8 are refused")
     func encodings() {
         let text = "<?xml version=\"1.0\" encoding=\"UTF-16\"?><a/>"

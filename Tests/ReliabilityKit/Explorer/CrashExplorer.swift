@@ -123,7 +123,7 @@ package struct CrashExplorer: Sendable {
         }
         if worker == 0 {
             result.tried = walk.tried
-            result.unique = number
+            result.repeated = walk.tried - number
             result.details["operations"] = exploration.trace.operations.count
             result.details["crash points"] = walk.points
         }

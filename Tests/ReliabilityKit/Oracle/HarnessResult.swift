@@ -6,8 +6,10 @@ package struct HarnessResult: Sendable, Codable {
     package var name: String
     /// Crash points, fault points, kills, rounds: whatever the harness repeats.
     package var tried = 0
-    /// Different states among them, where the harness knows.
-    package var unique = 0
+    /// Those among them that are the same as one that was tried before, and weren't tried again.
+    package var repeated = 0
+    /// Those that were tried indeed.
+    package var different: Int { tried - repeated }
     package var survived = 0
     /// The first failures, in words, each with what replays it.
     package private(set) var failures: [String] = []
@@ -34,7 +36,7 @@ package struct HarnessResult: Sendable, Codable {
     /// Takes in what another run of the same harness has found.
     package mutating func add(_ other: HarnessResult) {
         tried += other.tried
-        unique += other.unique
+        repeated += other.repeated
         survived += other.survived
         rowsLost += other.rowsLost
         failed += other.failed

@@ -8,7 +8,7 @@ package struct ReportTable {
         self.reports = reports
     }
 
-    private static let heads = ["HARNESS", "TRIED", "SURVIVED", "FAILED", "ROWS LOST", "SECONDS"]
+    private static let heads = ["HARNESS", "TRIED", "DIFFERENT", "SURVIVED", "FAILED", "ROWS LOST", "SECONDS"]
 
     package var lines: [String] {
         var rows = [Self.heads] + reports.map(Self.row)
@@ -31,7 +31,7 @@ package struct ReportTable {
     private static func row(_ report: HarnessReport) -> [String] {
         let result = report.result
         return [
-            result.name, "\(result.tried)", "\(result.survived)", "\(result.failed)", "\(result.rowsLost)",
+            result.name, "\(result.tried)", "\(result.different)", "\(result.survived)", "\(result.failed)", "\(result.rowsLost)",
             String(format: "%.1f", report.seconds),
         ]
     }
@@ -40,7 +40,6 @@ package struct ReportTable {
     private static func remarks(_ report: HarnessReport) -> [String] {
         let result = report.result
         var lines: [String] = []
-        if result.unique > 0 { lines.append("\(result.name): \(result.unique) different states") }
         if !result.details.isEmpty {
             let figures = result.details.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
             lines.append("\(result.name): \(figures.joined(separator: ", "))")
