@@ -50,7 +50,6 @@ struct StagingSeal {
     private static let vacuumedPages = 64
 
     private func sync() throws(EngineError) {
-        guard !Mutant.isOn(.noSealSync) else { return }
         do {
             try Files.syncFile(path)
             try Files.syncDirectory(Paths.parent(of: path))

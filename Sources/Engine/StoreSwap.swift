@@ -103,7 +103,7 @@ struct StoreSwap {
         do {
             let refused = try Files.copyAttributes(from: source.path, to: staging, ignoringOwner: ignoresOwnership)
             KillPoint.reach(.attributesCopied)
-            if !Mutant.isOn(.noSealSync) { try Files.syncFile(staging) }
+            try Files.syncFile(staging)
             try Files.syncDirectory(Paths.parent(of: staging))
             KillPoint.reach(.stagingSynced)
             return refused.map { "\(source.path): the extended attribute \($0) can't be given to the new store" }

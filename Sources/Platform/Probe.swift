@@ -60,8 +60,6 @@ package enum Mutant: String, CaseIterable, Sendable {
     case progressFirst, progressAfter
     /// SQLite doesn't sync the staging store; nobody syncs `plan.json`; folders are never synced.
     case noStagingSync, noPlanSync, noDirectorySync
-    /// The store is sealed without a sync of file and folder.
-    case noSealSync
     /// Two renames instead of link and rename; the new store is put in place before it is verified.
     case twoRenames, swapBeforeVerification
     /// `-wal` and `-journal` aren't removed and not looked for; the store isn't locked against writers.

@@ -26,7 +26,7 @@ package struct MutantTrial: Sendable, Hashable {
         switch mutant {
         case .progressFirst, .progressAfter, .cursorTooEarly, .keysForgotten: return [kills, explorer]
         case .noStagingSync, .noPlanSync: return [explorer, kills]
-        case .noDirectorySync, .noSealSync: return [swap, explorer, MutantTrial(PowerCutHarness.name, scale: 4)]
+        case .noDirectorySync: return [swap, explorer, MutantTrial(PowerCutHarness.name, scale: 4)]
         case .twoRenames: return [swap, kills, faults]
         case .swapBeforeVerification: return [kills, swap, faults]
         case .noSidecarCheck: return [faults, contest, explorer]

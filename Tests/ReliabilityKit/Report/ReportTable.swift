@@ -31,8 +31,8 @@ package struct ReportTable {
     private static func row(_ report: HarnessReport) -> [String] {
         let result = report.result
         return [
-            result.name, "\(result.tried)", "\(result.different)", "\(result.survived)", "\(result.failed)", "\(result.rowsLost)",
-            String(format: "%.1f", report.seconds),
+            result.name, "\(result.tried)", "\(result.different)", "\(result.survived)", "\(result.failed)",
+            "\(result.rowsLost)", String(format: "%.1f", report.seconds),
         ]
     }
 
