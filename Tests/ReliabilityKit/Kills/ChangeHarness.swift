@@ -15,6 +15,8 @@ package struct ChangeHarness: Sendable {
     /// Where the first run is killed: rows are committed, more are to come; or everything is, and the swap is to come.
     private static let places = ["committed:2", "committed:5", "verifiedWritten:1", "intentWritten:1"]
 
+    private static let placesAmongRows = ["committed:5", "committed:9", "committed:14"]
+
     /// Runs the cases.
     ///
     /// - Throws: when the harness itself can't work.
@@ -30,6 +32,7 @@ package struct ChangeHarness: Sendable {
             for place in Self.places {
                 cases += [(subject, place, .source), (subject, place, .plan), (subject, place, .replacement)]
             }
+            for place in Self.placesAmongRows { cases.append((subject, place, .row)) }
         }
         // The quick subset takes every other one: in turn all, as the seeds go on.
         if settings.isQuick {
@@ -49,7 +52,7 @@ package struct ChangeHarness: Sendable {
     }
 
     private enum Change: Sendable {
-        case source, plan, replacement
+        case source, plan, replacement, row
         case damage(Int)
 
         var name: String {
@@ -57,6 +60,7 @@ package struct ChangeHarness: Sendable {
             case .source: "source written to"
             case .plan: "another plan"
             case .replacement: "another store put in place"
+            case .row: "a row taken out of the new store"
             case .damage: "work directory damaged"
             }
         }
@@ -78,6 +82,7 @@ package struct ChangeHarness: Sendable {
                 case .source: try changeSource(&trial, isReplaced: false)
                 case .replacement: try changeSource(&trial, isReplaced: true)
                 case .plan: try changePlan(&trial)
+                case .row: return try loseRow(&trial)
                 case .damage(let number): return try damage(&trial, number, tally)
                 }
                 return true
@@ -169,6 +174,24 @@ package struct ChangeHarness: Sendable {
         try expect(77, try trial.run(habits: other, output: "other"), "other", trial)
         guard try trial.look() == .old else { throw trial.failure("the refused run changed the store") }
         try trial.settle()
+    }
+
+    /// A row that was written and committed is gone from the new store, which SQLite takes for sound: the verification must
+    /// see it, or what looks the row up.
+    ///
+    /// - Returns: whether there was one.
+    private func loseRow(_ trial: inout Trial) throws -> Bool {
+        guard let table = try WorkDamage.removeRow(in: trial.workDirectory) else { return false }
+        trial.note(trial.command(), " # after a row of \(table) was taken out of the new store")
+        let ending = try trial.run(output: "damaged")
+        guard case .exited(let code) = ending, [65, 70].contains(code) else {
+            throw trial.failure("\(ending), although the new store lacks a row", rowsLost: ending == .exited(0) ? 1 : 0)
+        }
+        try expect(code, ending, "damaged", trial)
+        guard try trial.look() == .old else { throw trial.failure("the refused run changed the store") }
+        try finish(&trial, byHand: false)
+        try trial.requireFinished()
+        return true
     }
 
     /// A file of the work directory is damaged.

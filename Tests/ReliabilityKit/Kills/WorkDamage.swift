@@ -48,6 +48,33 @@ struct WorkDamage {
         return nil
     }
 
+    /// Takes a row out of the store that is under construction.
+    ///
+    /// - Parameter work: the work directory.
+    /// - Returns: the row's table; nil where no entity has rows yet.
+    /// - Throws: what the file system or SQLite say.
+    static func removeRow(in work: String) throws -> String? {
+        for name in try Files.list(work).sorted() where name.hasSuffix(".sqlite") && !name.hasSuffix("-objects.sqlite")
+        {
+            let connection = try Connection(path: work + "/" + name, mode: .readWrite, hardening: .own)
+            // Of a store without progress the rows are verified already.
+            guard let stored = try ProgressRow.stored(connection), stored.count > lengthBytes else { continue }
+            var tables: [String] = []
+            var list = try connection.prepare(
+                "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'Z[^_]*' ORDER BY name")
+            while try list.step() { if let table = try list.string(at: 0) { tables.append(table) } }
+            list.reset()
+            for table in tables {
+                let quoted = "\"" + table + "\""
+                try connection.execute(
+                    "DELETE FROM \(quoted) WHERE rowid = (SELECT min(rowid) FROM \(quoted))")
+                var changes = try connection.prepare("SELECT changes()")
+                if try changes.step(), changes.int64(at: 0) == 1 { return table }
+            }
+        }
+        return nil
+    }
+
     /// The code for a file's damage; nil where it would be no damage but another truth.
     private static func code(_ name: String, _ before: [UInt8], _ after: [UInt8], store: String) throws -> Int32? {
         switch name {
