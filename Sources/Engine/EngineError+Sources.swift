@@ -115,34 +115,3 @@ extension SQLiteError {
         }
     }
 }
-
-extension SQLiteError {
-    /// `quick_check` and `integrity_check` tell a page that can't be read as a finding, `… error code=10`, and what follows
-    /// from it as others. A failing disk and a lack of memory say nothing about the store: they are thrown.
-    static func throwSystemFailure(among findings: [String], of path: String?) throws(SQLiteError) {
-        for finding in findings {
-            guard let place = finding.range(of: "error code=") else { continue }
-            let digits = finding[place.upperBound...].prefix { $0.isASCII && $0.isNumber }
-            guard let number = Int32(digits) else { continue }
-            let code = ResultCode(rawValue: number)
-            switch code {
-            case .corrupt, .notADatabase: continue
-            default:
-                throw SQLiteError(
-                    code: code, message: "a page can't be read; check the disk and the memory that is free", path: path)
-            }
-        }
-    }
-}
-
-extension String {
-    /// Where a text stands in another; without Foundation.
-    fileprivate func range(of text: String) -> Range<String.Index>? {
-        var start = startIndex
-        while start < endIndex {
-            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
-            start = index(after: start)
-        }
-        return nil
-    }
-}

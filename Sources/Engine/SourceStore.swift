@@ -184,11 +184,8 @@ package final class SourceStore: @unchecked Sendable {
     /// Reads every page and every row's structure; content can't be checked, SQLite has no checksums.
     package func checkIntegrity() throws(EngineError) {
         do {
-            var statement = try connection.prepare("PRAGMA quick_check(20)")
-            var findings: [String] = []
-            while try statement.step() { findings.append(try statement.string(at: 0) ?? "") }
-            try SQLiteError.throwSystemFailure(among: findings, of: location.path)
-            guard findings == ["ok"] else {
+            let findings = try StructureCheck(withIndexes: false).findings(connection)
+            guard findings.isEmpty else {
                 throw EngineError(
                     .sourceData, "\(location.path): the store is damaged", details: findings,
                     remedy: "recover it with sqlite3's .recover, or restore a backup")

@@ -54,10 +54,20 @@ extension SQLiteError {
             code = ResultCode.ioErrorRead.rawValue
             reason = "a page can't be read"
         }
+        if code & 0xff == SQLITE_CANTOPEN, isOfSystem(systemError) {
+            // The file is there: a -shm or a journal beside it can't be made or opened now.
+            code = ResultCode.ioErrorRead.rawValue
+            reason = "the file, or one beside it, can't be opened: the system failed"
+        }
         if reason == nil, let text = unsafe sqlite3_errstr(result) { reason = unsafe EscapedText.of(cString: text) }
         return SQLiteError(
             code: ResultCode(rawValue: code), message: withRemedy(reason ?? "unknown error", code: code), sql: sql,
             path: unsafe path(of: database))
+    }
+
+    /// Failures to open that another time need not meet, whatever the path and its permissions.
+    private static func isOfSystem(_ number: Int32) -> Bool {
+        [EIO, ENOSPC, EDQUOT, EMFILE, ENFILE, ENOMEM].contains(number)
     }
 
     /// The file of the main database; nil in memory.

@@ -107,20 +107,3 @@ struct Verification {
         outcome.findings += try recheck.rows(in: outcome.suspects, source: source.connection, result: result)
     }
 }
-
-/// What SQLite itself finds wrong with a database.
-struct StructureCheck {
-    /// Findings that are listed; SQLite stops there.
-    static let namedFindings = 20
-    /// Also compares every index with its table's rows, and looks for doubled values in unique ones.
-    let withIndexes: Bool
-
-    func findings(_ database: borrowing Connection) throws(SQLiteError) -> [String] {
-        var statement = try database.prepare(
-            "PRAGMA \(withIndexes ? "integrity_check" : "quick_check")(\(Self.namedFindings))")
-        var findings: [String] = []
-        while try statement.step() { findings.append(try statement.string(at: 0) ?? "") }
-        try SQLiteError.throwSystemFailure(among: findings, of: database.path)
-        return findings == ["ok"] ? [] : findings
-    }
-}

@@ -1,0 +1,68 @@
+import CausewaySQLite
+
+/// What SQLite itself finds wrong with a database: the structure of every page and row.
+///
+/// SQLite tells a page that can't be read as a finding, and what follows from it as others. A failing disk and a lack of
+/// memory say nothing about the database: they are thrown.
+struct StructureCheck {
+    /// Findings that are listed; SQLite stops there.
+    static let namedFindings = 20
+    /// Also compares every index with its table's rows, and looks for doubled values in unique ones.
+    let withIndexes: Bool
+
+    /// Reads every page; what is wrong is looked at twice.
+    ///
+    /// - Returns: nothing where the database is sound.
+    /// - Throws: where it couldn't be read, or reads differently each time.
+    func findings(_ database: borrowing Connection) throws(SQLiteError) -> [String] {
+        let findings = try read(database)
+        guard findings != ["ok"] else { return [] }
+        for finding in findings { try Self.requireRead(finding, database.path) }
+        // Not every failure to read says so, and the disk may have failed for a moment.
+        guard try read(database) == findings else {
+            throw SQLiteError(
+                code: .ioErrorRead, message: "pages read differently each time; check the disk and the memory",
+                path: database.path)
+        }
+        return findings
+    }
+
+    private func read(_ database: borrowing Connection) throws(SQLiteError) -> [String] {
+        var statement = try database.prepare(
+            "PRAGMA \(withIndexes ? "integrity_check" : "quick_check")(\(Self.namedFindings))")
+        var findings: [String] = []
+        while try statement.step() { findings.append(try statement.string(at: 0) ?? "") }
+        return findings
+    }
+
+    /// Findings that are no damage (btree.c): `… error code=10`, and a page of a number that is in range and yet can't be
+    /// had.
+    private static func requireRead(_ finding: String, _ path: String?) throws(SQLiteError) {
+        var code: ResultCode = .ioErrorRead
+        if let place = finding.range(of: "error code=") {
+            let digits = finding[place.upperBound...].prefix { $0.isASCII && $0.isNumber }
+            guard let number = Int32(digits) else { return }
+            code = ResultCode(rawValue: number)
+        } else if finding.range(of: "failed to get page") == nil {
+            return
+        }
+        switch code {
+        case .corrupt, .notADatabase: return
+        default:
+            throw SQLiteError(
+                code: code, message: "a page can't be read; check the disk and the memory that is free", path: path)
+        }
+    }
+}
+
+extension String {
+    /// Where a text stands in another; without Foundation.
+    fileprivate func range(of text: String) -> Range<String.Index>? {
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
+            start = index(after: start)
+        }
+        return nil
+    }
+}
