@@ -78,7 +78,12 @@ package struct Harness: Sendable {
         let all = Subject.Chain.allCases
         let chains = settings.isQuick ? [all[Int((settings.seed + 2) % UInt64(all.count))]] : all
         return try explore(chains, "explorer", settings) { explorer in
-            if settings.isQuick { explorer.budget = Int(quickStates * settings.scale) }
+            if settings.isQuick {
+                explorer.budget = Int(quickStates * settings.scale)
+            } else {
+                // Of the crash points before the swap, every one; a scale below 1 leaves some out.
+                explorer.stride = max(1, Int((1 / settings.scale).rounded()))
+            }
         }
     }
 
