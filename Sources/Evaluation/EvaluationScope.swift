@@ -52,7 +52,7 @@ package final class EvaluationScope {
         } catch let error as EvaluationError {
             throw error
         } catch {
-            throw EvaluationError(.function, "The function `\(selector)` failed: \(error)")
+            throw EvaluationError(.function, "The function `\(selector)` failed: \(error)", cause: error)
         }
     }
 }

@@ -17,7 +17,8 @@ extension EngineError {
         }
         let place = ([step.joined(separator: " → "), mapping] + (row.map { [$0] } ?? [])).joined(separator: ", ")
         // An expression that reads a row carries the row's error.
-        let origin = (error as? EvaluationError)?.cause ?? error
+        var origin = error
+        while let cause = (origin as? EvaluationError)?.cause { origin = cause }
         if let cause = (origin as? ObjectError)?.cause, cause.isOfSystem {
             self.init(writing: cause, during: place)
             return
