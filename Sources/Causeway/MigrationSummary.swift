@@ -33,6 +33,6 @@ public struct MigrationSummary: Hashable, Sendable, Codable {
     /// Whether the store had the target version already and was not touched.
     public var wasCurrent: Bool
     /// Whether an earlier run had put the new store in place before it was ended: this one only cleared away what built
-    /// it. `wasCurrent` is true too.
+    /// it. In place, `wasCurrent` is true too.
     public var wasSwappedBefore = false
 }

@@ -19,16 +19,12 @@ extension StoreInspection {
             let reader = StoreReader(store: opened, history: history)
             do {
                 self = try reader.inspection()
-            } catch let error as SQLiteError {
-                let isBusy = error.code == .busy || error.code == .locked
-                throw EngineError(
-                    isBusy ? .busy : .sourceData, "\(store): can't be read: \(error)")
-            } catch let error as StoreFormatError {
-                throw EngineError(.sourceData, "\(store): \(error)")
+            } catch let error as SQLiteError where !error.isOfSystem {
+                throw EngineError(.sourceData, "\(store): can't be read: \(error)")
             } catch let error as FileError {
-                throw EngineError(.missing, "\(error)")
+                throw EngineError(reading: error, at: error.path)
             } catch {
-                throw EngineError(.verification, "\(store): \(error)")
+                throw EngineError(error, during: store)
             }
         } catch {
             throw MigrationError(error)

@@ -60,7 +60,7 @@ package struct BackupRollback {
         do {
             guard try Files.status(of: backup).isSameFile(as: Files.status(of: location.path)) else { return }
         } catch {
-            throw EngineError(.missing, "\(backup): \(error.message)")
+            throw EngineError(reading: error, at: backup)
         }
         throw EngineError(
             .undecided, "\(backup): is the store itself under another name; there is nothing to roll back",
@@ -137,7 +137,7 @@ package struct BackupRollback {
             let head = try Files.readPrefix(of: location.path, length: DatabaseHeader.length)
             return DatabaseHeader(head)?.isWAL ?? false
         } catch {
-            throw EngineError(.missing, "\(location.path): can't be read: \(error.message)")
+            throw EngineError(reading: error, at: location.path)
         }
     }
 

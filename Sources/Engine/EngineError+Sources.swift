@@ -1,7 +1,7 @@
 import CausewayModel
 import CausewayObjects
 import CausewayPlanning
-import CausewayPlatform
+package import CausewayPlatform
 import CausewaySQLite
 import CausewayStoreFormat
 
@@ -65,6 +65,14 @@ extension EngineError {
         }
     }
 
+    /// A file or folder that had to be read can't be: it isn't there or out of reach, or the system failed, which says
+    /// nothing about the file.
+    package init(reading error: FileError, at path: String, _ what: String = "can't be read") {
+        self.init(
+            error.isOfSystem ? .inputOutput : .missing, "\(path): \(what): \(error.message)",
+            remedy: error.isOfSystem ? "" : "check the path and its permissions")
+    }
+
     /// SQLite couldn't make the file.
     init(creating error: SQLiteError, at path: String) {
         self.init(
@@ -80,7 +88,6 @@ extension EngineError {
         }
         switch error.code {
         case .unusableModel: self.init(.plan, "\(path): \(error)")
-        case .database: self.init(.sourceData, "\(path): \(error)")
         default: self.init(.sourceData, "\(path): \(error)")
         }
     }
@@ -88,7 +95,7 @@ extension EngineError {
 
 extension EngineError {
     /// Whatever failed while something was read, as the kind that it is.
-    init(_ error: any Error, during what: String) {
+    package init(_ error: any Error, during what: String) {
         switch error {
         case let error as EngineError: self = error
         case let error as SQLiteError: self.init(reading: error, during: what)
@@ -108,7 +115,7 @@ extension EngineError {
 
 extension SQLiteError {
     /// Whether the failure is the system's, not the file's: the same call may succeed another time.
-    var isOfSystem: Bool {
+    package var isOfSystem: Bool {
         switch code {
         case .ioError, .full, .outOfMemory, .cannotOpen, .busy, .locked, .interrupted, .permission: true
         default: false

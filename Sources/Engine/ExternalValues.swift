@@ -1,4 +1,6 @@
+import CausewayObjects
 import CausewayPlatform
+import CausewaySQLite
 
 /// Values of attributes that allow external storage (store-format.md §4.3): one prefix byte, then the data, or a
 /// reference to a file beside the store.
@@ -31,6 +33,17 @@ struct ExternalValues: Sendable {
             }
         default:
             throw EngineError(.sourceData, "\(title): an externally stored value has an unknown first byte")
+        }
+    }
+
+    /// The same for objects: whatever reads them knows a failure of the system's from one of the row's.
+    func content(ofProperty value: [UInt8]) throws(ObjectError) -> [UInt8] {
+        do throws(EngineError) {
+            return try content(of: value, title: "an externally stored value")
+        } catch {
+            throw ObjectError(
+                .store, error.message,
+                cause: error.kind == .inputOutput ? SQLiteError(code: .ioErrorRead, message: error.message) : nil)
         }
     }
 

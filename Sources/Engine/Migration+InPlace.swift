@@ -87,6 +87,8 @@ private struct InPlaceRun {
         var found = try UnfinishedWork(
             in: directory.path, for: location, isOutput: false, discards: request.resume == .restart)
         if found.state == .swapped {
+            // The run that swapped may have been ended before it did this.
+            try StoreSwap.proveDurable(location)
             let backup = found.intent.map { location.directory + "/" + $0.backup }
             if let outcome = try finished(backup) { return outcome }
             // An earlier migration is complete, and this one leads on from it.
@@ -215,7 +217,12 @@ private struct InPlaceRun {
         var outcome = Migration.Outcome(
             store: location.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
         outcome.wasSwapped = true
-        if let backup, (try? Files.exists(backup)) == true { outcome.backup = backup }
+        if let backup, let old = try? Files.statusIfExists(backup) {
+            outcome.backup = backup
+            // Whoever had it open when the run was ended.
+            let users = StoreHandover.waitForUsers(of: old)
+            if !users.isEmpty { outcome.warnings.append(StoreHandover.warning(users, location.path)) }
+        }
         return outcome
     }
 
@@ -258,28 +265,34 @@ extension Migration {
                     copy the store, write the result elsewhere with --output, or say with --allow-hardlinks that nobody \
                     uses the other names
                     """)
-        } catch let error as EngineError {
-            throw error
+        } catch let error as FileError {
+            throw EngineError(reading: error, at: location.path)
         } catch {
-            throw EngineError(.missing, "\(location.path): \(error)")
+            throw EngineError(error, during: location.path)
         }
     }
 
     /// The new store must get the old one's owner, which only that owner and root can do.
     func refuseForeignOwner(_ location: StoreLocation) throws(EngineError) {
-        if request.ignoresOwnership { return }
-        do {
-            let owner = try Files.status(of: location.path).userID
-            guard owner != ProcessFacts.userID, ProcessFacts.userID != 0 else { return }
-        } catch {
-            throw EngineError(.missing, "\(location.path): \(error.message)")
-        }
+        guard !request.ignoresOwnership, try !mayKeepOwner(of: location) else { return }
         throw EngineError(
             .cannotCreate, "\(location.path): the store belongs to another user, whose new one can't be made",
             remedy: """
                 run as its owner, let the new store be yours with --ignore-ownership, or write the result elsewhere with \
                 --output
                 """)
+    }
+}
+
+extension Migration {
+    /// Whether this process may make a file that belongs to whom a store belongs.
+    func mayKeepOwner(of location: StoreLocation) throws(EngineError) -> Bool {
+        do {
+            let owner = try Files.status(of: location.path).userID
+            return owner == ProcessFacts.userID || ProcessFacts.userID == 0
+        } catch {
+            throw EngineError(reading: error, at: location.path)
+        }
     }
 }
 

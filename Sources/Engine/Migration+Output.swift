@@ -70,7 +70,11 @@ private struct OutputRun {
     mutating func run(in directory: borrowing WorkDirectory) throws(EngineError) -> Migration.Outcome {
         var found = try UnfinishedWork(
             in: directory.path, for: destination, isOutput: true, discards: request.resume == .restart)
-        if found.state == .swapped { return try finished() }
+        if found.state == .swapped {
+            // The run that published it may have been ended before it did this.
+            try StoreSwap.proveDurable(destination)
+            return try finished()
+        }
         try found.requireKnown()
         if request.resume == .never { try found.requireNone() }
         if request.resume == .restart || !found.isResumable {
@@ -111,26 +115,32 @@ private struct OutputRun {
         hasForeignWork = false
         var identity = identity
         identity.uuid = store.metadata.uuid
+        let externalBytes = try ExternalFiles(from: source, to: destination).bytes
         let plan: PlanRecord
         if let begun = found.plan {
             plan = begun
         } else {
-            let external = ExternalFiles(from: source, to: destination)
             plan = try migration.begin(
-                prepared, fingerprint, identity, store, externalBytes: try external.bytes, in: directory)
+                prepared, fingerprint, identity, store, externalBytes: externalBytes, in: directory)
         }
         hasPlan = true
+        let keepsOwner = try migration.mayKeepOwner(of: source)
+        if !keepsOwner, !request.ignoresOwnership {
+            outcome.warnings.append("\(destination.path): belongs to you; \(source.path) is another user's")
+        }
+        let ignoresOwnership = request.ignoresOwnership || !keepsOwner
         let steps = StepSequence(
-            migration: migration, prepared: prepared, plan: plan, external: source, isResumed: found.plan != nil)
+            migration: migration, prepared: prepared, plan: plan, external: source, isResumed: found.plan != nil,
+            furtherBytes: externalBytes)
         let staging = try steps.build(from: store, isWAL: plan.sourceIsWAL, in: directory, &outcome)
         migration.events(.phaseBegan("swap"))
         try migration.cancellation.check()
         outcome.warnings += try ExternalFiles(
-            from: source, to: destination, ignoresOwnership: request.ignoresOwnership
+            from: source, to: destination, ignoresOwnership: ignoresOwnership
         ).copy(cancellation: migration.cancellation)
         KillPoint.reach(.externalFilesLinked)
         let swap = StoreSwap(
-            staging: staging, plan: plan, timeout: request.swapTimeout, ignoresOwnership: request.ignoresOwnership,
+            staging: staging, plan: plan, timeout: request.swapTimeout, ignoresOwnership: ignoresOwnership,
             cancellation: migration.cancellation)
         outcome.warnings += try steps.condemning(in: directory) { () throws(EngineError) in
             try swap.publish(at: destination, like: source, descriptor, in: directory)

@@ -47,7 +47,7 @@ extension SourceStore {
             guard let status = try Files.statusIfExists(location.wal), status.size > 0 else { return nil }
             return status
         } catch {
-            throw EngineError(.missing, "\(location.wal): \(error.message)")
+            throw EngineError(reading: error, at: location.wal)
         }
     }
 }

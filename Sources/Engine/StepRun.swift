@@ -50,8 +50,7 @@ struct StepRun {
         do throws(EngineError) {
             try build(ledger, state, &progress)
         } catch {
-            try end(ledger, after: error)
-            throw error
+            throw try end(ledger, after: error)
         }
         try ledger.staging.close()
         KillPoint.reach(.schemaFinished)
@@ -109,17 +108,21 @@ struct StepRun {
         return ledger
     }
 
-    private func end(_ ledger: StepLedger, after error: EngineError) throws(EngineError) {
-        var isCondemned = error.isFailedSync
-        if !isCondemned, error.isResumable {
+    /// Saves what can be saved.
+    ///
+    /// - Returns: why the run ends: what ended it, or the fsync that failed meanwhile, which costs the step.
+    private func end(_ ledger: StepLedger, after error: EngineError) throws(EngineError) -> EngineError {
+        var reason = error
+        if !error.isFailedSync, error.isResumable {
             do throws(EngineError) {
                 try ledger.saveBeforeEnding()
             } catch {
                 // What the last commit saved is there all the same, unless it is now that an fsync has failed.
-                isCondemned = error.isFailedSync
+                if error.isFailedSync { reason = error }
             }
         }
-        if isCondemned, !Mutant.isOn(.trustAfterSyncError) { try place.removeFiles() }
+        if reason.isFailedSync, !Mutant.isOn(.trustAfterSyncError) { try place.removeFiles() }
+        return reason
     }
 
     // MARK: - Stations

@@ -10,6 +10,8 @@ struct StepSequence {
     /// The store beside which externally stored values are.
     let external: StoreLocation
     let isResumed: Bool
+    /// Bytes that are needed besides those of a step.
+    var furtherBytes = 0
 
     private var request: MigrationRequest { migration.request }
 
@@ -47,7 +49,10 @@ struct StepSequence {
             }
             defer { if index > 0 { source.release() } }
             // What the plan has asked for at the beginning may be taken by others meanwhile.
-            if index > 0 || isResumed { try migration.requireSpace(prepared.diskBytes(ofStep: index), at: work.path) }
+            if index > 0 || isResumed {
+                let (needed, overflow) = prepared.diskBytes(ofStep: index).addingReportingOverflow(furtherBytes)
+                try migration.requireSpace(overflow ? .max : needed, at: work.path)
+            }
             let record = try step(index, source, done.last, work, files, resuming: isFirst && isResumed, &outcome)
             isFirst = false
             done.append(record)

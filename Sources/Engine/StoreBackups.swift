@@ -11,7 +11,7 @@ struct StoreBackups {
             return try Files.list(location.directory).filter { Self.isBackup($0, prefix) }
                 .map { location.directory + "/" + $0 }
         } catch {
-            throw EngineError(.missing, "\(location.directory): \(error.message)")
+            throw EngineError(reading: error, at: location.directory)
         }
     }
 

@@ -16,9 +16,7 @@ final class StoreDescriptor: Sendable {
         do {
             file = try OpenFile(location.path, mode: .read)
         } catch {
-            throw EngineError(
-                .missing, "\(location.path): can't be read: \(error.message)",
-                remedy: "check the path and its permissions")
+            throw EngineError(reading: error, at: location.path)
         }
     }
 

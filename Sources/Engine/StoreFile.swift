@@ -25,8 +25,7 @@ struct StoreFile {
             head = try Files.readPrefix(of: path, length: DatabaseHeader.length)
             walBytes = try Files.statusIfExists(location.wal)?.size ?? 0
         } catch let error as FileError {
-            throw EngineError(
-                .missing, "\(path): can't be read: \(error.message)", remedy: "check the path and its permissions")
+            throw EngineError(reading: error, at: path)
         } catch let error as EngineError {
             throw error
         } catch {

@@ -12,8 +12,7 @@ package struct StoreLocation: Hashable, Sendable {
         do {
             self.init(real: try Files.realPath(of: path))
         } catch {
-            throw EngineError(
-                .missing, "\(path): no such store, or it can't be reached: \(error.message)")
+            throw EngineError(reading: error, at: path, "no such store, or it can't be reached")
         }
     }
 

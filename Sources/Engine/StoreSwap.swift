@@ -33,7 +33,16 @@ struct StoreSwap {
         try work.write(try intent(location, backup: backup, source: descriptor.identity()))
         try link(location, as: backup, descriptor)
         let handover = try StoreHandover(file, from: try status(of: backup), at: location.path)
-        try rename(to: location, backup: backup)
+        try rename(to: location)
+        do throws(EngineError) {
+            try proveDurable(location, backup: backup)
+        } catch {
+            // The new store has the name all the same, and who has the old one open must not meet its journals.
+            store.swapped()
+            var error = error
+            error.details += handover.end()
+            throw error
+        }
         store.swapped()
         return (backup, warnings + handover.end())
     }
@@ -142,22 +151,36 @@ struct StoreSwap {
         KillPoint.reach(.backupLinked)
     }
 
-    private func rename(to location: StoreLocation, backup: String) throws(EngineError) {
+    private func rename(to location: StoreLocation) throws(EngineError) {
         do {
             try Files.rename(staging, to: location.path)
         } catch {
             throw EngineError(.inputOutput, "\(location.path): can't be replaced: \(error.message)")
         }
         KillPoint.reach(.swapped)
+    }
+
+    private func proveDurable(_ location: StoreLocation, backup: String) throws(EngineError) {
+        try Self.proveDurable(location, remedy: "check the disk, then run again; the original is at \(backup)")
         do {
-            try Files.syncDirectory(location.directory)
             try Files.syncDirectory(Paths.parent(of: staging))
         } catch {
-            throw EngineError(
-                .inputOutput, "\(location.path): the swap isn't proven durable: \(error.message)",
-                remedy: "check the disk, then run again; the original is at \(backup)", state: .alreadyNew)
+            throw EngineError(.inputOutput, "\(staging): \(error.message)", state: .alreadyNew)
         }
         KillPoint.reach(.swapDurable)
+    }
+
+    /// Puts a new name that is there on the medium; until then a power cut brings the old state back.
+    static func proveDurable(
+        _ location: StoreLocation, remedy: String = "check the disk, then run again"
+    ) throws(EngineError) {
+        do {
+            try Files.syncDirectory(location.directory)
+        } catch {
+            throw EngineError(
+                .inputOutput, "\(location.path): the swap isn't proven durable: \(error.message)", remedy: remedy,
+                state: .alreadyNew)
+        }
     }
 
     /// The file that was read must still be the one at the path.

@@ -35,7 +35,7 @@ struct VersionsFile: Decodable {
             guard try Files.statusIfExists(path) != nil else { return }
             self = try JSONDecoder().decode(Self.self, from: Data(try Files.readFile(path, limit: Self.maximumSize)))
         } catch let error as FileError {
-            throw EngineError(.missing, "\(path): can't be read: \(error.message)")
+            throw EngineError(reading: error, at: path)
         } catch {
             throw EngineError(
                 .plan, "\(path): not a list of versions: \(error)",

@@ -50,6 +50,15 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
         self.errorNumber = errorNumber
     }
 
+    /// Whether the device, or the lack of something, made the call fail, whatever the path and its permissions.
+    package var isOfSystem: Bool {
+        switch code {
+        case .io, .noSpace, .tooManyOpenFiles: true
+        case .other: errorNumber == ENOMEM
+        default: false
+        }
+    }
+
     package var description: String {
         "can't \(operation) \(path): \(message)"
     }

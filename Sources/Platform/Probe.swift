@@ -64,6 +64,8 @@ package enum Mutant: String, CaseIterable, Sendable {
     case twoRenames, swapBeforeVerification
     /// `-wal` and `-journal` aren't removed and not looked for; the store isn't locked against writers.
     case noSidecarCheck, noGuard
+    /// The new store isn't locked when it gets its name.
+    case noHandover
     /// The store's file is opened and closed by another means before the swap.
     case rawClose
     /// A staging store whose fsync failed is used on.

@@ -11,39 +11,68 @@ package struct FileUser: Hashable, Sendable {
     package let name: String
 }
 
+/// The processes that have a file open, as far as this one is told.
+package struct FileUsers: Hashable, Sendable {
+    package var known: [FileUser] = []
+    /// Whether this process could look into every other one; those of other users, in another container, and those that
+    /// can't be dumped are closed to it unless it is root's.
+    package var isComplete = true
+}
+
 extension Files {
-    /// Other processes that have a file open, by whatever name: as far as this process may look into them, which are those
-    /// of the same user and container, or all for root.
+    /// Other processes that have a file open, by whatever name.
     ///
     /// - Parameter file: The file's status.
-    /// - Returns: nil where the system doesn't say who has what open.
-    package static func otherUsers(of file: FileStatus) -> [FileUser]? {
+    /// - Returns: Nobody, and not all, where the system doesn't say who has what open.
+    package static func otherUsers(of file: FileStatus) -> FileUsers {
+        var users = FileUsers()
         #if os(Linux)
-            guard let entries = try? list("/proc") else { return nil }
             // A container may hide it.
-            guard (try? exists("/proc/self/fd")) == true else { return nil }
+            guard let entries = try? list("/proc"), (try? exists("/proc/self/fd")) == true else {
+                return FileUsers(isComplete: false)
+            }
             let own = ProcessFacts.processID
-            return entries.compactMap { entry in
-                guard let number = Int32(entry), number != own, has(file, "/proc/\(entry)/fd") else { return nil }
-                // It may be gone already.
-                let name = (try? readFile("/proc/\(entry)/comm", limit: 256)) ?? []
-                let text = String(decoding: name.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-                return FileUser(processID: number, name: text)
+            for entry in entries {
+                guard let number = Int32(entry), number != own else { continue }
+                switch uses(file, "/proc/\(entry)") {
+                case nil: users.isComplete = false
+                case false?: continue
+                case true?:
+                    // It may be gone already.
+                    let name = (try? readFile("/proc/\(entry)/comm", limit: 256)) ?? []
+                    let text = String(decoding: name.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+                    users.known.append(FileUser(processID: number, name: text))
+                }
             }
         #else
-            return nil
+            users.isComplete = false
         #endif
+        return users
     }
 
     #if os(Linux)
-        private static func has(_ file: FileStatus, _ folder: String) -> Bool {
-            // Another user's process, or one that has ended meanwhile.
-            guard let descriptors = try? list(folder) else { return false }
-            return descriptors.contains { descriptor in
-                var found = stat()
-                guard unsafe stat(folder + "/" + descriptor, &found) == 0 else { return false }
-                return FileStatus(found).isSameFile(as: file)
+        /// Whether a process has the file open; nil where it doesn't let us look.
+        private static func uses(_ file: FileStatus, _ process: String) -> Bool? {
+            let descriptors: [String]
+            do {
+                descriptors = try list(process + "/fd")
+            } catch {
+                // It has ended meanwhile.
+                return error.code == .notFound ? false : nil
             }
+            return descriptors.contains { isOpen(file, process, $0) }
+        }
+
+        private static func isOpen(_ file: FileStatus, _ process: String, _ descriptor: String) -> Bool {
+            let path = "\(process)/fd/\(descriptor)"
+            // Pipes, sockets and the like have no path.
+            var first: CChar = 0
+            guard unsafe readlink(path, &first, 1) == 1, first == CChar(bitPattern: UInt8(ascii: "/")) else {
+                return false
+            }
+            var found = stat()
+            guard unsafe stat(path, &found) == 0 else { return false }
+            return FileStatus(found).isSameFile(as: file)
         }
     #endif
 }

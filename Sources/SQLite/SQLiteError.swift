@@ -54,7 +54,8 @@ extension SQLiteError {
             code = ResultCode.ioErrorRead.rawValue
             reason = "a page can't be read"
         }
-        if code & 0xff == SQLITE_CANTOPEN, isOfSystem(systemError) {
+        let numbers = [systemError, unsafe lastFailure(of: database)]
+        if code & 0xff == SQLITE_CANTOPEN, numbers.contains(where: isOfSystem) {
             // The file is there: a -shm or a journal beside it can't be made or opened now.
             code = ResultCode.ioErrorRead.rawValue
             reason = "the file, or one beside it, can't be opened: the system failed"
@@ -63,6 +64,13 @@ extension SQLiteError {
         return SQLiteError(
             code: ResultCode(rawValue: code), message: withRemedy(reason ?? "unknown error", code: code), sql: sql,
             path: unsafe path(of: database))
+    }
+
+    /// The system's number of what SQLite failed at last: by the time that the call returns, it has closed and looked at
+    /// other files.
+    private static func lastFailure(of database: OpaquePointer?) -> Int32 {
+        guard let database = unsafe database else { return 0 }
+        return unsafe sqlite3_system_errno(database)
     }
 
     /// Failures to open that another time need not meet, whatever the path and its permissions.

@@ -7,8 +7,8 @@ package struct DatabaseHeader: Hashable, Sendable {
     package let pageSize: Int
     /// Both version bytes are 2: the database is in WAL mode.
     package let isWAL: Bool
-    /// Both version bytes are 1 or 2: SQLite writes no others, and takes a database with another write version for one that
-    /// may only be read.
+    /// Both version bytes are 1 or 2, and the schema format is at most 4: SQLite writes no others. It takes a database with
+    /// another write version for one that may only be read, and has no code of its own for another schema format.
     package let hasKnownVersions: Bool
     /// Pages, as the last writer left them; nil where that writer didn't keep the number.
     package let pageCount: Int?
@@ -20,10 +20,10 @@ package struct DatabaseHeader: Hashable, Sendable {
         pageSize = size == 1 ? 65_536 : size
         guard pageSize >= 512, pageSize & (pageSize - 1) == 0 else { return nil }
         isWAL = bytes[18] == 2 && bytes[19] == 2
-        hasKnownVersions = (1...2).contains(bytes[18]) && (1...2).contains(bytes[19])
         func word(_ offset: Int) -> UInt32 {
             bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
         }
+        hasKnownVersions = (1...2).contains(bytes[18]) && (1...2).contains(bytes[19]) && word(44) <= 4
         // The page count is valid only where "version-valid-for" equals the change counter.
         pageCount = word(24) == word(92) && word(28) != 0 ? Int(word(28)) : nil
     }

@@ -2,14 +2,11 @@ import Foundation
 
 /// One damaged store: what the commands do with it, and what must hold.
 struct DamagedStore {
-    /// Exit codes that a refusal by `inspect` or `verify` may have (reliability.md §4.6): the data are bad. 74 stands for
-    /// a schema format that SQLite doesn't know, which it gives no code of its own.
-    private static let lookingRefusals: Set<Int32> = [65, 74]
+    /// Exit codes that a refusal by `inspect` or `verify` may have (reliability.md §4.6): the data are bad.
+    private static let lookingRefusals: Set<Int32> = [65]
     /// What `migrate` may say besides: verification found what the damage did to the new store, and nothing was swapped;
     /// or metadata and cache are damaged so that no version is the store's.
     private static let migrationRefusals: Set<Int32> = lookingRefusals.union([70, 78])
-    /// The one message that 74 may have.
-    private static let unknownFormat = "unsupported file format"
     /// A sound one of these stores takes under a second.
     private static let limits = BoundedProcess.Limits(seconds: 10, memoryKibibytes: 2 << 20)
 
@@ -174,7 +171,6 @@ struct DamagedStore {
 
     private mutating func note(_ code: Int32, _ command: String, _ process: BoundedProcess) {
         count("\(command): exit \(code)")
-        if code == 74, !process.text.contains(Self.unknownFormat) { fail(command, process) }
         if code != 65 { result.unusual.append("\(command): exit \(code): \(title): \(process.text.prefix(300))") }
     }
 

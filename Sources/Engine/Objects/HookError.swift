@@ -10,7 +10,7 @@ extension EngineError {
     ///   - step: the versions.
     ///   - mapping: the entity mapping's name.
     ///   - row: the source or destination row's URI; nil outside of rows.
-    init(hook error: any Error, step: [String], mapping: String, row: String?) {
+    package init(hook error: any Error, step: [String], mapping: String, row: String?) {
         if let error = error as? EngineError {
             self = error
             return

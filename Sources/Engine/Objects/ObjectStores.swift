@@ -16,28 +16,20 @@ struct ObjectStores: Sendable {
         ObjectContext(
             objects.source, side: .source, mode: .readOnly, storeUUID: storeUUID,
             access: StoreAccess { sql throws(SQLiteError) in try reader.connection.prepare(sql, persistent: true) },
-            content: content)
+            content: external.content(ofProperty:))
     }
 
     func destination(_ staging: StagingStore, keys: KeySource) -> ObjectContext {
         ObjectContext(
             objects.destination, side: .destination, mode: .writable(keys), storeUUID: storeUUID,
             access: StoreAccess { sql throws(SQLiteError) in try staging.connection.prepare(sql, persistent: true) },
-            content: content)
+            content: external.content(ofProperty:))
     }
 
     func detached() -> ObjectContext {
         ObjectContext(
             objects.destination, side: .destination, mode: .detached, storeUUID: storeUUID, access: nil,
-            content: content)
-    }
-
-    private func content(_ value: [UInt8]) throws(ObjectError) -> [UInt8] {
-        do {
-            return try external.content(of: value, title: "an external value")
-        } catch {
-            throw ObjectError(.store, error.message)
-        }
+            content: external.content(ofProperty:))
     }
 
     /// The session of one thread.

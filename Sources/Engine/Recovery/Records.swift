@@ -151,7 +151,7 @@ package struct SourceIdentity: Codable, Hashable, Sendable {
             let wal = try Files.statusIfExists(descriptor.location.wal).flatMap { $0.size > 0 ? $0 : nil }
             written = [status.modificationTime, wal?.modificationTime ?? 0, wal?.size ?? 0]
         } catch {
-            throw EngineError(.missing, "\(descriptor.location.path): \(error.message)")
+            throw EngineError(reading: error, at: descriptor.location.path)
         }
     }
 

@@ -94,7 +94,7 @@ package struct StageHandlerRun {
             }
             let context = ObjectContext(
                 try StorageMap(layout), side: .destination, mode: .writable(keys), storeUUID: storeUUID,
-                access: access, countsChanges: true, content: { value throws(ObjectError) in try content(of: value) })
+                access: access, countsChanges: true, content: external.content(ofProperty:))
             // Before the temporary tables go: a statement that lives would hold them.
             defer { context.close() }
             let manager = StagedMigrationManager(
@@ -111,14 +111,6 @@ package struct StageHandlerRun {
         try cancellation.check()
         // Also where the handler took no notice of the error.
         guard writer.isInTransaction else { throw rolledBack(handler) }
-    }
-
-    private func content(of value: [UInt8]) throws(ObjectError) -> [UInt8] {
-        do throws(EngineError) {
-            return try external.content(of: value, title: "an externally stored value")
-        } catch {
-            throw ObjectError(.store, error.message)
-        }
     }
 
     private func commit() throws(ObjectError) {

@@ -1,4 +1,5 @@
 internal import CausewayPlatform
+internal import CausewaySQLite
 
 /// Harness 4: writers and readers on the store, and two migrators at once. What a writer was told is committed is in the
 /// final store, whatever the order of events.
@@ -23,6 +24,7 @@ package struct ConcurrencyHarness: Sendable {
         let tally = Tally(Self.name)
         let folder = try settings.makeFolder("concurrency")
         let history = try EntryHistory(in: folder)
+        try newcomer(history, tally)
         // Rounds one after the other: each has five processes of its own.
         for round in 0..<settings.rounds(quick: 8, full: 100) where settings.goesOn(tally) {
             try run(round, history, tally)
@@ -70,6 +72,50 @@ package struct ConcurrencyHarness: Sendable {
             tally.failed("\(label): \(error)")
         }
         settings.dispose(folder, failed: true)
+    }
+
+    /// Between the rename and the end of the handover nobody gets at the new store: what has the old file open could meet
+    /// his journal.
+    private func newcomer(_ history: EntryHistory, _ tally: Tally) throws {
+        let folder = try settings.makeFolder("concurrency/newcomer")
+        let store = folder + "/Store.sqlite"
+        try history.makeStore(at: store, rows: 20, seed: settings.seed, wal: false)
+        let old = try Files.status(of: store)
+        let migrator = try ChildRun(
+            .init(
+                settings.causeway, ["migrate", store, "--models", history.models, "--to", "v2", "--quiet"],
+                environment: ["CAUSEWAY_PAUSE_AT": "swapDurable:1000"], output: folder + "/migrator.txt"))
+        var refusal: SQLiteError?
+        while migrator.isRunning {
+            // In the middle of the swap there may be no -wal and no new store to ask yet.
+            if try !Files.status(of: store).isSameFile(as: old) {
+                refusal = Self.read(store)
+                break
+            }
+            Pause.milliseconds(1)
+        }
+        let ending = migrator.wait(limit: 60)
+        let held = tally.judge("a newcomer while the new store is handed over", kind: "newcomers") {
+            guard ending == .exited(0) else { throw HarnessError("the migrator: \(ending): \(migrator.tail())") }
+            guard let refusal, refusal.code == .busy else {
+                throw HarnessError("it was let in: \(refusal.map { "\($0)" } ?? "no error")")
+            }
+            if let error = Self.read(store) { throw HarnessError("it is kept out afterwards: \(error)") }
+        }
+        settings.dispose(folder, failed: !held)
+    }
+
+    /// Reads a store's first row, at once or not at all.
+    private static func read(_ store: String) -> SQLiteError? {
+        do throws(SQLiteError) {
+            let connection = try Connection(path: store, mode: .readWrite, hardening: .own)
+            try connection.setBusyTimeout(milliseconds: 0)
+            var statement = try connection.prepare("SELECT * FROM ZENTRY LIMIT 1")
+            _ = try statement.step()
+            return nil
+        } catch {
+            return error
+        }
     }
 
     private static func setup(_ round: Int, _ random: inout SeededRandom) -> Contest.Setup {

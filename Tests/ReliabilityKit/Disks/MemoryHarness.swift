@@ -11,8 +11,6 @@ package struct MemoryHarness: Sendable {
         self.settings = settings
     }
 
-    /// What the fault library writes: two 64-bit numbers.
-    private static let countsLength = 16
     /// 74: resumable. 73: the work directory's own checks. Nothing that tells the user to mend the store or the models.
     private static let allowed: Set<Int32> = [0, 73, 74]
 
@@ -59,18 +57,11 @@ package struct MemoryHarness: Sendable {
         let folder = try settings.makeFolder("memory/\(subject.subject.chain.rawValue)-count")
         var trial = try Trial(subject, folder: folder)
         let ending = try trial.run(environment: environment("0", folder))
-        let counts = try Self.counts(folder)
-        guard ending == .exited(0), counts.allocations > 0 else {
-            throw HarnessError("memory: the counting run: \(ending), \(counts.allocations) allocations")
+        let counts = try FaultRecords.allocations(folder + "/allocations")
+        guard ending == .exited(0), counts.made > 0 else {
+            throw HarnessError("memory: the counting run: \(ending), \(counts.made) allocations")
         }
-        return counts.allocations
-    }
-
-    private static func counts(_ folder: String) throws -> (fired: UInt64, allocations: UInt64) {
-        let bytes = try Files.readFile(folder + "/allocations", limit: 4_096)
-        guard bytes.count >= countsLength else { throw HarnessError("\(folder): the fault library wasn't loaded") }
-        let numbers = [bytes[0..<8], bytes[8..<16]].map { $0.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
-        return (numbers[0], numbers[1])
+        return counts.made
     }
 
     private func run(_ subject: TrialSubject, _ number: String, _ tally: Tally) {
@@ -82,7 +73,7 @@ package struct MemoryHarness: Sendable {
             let ending = try trial.run(environment: environment(number, folder))
             let held = tally.judgeWhereTried(label, kind: chain) {
                 // Threads make the last allocations come in another order, or not at all.
-                guard try Self.counts(folder).fired > 0 else {
+                guard try FaultRecords.allocations(folder + "/allocations").fired > 0 else {
                     guard ending == .exited(0) else { throw trial.failure("no allocation failed, and yet \(ending)") }
                     return false
                 }

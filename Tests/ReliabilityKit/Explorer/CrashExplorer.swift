@@ -146,7 +146,8 @@ package struct CrashExplorer: Sendable {
             result.count(outcome.wasSwapped ? "cleaned up" : outcome.resumed == nil ? "no rows taken up" : "resumed")
             // A failed fsync condemns all that was made, which is no loss that a crash brought about; a rename that isn't
             // atomic may leave the new store without any name, and then it must be made anew.
-            if settings.work.fault == nil, !settings.splitsRenames { progress.note(state, finding.takenUp) }
+            let isNamed = finding.view == .new || state.hasStaging
+            if settings.work.fault == nil, !settings.splitsRenames || isNamed { progress.note(state, finding.takenUp) }
         }
         guard !finding.faults.isEmpty else {
             result.survived += 1

@@ -19,6 +19,11 @@ package struct CrashState: Sendable {
 
     package var label: String { "\(point):\(choice)" }
 
+    /// Whether a new store is in the work directory, whole or not.
+    package var hasStaging: Bool {
+        files.contains { $0.path.hasPrefix(Subject.workName + "/") && $0.path.hasSuffix(".sqlite") }
+    }
+
     /// A hash over what lies outside a folder: what an application may look at.
     package func hash(outside folder: String) -> UInt64 {
         var hasher = Hasher()

@@ -19,14 +19,14 @@ package enum FaultMode: String, CaseIterable, Sendable {
 
     /// How a run may end that met this fault (reliability.md §4.6); success is always allowed where the store is new.
     ///
-    /// 66: what can't be opened or read is as good as missing, as long as nothing was begun. 73: the work directory. 74:
+    /// 66: what may not be opened is as good as missing, as long as nothing was begun. 73: the work directory. 74:
     /// everything else. Never 65, 70 or 78, which tell the user to mend the store, the tool or the models: a disk that
     /// fails says nothing about them.
     package var allowedCodes: Set<Int32> {
         switch self {
         case .kill, .tear: []
-        case .eio, .eioSticky, .enospc, .enospcSticky, .short, .sync, .syncSticky: [73, 74]
-        case .openEMFILE, .openEACCES, .readEIO: [66, 73, 74]
+        case .eio, .eioSticky, .enospc, .enospcSticky, .short, .sync, .syncSticky, .openEMFILE, .readEIO: [73, 74]
+        case .openEACCES: [66, 73, 74]
         }
     }
 

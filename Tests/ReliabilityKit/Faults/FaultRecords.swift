@@ -1,13 +1,13 @@
 internal import CausewayPlatform
 
 /// The counters that the fault shim leaves behind (causeway_fault_shim.h).
-enum FaultRecords {
+package enum FaultRecords {
     /// Bytes: where the count is, and more than the counters take.
     private static let firedOffset = 8
     private static let countsLimit = 4_096
 
     /// How often the fault fired.
-    static func fired(_ path: String) throws -> UInt64 {
+    package static func fired(_ path: String) throws -> UInt64 {
         let bytes = try Files.readFile(path, limit: countsLimit)
         guard bytes.count >= firedOffset + 8 else { throw HarnessError("\(path): the fault shim wasn't loaded") }
         return number(bytes[...], at: firedOffset, width: 8)
@@ -34,6 +34,13 @@ enum FaultRecords {
         let numbers = (2..<7).map { Int(clamping: number(bytes[...], at: $0 * 8, width: 8)) }
         return Totals(
             mutating: numbers[0], takingRoom: numbers[1], syncs: numbers[2], opens: numbers[3], reads: numbers[4])
+    }
+
+    /// What the shim has counted of SQLite's allocations: how often one was made to fail, and how many there were.
+    package static func allocations(_ path: String) throws -> (fired: UInt64, made: UInt64) {
+        let bytes = try Files.readFile(path, limit: countsLimit)
+        guard bytes.count >= 16 else { throw HarnessError("\(path): the fault shim wasn't loaded") }
+        return (number(bytes[...], at: 0, width: 8), number(bytes[...], at: 8, width: 8))
     }
 
     private static func number(_ bytes: ArraySlice<UInt8>, at offset: Int, width: Int) -> UInt64 {

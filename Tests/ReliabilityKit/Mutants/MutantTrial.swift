@@ -30,7 +30,7 @@ package struct MutantTrial: Sendable, Hashable {
         case .twoRenames: return [swap, kills, faults]
         case .swapBeforeVerification: return [changes]
         case .noSidecarCheck: return [contest, faults, explorer]
-        case .noGuard, .rawClose: return [contest]
+        case .noGuard, .rawClose, .noHandover: return [contest]
         case .trustAfterSyncError: return [faults, MutantTrial("failed-syncs", scale: 4, seeds: 3)]
         case .noSourceCheck, .noPlanCheck: return [changes, explorer]
         }
