@@ -35,7 +35,8 @@ struct HookErrorTests {
         #expect("\(error)".hasPrefix("v1 → v2, PersonToContact, x-coredata://S/Person/p7"), "\(error)")
     }
 
-    @Test("what SQLite says of the data is the row's", arguments: [ResultCode.corrupt, .constraintUnique, nil], [0, 2])
+    @Test(
+        "what SQLite says of the data is the row's", arguments: [ResultCode.corrupt, .constraintUnique, nil], [0, 2])
     func row(_ code: ResultCode?, depth: Int) {
         let error = Self.error(Self.wrapped(code, depth: depth))
         #expect(error.kind == .sourceData, "\(error)")

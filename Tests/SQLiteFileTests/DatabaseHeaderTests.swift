@@ -27,7 +27,8 @@ struct DatabaseHeaderTests {
         #expect(try #require(DatabaseHeader(bytes)).hasKnownVersions)
     }
 
-    @Test("both version bytes say WAL, or none", arguments: [(2, 2, true), (1, 2, false), (2, 1, false), (1, 1, false)])
+    @Test(
+        "both version bytes say WAL, or none", arguments: [(2, 2, true), (1, 2, false), (2, 1, false), (1, 1, false)])
     func wal(write: UInt8, read: UInt8, isWAL: Bool) throws {
         var bytes = Self.sound
         (bytes[18], bytes[19]) = (write, read)
