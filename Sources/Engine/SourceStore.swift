@@ -130,10 +130,21 @@ package final class SourceStore: @unchecked Sendable {
             // Virtual tables and table-valued functions are left out: they run code.
             try connection.setAuthorization(.readOnlyTables(Set(schema.tables.keys)))
         } catch {
-            throw EngineError(error, during: location.path)
+            throw Self.failure(error, location)
         }
         self.connection = connection
         self.guardian = guardian
+    }
+
+    /// What can't be opened is the system's failure where the store was read a moment ago and files may be made beside it:
+    /// SQLite needs a `-shm` there, and doesn't say why it has none.
+    private static func failure(_ error: any Error, _ location: StoreLocation) -> EngineError {
+        var failure = EngineError(error, during: location.path)
+        if case .cannotOpen? = (error as? SQLiteError)?.code, Files.mayWrite(in: location.directory) {
+            failure.kind = .inputOutput
+            failure.remedy = "check the disk, then run again"
+        }
+        return failure
     }
 
     /// Steps of SQLite's virtual machine between two looks at the budget: about a tenth of a second.

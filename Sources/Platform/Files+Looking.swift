@@ -24,6 +24,11 @@ extension Files {
         return unsafe Array(buffer[..<min(count, length)])
     }
 
+    /// Whether permissions and the medium let this process make files in a folder.
+    package static func mayWrite(in folder: String) -> Bool {
+        unsafe faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0
+    }
+
     /// Whether a folder is a safe place for a private folder of ours: nobody else may rename or remove what is in it.
     ///
     /// - Parameter path: The folder in which something is to be made; links are followed.

@@ -31,6 +31,20 @@ struct UnreadableStoreTests {
         #expect(failures > 0)
     }
 
+    @Test(
+        "where no -shm can be made beside a store in WAL mode", arguments: commands,
+        [FaultMode.eioSticky, .enospcSticky])
+    func sharedMemory(_ command: String, _ mode: FaultMode) throws {
+        let place = try Place(command, state: .unmergedWAL)
+        defer { place.folder.remove() }
+        let (ending, counts) = try place.run(environment: [
+            "CAUSEWAY_FAULT_ROOT": place.data, "CAUSEWAY_FAULT_COUNT": place.counts,
+            "CAUSEWAY_FAULT_MODE": "\(mode.rawValue):1",
+        ])
+        #expect(try FaultRecords.fired(counts) > 0)
+        #expect(ending == .exited(74), "\(place.said)")
+    }
+
     @Test("whichever allocation of SQLite's fails", arguments: ["verify", "inspect", "plan"], ["", "+"])
     func memory(_ command: String, _ sticky: String) throws {
         let place = try Place(command)
@@ -52,10 +66,11 @@ struct UnreadableStoreTests {
         let data: String
         let counts: String
         private let command: String
-        private let subject = Subject(.merged, state: .clean, rows: 16)
+        private let subject: Subject
 
-        init(_ command: String) throws {
+        init(_ command: String, state: Subject.SourceState = .clean) throws {
             self.command = command
+            subject = Subject(.merged, state: state, rows: 16)
             folder = try ScratchFolder()
             data = folder.path + "/data"
             counts = folder.path + "/counts"
