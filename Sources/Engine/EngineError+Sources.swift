@@ -75,9 +75,11 @@ extension EngineError {
 
     /// SQLite couldn't make the file.
     init(creating error: SQLiteError, at path: String) {
-        self.init(
-            error.code == .full ? .inputOutput : .cannotCreate, "\(path): \(error)",
-            remedy: "check that the folder can be written and that there is room")
+        switch error.code {
+        case .ioError, .full, .outOfMemory: self.init(writing: error, during: path)
+        default:
+            self.init(.cannotCreate, "\(path): \(error)", remedy: "check that the folder can be written")
+        }
     }
 
     /// The source isn't a store that can be migrated.

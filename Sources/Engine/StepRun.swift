@@ -45,7 +45,13 @@ struct StepRun {
     }
 
     private func attempt(_ progress: inout Progress) throws(EngineError) -> StepResult {
-        let ledger = try opened(&progress)
+        let ledger: StepLedger
+        do throws(EngineError) {
+            ledger = try opened(&progress)
+        } catch {
+            try condemn(after: error)
+            throw error
+        }
         let state = StepState(step)
         do throws(EngineError) {
             try build(ledger, state, &progress)
@@ -121,8 +127,13 @@ struct StepRun {
                 if error.isFailedSync { reason = error }
             }
         }
-        if reason.isFailedSync, !Mutant.isOn(.trustAfterSyncError) { try place.removeFiles() }
+        try condemn(after: reason)
         return reason
+    }
+
+    /// What the disk holds of a file whose fsync failed can't be known: it isn't trusted again.
+    private func condemn(after error: EngineError) throws(EngineError) {
+        if error.isFailedSync, !Mutant.isOn(.trustAfterSyncError) { try place.removeFiles() }
     }
 
     // MARK: - Stations

@@ -97,6 +97,12 @@ struct StoreFile {
             _ = try connection.pragmaInteger("schema_version")
             try connection.close()
             try Files.syncDirectory(location.directory)
+        } catch let error as SQLiteError where error.code == .readOnlyRollback {
+            // SQLite opens for reading what it can't open for writing, and doesn't say why it can't.
+            throw EngineError(
+                Files.mayWrite(to: location.path) ? .inputOutput : .cannotCreate,
+                "\(location.path): an unfinished transaction must be rolled back, and the store can't be written",
+                remedy: "change the permissions, check the disk, or open it once with the application; then run again")
         } catch {
             throw EngineError(error, during: location.path)
         }

@@ -29,6 +29,11 @@ extension Files {
         unsafe faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0
     }
 
+    /// Whether permissions and the medium let this process change a file.
+    package static func mayWrite(to path: String) -> Bool {
+        unsafe faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0
+    }
+
     /// Whether a folder is a safe place for a private folder of ours: nobody else may rename or remove what is in it.
     ///
     /// - Parameter path: The folder in which something is to be made; links are followed.

@@ -24,6 +24,9 @@ struct ExploreCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The command has this break of the protocol.", valueName: "name"))
     var mutant: String?
 
+    @Option(help: ArgumentHelp("A call of the traced run fails.", valueName: "mode:N"))
+    var fault: String?
+
     @Option(help: ArgumentHelp("What the store's rows follow from.", valueName: "number"))
     var seed: UInt64 = 1
 
@@ -46,6 +49,7 @@ struct ExploreCommand: ParsableCommand {
         settings.splitsRenames = nonatomic
         settings.isExhaustiveSwap = swap
         settings.work.mutant = mutant
+        settings.work.fault = fault
         settings.budget = budget
         settings.jobs = jobs
         let report = HarnessReport(result: try CrashExplorer(settings).run())

@@ -61,7 +61,8 @@ package struct CrashExplorer: Sendable {
         /// What replays a state on the command line of `reliability`.
         func replay(_ label: String) -> String {
             "--subject \(subject.chain.rawValue) --source \(subject.state.rawValue) --state \(label)"
-                + (splitsRenames ? " --nonatomic" : "")
+                + (splitsRenames ? " --nonatomic" : "") + (work.fault.map { " --fault \($0)" } ?? "")
+                + (work.mutant.map { " --mutant \($0)" } ?? "")
         }
     }
 

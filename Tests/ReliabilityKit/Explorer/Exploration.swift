@@ -41,7 +41,7 @@ package struct Exploration: Sendable {
         guard oracle.old != oracle.new else { throw HarnessError("\(subject): the migration changes nothing") }
         let ending = try Self.run(subject, traced, folder + "/shim", work)
         trace = ending.trace
-        (success, seal) = try Self.landmarks(trace)
+        (success, seal) = Self.landmarks(trace, hasSucceeded: ending.status == 0)
         guard work.isSound else { return }
         let faults = oracle.faults(inFinished: traced)
         guard faults.isEmpty else {
@@ -84,16 +84,16 @@ package struct Exploration: Sendable {
         return ending
     }
 
-    /// Where success was reported and where the swap begins.
-    private static func landmarks(_ trace: Trace) throws -> (success: Int, seal: Int) {
+    /// Where success was reported, beyond the end where it wasn't, and where the swap begins.
+    private static func landmarks(_ trace: Trace, hasSucceeded: Bool) -> (success: Int, seal: Int) {
         let operations = trace.operations
         guard
             let swap = operations.lastIndex(where: { $0.kind == .rename && $0.path2 == Subject.storeName })
         else { return (operations.count + 1, operations.count) }
-        let said = operations[swap...].firstIndex { $0.kind == .output && $0.path == "1" }
+        let said = operations[swap...].firstIndex { $0.kind == .output && $0.path == "1" } ?? operations.count
         // The last step's record of its verification; what follows is the seal.
         let seal = operations[..<swap].lastIndex { $0.kind == .rename && $0.path2.hasSuffix(".verified.json") } ?? swap
-        return (said ?? operations.count, seal)
+        return (hasSucceeded ? said : operations.count + 1, seal)
     }
 
     /// All that is in a folder.
