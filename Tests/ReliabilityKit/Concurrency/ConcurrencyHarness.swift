@@ -58,6 +58,7 @@ package struct ConcurrencyHarness: Sendable {
             tally.count(Self.acknowledged, outcome.acknowledged)
             tally.count("refusals", outcome.refusals)
             if outcome.wasContested { tally.count(Self.contested) }
+            if outcome.wasOvertaken { tally.count("overtaken by a writer, made anew") }
             if outcome.lost.isEmpty, outcome.faults.isEmpty {
                 tally.survived()
                 settings.dispose(folder, failed: false)
