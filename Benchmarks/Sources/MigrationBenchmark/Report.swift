@@ -76,12 +76,14 @@ struct Report: Encodable {
 
         func median(_ value: (Outcome) -> Double) -> Double { outcomes.map(value).median }
 
-        private enum CodingKeys: String, CodingKey { case seconds, median, peakMemoryBytes, phases }
+        private enum CodingKeys: String, CodingKey { case seconds, median, processorSeconds, peakMemoryBytes, phases }
 
         func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(outcomes.map(\.seconds.rounded3), forKey: .seconds)
             try container.encode(median(\.seconds).rounded3, forKey: .median)
+            let processor = outcomes.compactMap { $0.processorSeconds?.rounded3 }
+            if !processor.isEmpty { try container.encode(processor, forKey: .processorSeconds) }
             try container.encodeIfPresent(peakMemoryBytes, forKey: .peakMemoryBytes)
             let names = Set(outcomes.flatMap(\.phases.keys))
             guard !names.isEmpty else { return }
@@ -97,5 +99,16 @@ extension [Double] {
         let sorted = sorted()
         guard let last = sorted.indices.last else { return 0 }
         return (sorted[last / 2] + sorted[(last + 1) / 2]) / 2
+    }
+
+    /// 0 of nothing.
+    var mean: Double { isEmpty ? 0 : reduce(0, +) / Double(count) }
+
+    /// How far the mean may be off by chance; 0 of less than two values.
+    var standardError: Double {
+        guard count > 1 else { return 0 }
+        let mean = mean
+        let squares = reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
+        return (squares / Double(count - 1) / Double(count)).squareRoot()
     }
 }

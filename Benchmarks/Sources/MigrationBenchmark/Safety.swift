@@ -31,12 +31,27 @@ struct Safety: AsyncParsableCommand {
     private struct Figures: Encodable {
         var rows: Int
         var storeBytes: Int
-        /// Median of the rounds' ratios to the run without checkpoints.
-        var timeRatioToRunWithoutCheckpoints: Double?
-        /// The same, to the run with the default verification.
-        var timeRatioOfVerifyNone: Double?
-        var timeRatioOfVerifyFull: Double?
+        var timeRatioToRunWithoutCheckpoints: Ratio?
+        /// The same of what the processors did.
+        var processorRatioToRunWithoutCheckpoints: Ratio?
+        /// To the run with the default verification.
+        var timeRatioOfVerifyNone: Ratio?
+        var timeRatioOfVerifyFull: Ratio?
         var runs: [String: Report.Series]
+    }
+
+    /// Of the rounds' own ratios.
+    private struct Ratio: Encodable {
+        let median: Double
+        let mean: Double
+        let standardError: Double
+
+        /// nil where one of the two wasn't run.
+        init?(_ ratios: [Double]) {
+            guard !ratios.isEmpty else { return nil }
+            (median, mean) = (ratios.median.rounded3, ratios.mean.rounded3)
+            standardError = ratios.standardError.rounded3
+        }
     }
 
     func validate() throws {
@@ -60,8 +75,9 @@ struct Safety: AsyncParsableCommand {
                 // What the run before has left in the system's cache is no work of this one.
                 sync()
                 let outcome = try ChildProcess.run(kind.arguments(files, jobs: nil), environment: kind.environment)
-                let line = "round \(round) of \(rounds): \(kind.rawValue) \(outcome.seconds.rounded3) s\n"
-                FileHandle.standardError.write(Data(line.utf8))
+                let line = "round \(round) of \(rounds): \(kind.rawValue) \(outcome.seconds.rounded3) s"
+                let processor = (outcome.processorSeconds ?? 0).rounded3
+                FileHandle.standardError.write(Data("\(line), \(processor) s of the processors\n".utf8))
                 results[kind, default: []].append(outcome)
                 try files.clearResults()
             }
@@ -69,6 +85,9 @@ struct Safety: AsyncParsableCommand {
         let figures = Figures(
             rows: rows, storeBytes: try files.sourceBytes(),
             timeRatioToRunWithoutCheckpoints: Self.ratio(results, .migrate, to: .migrateUnsaved),
+            processorRatioToRunWithoutCheckpoints: Self.ratio(results, .migrate, to: .migrateUnsaved) {
+                $0.processorSeconds ?? 0
+            },
             timeRatioOfVerifyNone: Self.ratio(results, .migrateUnverified, to: .migrate),
             timeRatioOfVerifyFull: Self.ratio(results, .migrateVerified, to: .migrate),
             runs: Dictionary(
@@ -78,9 +97,10 @@ struct Safety: AsyncParsableCommand {
         print(String(decoding: try encoder.encode(figures), as: UTF8.self))
     }
 
-    private static func ratio(_ results: [Work: [Outcome]], _ kind: Work, to other: Work) -> Double? {
-        let ratios = zip(results[kind] ?? [], results[other] ?? []).map { $0.seconds / $1.seconds }
-        return ratios.isEmpty ? nil : ratios.median.rounded3
+    private static func ratio(
+        _ results: [Work: [Outcome]], _ kind: Work, to other: Work, of value: (Outcome) -> Double = \.seconds
+    ) -> Ratio? {
+        Ratio(zip(results[kind] ?? [], results[other] ?? []).map { value($0) / value($1) })
     }
 }
 

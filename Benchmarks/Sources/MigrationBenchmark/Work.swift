@@ -37,6 +37,8 @@ enum Work: String, CaseIterable {
 /// What one piece of work took.
 struct Outcome: Codable {
     var seconds: Double
+    /// Of all threads, in the program and in the system on its behalf; what the system writes later by itself isn't in it.
+    var processorSeconds: Double?
     /// nil where another program did the work.
     var peakMemoryBytes: Int?
     /// Rows and links; nil where nobody counts them.
@@ -47,10 +49,12 @@ struct Outcome: Codable {
     /// Runs work and takes its time. The result must be on the disk when it returns.
     static func measuring(_ work: () async throws -> (rows: Int?, phases: [String: Double])) async throws -> Outcome {
         let start = ContinuousClock.now
+        let processorStart = ProcessorTime.seconds()
         let (rows, phases) = try await work()
         let seconds = (ContinuousClock.now - start).inSeconds
         return Outcome(
-            seconds: seconds, peakMemoryBytes: PeakMemory.bytes(), rows: rows, phases: phases.mapValues(\.rounded3))
+            seconds: seconds, processorSeconds: ProcessorTime.seconds() - processorStart,
+            peakMemoryBytes: PeakMemory.bytes(), rows: rows, phases: phases.mapValues(\.rounded3))
     }
 
     func printed() throws {
@@ -134,7 +138,7 @@ struct CopyOnce: AsyncParsableCommand {
             try file.close()
             return (nil, [:])
         }
-        outcome.peakMemoryBytes = nil
+        (outcome.processorSeconds, outcome.peakMemoryBytes) = (nil, nil)
         try outcome.printed()
     }
 }

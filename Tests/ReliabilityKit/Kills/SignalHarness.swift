@@ -229,7 +229,12 @@ package struct SignalHarness: Sendable {
         guard try Files.exists(trial.workDirectory) else { return nil }
         var files: [String: FileStatus] = [:]
         for name in try Files.list(trial.workDirectory) where name != "lock" {
-            files[name] = try Files.linkStatus(of: trial.workDirectory + "/" + name)
+            do {
+                files[name] = try Files.linkStatus(of: trial.workDirectory + "/" + name)
+            } catch let error as FileError where error.code == .notFound {
+                // The run goes on meanwhile: a checkpoint gets its name, an old one goes.
+                continue
+            }
         }
         return files
     }
