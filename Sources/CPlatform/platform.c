@@ -8,6 +8,15 @@ int causeway_lock_range(int descriptor, int64_t start, int64_t length) {
     return fcntl(descriptor, F_SETLK, &lock);
 }
 
+int causeway_begin_writeback(int descriptor) {
+#ifdef __linux__
+    return sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE);
+#else
+    (void)descriptor;
+    return 0;
+#endif
+}
+
 #ifdef __linux__
 #include <sys/xattr.h>
 

@@ -140,6 +140,7 @@ extension MigrationSummary {
         defaultedValues = outcome.defaultedValues
         bytes = outcome.bytes
         seconds = outcome.seconds
+        savingSeconds = outcome.savingSeconds
         peakMemoryBytes = Int(ProcessUsage.current().peakResidentBytes)
         warnings = outcome.warnings
         wasCurrent = outcome.prepared.steps.isEmpty

@@ -26,6 +26,8 @@ public struct MigrationSummary: Hashable, Sendable, Codable {
     public var bytes: Int
     /// Seconds from start to end.
     public var seconds: Double
+    /// Seconds of them that commits and checkpoints took, the fsyncs included: what being resumable costs.
+    public var savingSeconds = 0.0
     /// Bytes of memory that the process held at its peak.
     public var peakMemoryBytes: Int
     /// What the user should know.

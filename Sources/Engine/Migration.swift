@@ -19,6 +19,8 @@ package struct Migration {
         package var dropped = 0
         package var bytes = 0
         package var seconds = 0.0
+        /// What commits and checkpoints took of them.
+        package var savingSeconds = 0.0
         package var warnings: [String] = []
         /// The step at which work of an earlier run was taken up, counted from 0, and the rows that it had read.
         package var resumed: Resumed?
@@ -157,6 +159,8 @@ struct Progress {
     let total: Int
     var rows = 0
     var bytes = 0
+    /// What commits and checkpoints of this run have taken, in seconds.
+    var savingSeconds = 0.0
 }
 
 extension Duration {

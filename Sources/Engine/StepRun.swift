@@ -59,6 +59,7 @@ struct StepRun {
             throw try end(ledger, after: error)
         }
         try ledger.staging.close()
+        progress.savingSeconds += ledger.savingSeconds
         KillPoint.reach(.schemaFinished)
         return StepResult(state, step, resumedRows: ledger.resumedRows)
     }

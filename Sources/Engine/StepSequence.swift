@@ -151,6 +151,7 @@ struct StepSequence {
         var progress = Progress(total: prepared.rowsToRead * prepared.steps.count)
         (progress.rows, progress.bytes) = (before?.progressRows ?? 0, before?.progressBytes ?? 0)
         let result = try run.run(&progress)
+        outcome.savingSeconds += progress.savingSeconds
         if let resumed = result.resumedRows {
             outcome.resumed = Migration.Outcome.Resumed(step: index, rows: resumed)
         } else if resuming, index > 0 {

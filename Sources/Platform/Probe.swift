@@ -101,7 +101,7 @@ package enum UnsafeBaseline {
     internal import Synchronization
 
     /// `name` or `name:number` from the environment.
-    private struct Setting: Sendable {
+    struct Setting: Sendable {
         let name: String
         let number: Int?
 

@@ -54,6 +54,8 @@ final class StepLedger {
     private static let bytesWorthACheckpoint = 8 << 20
     /// Whether everything up to the cursor, and nothing after it, is in the transaction.
     private(set) var isAtCursor = true
+    /// What commits and checkpoint files have taken so far, fsyncs included, in seconds.
+    private(set) var savingSeconds = 0.0
     /// Told after each checkpoint file.
     var checkpointed: (_ sequence: UInt64, _ rows: Int) -> Void = { _, _ in }
 
@@ -204,6 +206,7 @@ final class StepLedger {
     /// Saves everything up to the cursor.
     func commit() throws(EngineError) {
         precondition(isAtCursor, "what is committed is what the cursor says")
+        let start = MonotonicClock.seconds()
         for preparation in preparations { try preparation.body() }
         record.sequence += 1
         var parts = carried
@@ -215,14 +218,18 @@ final class StepLedger {
         record.parts = parts
         let container = try checkpoints.container(record)
         try staging.commit(progress: container)
+        if record.status.bytes >= Writeback.worthwhileBytes { staging.beginWriteback() }
         let now = MonotonicClock.seconds()
+        savingSeconds += now - start
         lastCommit = now
         if now - lastCheckpoint >= checkpointInterval { try writeCheckpoint(container) }
     }
 
     private func writeCheckpoint(_ container: [UInt8]) throws(EngineError) {
+        let start = MonotonicClock.seconds()
         try checkpoints.write(container, record)
         lastCheckpoint = MonotonicClock.seconds()
+        savingSeconds += lastCheckpoint - start
         checkpointedAt = (record.status.rows, record.status.bytes)
         checkpointed(record.sequence, record.status.rows)
     }

@@ -229,11 +229,11 @@ package struct SignalHarness: Sendable {
         guard try Files.exists(trial.workDirectory) else { return nil }
         var files: [String: FileStatus] = [:]
         for name in try Files.list(trial.workDirectory) where name != "lock" {
-            do {
+            do throws(FileError) {
                 files[name] = try Files.linkStatus(of: trial.workDirectory + "/" + name)
-            } catch let error as FileError where error.code == .notFound {
+            } catch {
                 // The run goes on meanwhile: a checkpoint gets its name, an old one goes.
-                continue
+                guard error.code == .notFound else { throw error }
             }
         }
         return files
