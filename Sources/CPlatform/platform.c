@@ -1,5 +1,6 @@
 #include "causeway_platform.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -10,10 +11,10 @@ int causeway_lock_range(int descriptor, int64_t start, int64_t length) {
 
 int causeway_begin_writeback(int descriptor) {
 #ifdef __linux__
-    return sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE);
+    return sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE) == 0 ? 0 : errno;
 #else
     (void)descriptor;
-    return 0;
+    return ENOSYS;
 #endif
 }
 

@@ -20,7 +20,9 @@ final class StagingStore: @unchecked Sendable {
 
     let path: String
     let connection: Connection
+    /// After the connection, so that it goes after it: with its descriptor go the process's locks on the file.
     private var writeback: Writeback?
+    private var mayWriteEarly = !UnsafeBaseline.isOn
 
     /// Creates the file, with its progress table; nothing is committed yet.
     ///
@@ -145,12 +147,16 @@ final class StagingStore: @unchecked Sendable {
     }
 
     /// From now on the disk is busy between the commits, too, and a commit waits less for it.
-    ///
-    /// Nobody but this process has the file: that its locks go with the additional descriptor does no harm.
-    func beginWriteback() {
-        guard writeback == nil, !UnsafeBaseline.isOn else { return }
-        // Without it the commits take longer, and nothing else changes.
+    func writeEarly() {
+        guard mayWriteEarly else { return }
+        mayWriteEarly = false
+        // Where the file can't be opened once more the commits take longer, and nothing else changes.
         writeback = try? Writeback(of: path)
+    }
+
+    /// After an fsync: whether what it was to make durable was lost before, when it was written early.
+    private func requireWritten() throws(EngineError) {
+        if let error = writeback?.failure() { throw EngineError(losing: error, during: "committing the new store") }
     }
 
     /// Commits what was written together with the progress, and begins anew.
@@ -168,6 +174,7 @@ final class StagingStore: @unchecked Sendable {
         } catch {
             throw EngineError(writing: error, during: "committing the new store")
         }
+        try requireWritten()
     }
 
     /// The length in 8 bytes, the container, zeros: a value of the same length is overwritten where it stands, so the
@@ -187,14 +194,14 @@ final class StagingStore: @unchecked Sendable {
 
     /// Ends the last transaction and the connection.
     func close() throws(EngineError) {
+        writeback?.end()
         do {
             try connection.commit()
             // PERSIST leaves its journal; who only reads would have to look into it.
             try connection.setJournalMode(.delete)
-            // Before somebody else opens the file, and locks it.
-            writeback = nil
         } catch {
             throw EngineError(writing: error, during: "committing the new store")
         }
+        try requireWritten()
     }
 }

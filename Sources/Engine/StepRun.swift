@@ -58,7 +58,12 @@ struct StepRun {
         } catch {
             throw try end(ledger, after: error)
         }
-        try ledger.staging.close()
+        do throws(EngineError) {
+            try ledger.staging.close()
+        } catch {
+            try condemn(after: error)
+            throw error
+        }
         progress.savingSeconds += ledger.savingSeconds
         KillPoint.reach(.schemaFinished)
         return StepResult(state, step, resumedRows: ledger.resumedRows)

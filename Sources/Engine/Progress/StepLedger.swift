@@ -130,7 +130,7 @@ final class StepLedger {
         else { return try commitIfDue() }
         try commit()
         if checkpointedAt != (record.status.rows, record.status.bytes) {
-            try writeCheckpoint(try checkpoints.container(record))
+            try writeCheckpoint()
         }
     }
 
@@ -218,16 +218,18 @@ final class StepLedger {
         record.parts = parts
         let container = try checkpoints.container(record)
         try staging.commit(progress: container)
-        if record.status.bytes >= Writeback.worthwhileBytes { staging.beginWriteback() }
+        if record.status.bytes >= Writeback.worthwhileBytes { staging.writeEarly() }
         let now = MonotonicClock.seconds()
         savingSeconds += now - start
         lastCommit = now
         if now - lastCheckpoint >= checkpointInterval { try writeCheckpoint(container) }
     }
 
-    private func writeCheckpoint(_ container: [UInt8]) throws(EngineError) {
+    /// `container` is what the last commit has saved, where it is at hand.
+    private func writeCheckpoint(_ container: [UInt8]? = nil) throws(EngineError) {
         let start = MonotonicClock.seconds()
-        try checkpoints.write(container, record)
+        let content = if let container { container } else { try checkpoints.container(record) }
+        try checkpoints.write(content, record)
         lastCheckpoint = MonotonicClock.seconds()
         savingSeconds += lastCheckpoint - start
         checkpointedAt = (record.status.rows, record.status.bytes)
@@ -246,6 +248,6 @@ final class StepLedger {
     func saveBeforeEnding() throws(EngineError) {
         guard isAtCursor, staging.isInTransaction else { return }
         try commit()
-        try writeCheckpoint(try checkpoints.container(record))
+        try writeCheckpoint()
     }
 }
