@@ -16,7 +16,7 @@ public struct StoreBackup: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - store: path of the store's main file.
-    ///   - backup: path of the backup, `<store>.premigration-XXXXXXXX`; nil for the only one.
+    ///   - backup: path of the backup, `<store>.premigration-<digits>`; nil for the only one.
     public init(store: String, backup: String? = nil) {
         self.store = store
         self.backup = backup

@@ -10,7 +10,7 @@ public struct RollbackCommand: ParsableCommand {
         discussion: helpText(
             """
             One rename brings the original back. The migrated store isn't removed: it is kept as
-            <store>.rolledback-XXXXXXXX, with all that was written to it since. Close every program that uses the store
+            <store>.rolledback-<digits>, with all that was written to it since. Close every program that uses the store
             first.
             """))
 
@@ -70,7 +70,7 @@ public struct BackupArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The backup that is meant, <store>.premigration-XXXXXXXX, where there are several.", valueName: "file"),
+            "The backup that is meant, <store>.premigration-<digits>, where there are several.", valueName: "file"),
         completion: .file())
     var backup: String?
 

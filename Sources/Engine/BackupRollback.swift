@@ -4,7 +4,7 @@ import CausewaySQLiteFile
 
 /// Puts a backup back in the store's place.
 ///
-/// The store that is there keeps a name of its own, so that nothing is lost: `<store>.rolledback-XXXXXXXX`. One rename is
+/// The store that is there keeps a name of its own, so that nothing is lost: `<store>.rolledback-<digits>`. One rename is
 /// the commit point, as in the swap; meanwhile both files are locked, so that no program that has one of them open writes
 /// to it.
 package struct BackupRollback {

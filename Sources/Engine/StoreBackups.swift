@@ -1,6 +1,6 @@
 import CausewayPlatform
 
-/// The originals that migrations have left beside a store: `<store>.premigration-XXXXXXXX`.
+/// The originals that migrations have left beside a store: `<store>.premigration-<digits>`.
 struct StoreBackups {
     let location: StoreLocation
 

@@ -14,33 +14,19 @@ struct StoreFile {
     /// Refuses what can't be a store, each with its own reason.
     init(checking location: StoreLocation) throws(EngineError) {
         let path = location.path
-        let head: [UInt8]
-        do {
-            status = try Files.status(of: path)
-            guard status.kind == .regular else {
-                throw EngineError(
-                    .missing, "\(path): not a file",
-                    remedy: "give the path of the store's main file, for example Store.sqlite")
-            }
-            head = try Files.readPrefix(of: path, length: DatabaseHeader.length)
-            walBytes = try Files.statusIfExists(location.wal)?.size ?? 0
-        } catch let error as FileError {
-            throw EngineError(reading: error, at: path)
-        } catch let error as EngineError {
-            throw error
-        } catch {
-            throw EngineError(.verification, "\(path): \(error)")
-        }
+        let look = try StoreLook.settled(location)
+        status = look.status
+        walBytes = look.walBytes
         bytes = status.size + walBytes
-        guard !head.isEmpty else {
+        guard !look.head.isEmpty else {
             throw EngineError(
                 .sourceData, "\(path): the file is empty: SQLite takes it for a database, but it holds no store",
                 remedy: "restore the store from a backup")
         }
-        guard let header = DatabaseHeader(head) else {
+        guard let header = DatabaseHeader(look.head) else {
             throw EngineError(
                 .sourceData,
-                head.count < DatabaseHeader.length
+                look.head.count < DatabaseHeader.length
                     ? "\(path): the file is too short for a database"
                     : "\(path): not an SQLite database, or an encrypted one",
                 remedy: "give the path of a Core Data store of type SQLite")
@@ -50,14 +36,10 @@ struct StoreFile {
                 .sourceData, "\(path): the file is damaged: its header names a format that SQLite doesn't write",
                 remedy: "copy the store again, or restore a backup")
         }
-        // While a -wal holds pages, the main file's own size says nothing.
-        if walBytes == 0, let pages = header.pageCount, Int64(pages) * Int64(header.pageSize) > status.size {
+        if let length = look.missingLength {
             throw EngineError(
                 .sourceData,
-                """
-                \(path): the file is truncated: its header speaks of \(pages * header.pageSize) bytes, there are \
-                \(status.size)
-                """,
+                "\(path): the file is truncated: its header speaks of \(length) bytes, there are \(status.size)",
                 remedy: "copy the store again, or restore a backup")
         }
         self.header = header

@@ -73,10 +73,10 @@ struct CrashGoldenTests {
         options.fusesSteps = test.fusesSteps
         options.checkpointInterval = 0
         if test.isOutput { options.output = folder.path("stores/Result.sqlite") }
-        try await CrashSnapshots(
+        let crash = CrashSnapshots(
             name: test.testDescription, models: StoreRows.shared(example.models), code: example.code, options: options,
-            random: Set(example.random)
-        ).check(store, in: stores)
+            random: Set(example.random))
+        #expect(try await crash.check(store, in: stores) > 0)
     }
 
     @Test("all cases are there")

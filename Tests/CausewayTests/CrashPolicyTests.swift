@@ -150,7 +150,7 @@ struct CrashPolicyTests {
             crash.options.keyMap = office.folder.path("stores/keys.jsonl")
             crash.sideFiles = ["rejects.jsonl", "keys.jsonl"]
         }
-        try await crash.check(store, in: stores)
+        #expect(try await crash.check(store, in: stores) > 0)
     }
 
     @Test("the twins do break rules and change keys, else their side files would prove nothing")

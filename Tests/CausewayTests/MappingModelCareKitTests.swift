@@ -86,10 +86,8 @@ struct MappingModelCareKitTests {
                 """) == ["1", "1", "1"])
     }
 
-    @Test("neither batch size nor workers show in the rows", arguments: PoliciesExample.Work.every)
-    func work(_ work: PoliciesExample.Work) throws {
-        let folder = try TemporaryFolder()
-        let usual = try Self.example.migrate(in: folder, as: "usual")
-        try Self.example.expectSameRows(try Self.example.migrate(work, in: folder), usual)
+    @Test("neither batch size nor workers show in the rows")
+    func work() throws {
+        #expect(try Self.example.differences(PoliciesExample.Work.every) == [])
     }
 }

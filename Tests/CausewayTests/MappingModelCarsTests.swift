@@ -85,10 +85,8 @@ struct MappingModelCarsTests {
         #expect(try Data(contentsOf: URL(filePath: first)) == Data(contentsOf: URL(filePath: second)))
     }
 
-    @Test("neither batch size nor workers show in the rows", arguments: PoliciesExample.Work.every)
-    func work(_ work: PoliciesExample.Work) throws {
-        let folder = try TemporaryFolder()
-        let usual = try Self.compiled.migrate(in: folder, as: "usual")
-        try Self.compiled.expectSameRows(try Self.compiled.migrate(work, in: folder), usual)
+    @Test("neither batch size nor workers show in the rows")
+    func work() throws {
+        #expect(try Self.compiled.differences(PoliciesExample.Work.every) == [])
     }
 }

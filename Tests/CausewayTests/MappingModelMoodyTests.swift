@@ -104,11 +104,8 @@ struct MappingModelMoodyTests {
     }
 
     @Test(
-        "neither batch size nor workers show in the rows", arguments: [Step(from: 1, to: 6), Step(from: 5, to: 6)],
-        PoliciesExample.Work.every)
-    func work(_ step: Step, _ work: PoliciesExample.Work) throws {
-        let folder = try TemporaryFolder()
-        let usual = try step.example.migrate(in: folder, as: "usual")
-        try step.example.expectSameRows(try step.example.migrate(work, in: folder), usual)
+        "neither batch size nor workers show in the rows", arguments: [Step(from: 1, to: 6), Step(from: 5, to: 6)])
+    func work(_ step: Step) throws {
+        #expect(try step.example.differences(PoliciesExample.Work.every) == [])
     }
 }

@@ -80,10 +80,28 @@ struct PoliciesExample: CustomTestStringConvertible, Sendable {
 
     /// That two runs gave the same, cell by cell.
     func expectSameRows(_ store: String, _ other: String, _ comment: Comment? = nil) throws {
-        let (a, b) = (try rows(store), try rows(other))
-        #expect(a.keys.sorted() == b.keys.sorted(), comment)
-        for (table, rows) in a where rows != b[table] {
-            Issue.record("\(table) differs: \(rows.first { !(b[table] ?? []).contains($0) } ?? "order or count")")
+        #expect(try differences(rows(store), rows(other)) == [], comment)
+    }
+
+    /// A row of each table that two runs don't share.
+    private func differences(_ a: [String: [String]], _ b: [String: [String]]) -> [String] {
+        Set(a.keys).union(b.keys).sorted().filter { a[$0] != b[$0] }.map { table in
+            guard let rows = a[table], let others = b[table] else { return "\(table) isn't in both" }
+            return "\(table): \(rows.first { !others.contains($0) } ?? "order or count")"
+        }
+    }
+
+    /// Where ways to work give other rows than the usual one gives, of this example or of another.
+    func differences(_ works: [Work], from other: PoliciesExample? = nil) throws -> [String] {
+        let usual: [String: [String]]
+        do {
+            let folder = try TemporaryFolder()
+            usual = try rows((other ?? self).migrate(in: folder))
+        }
+        try #require(!usual.isEmpty)
+        return try works.flatMap { work in
+            let folder = try TemporaryFolder()
+            return try differences(rows(migrate(work, in: folder)), usual).map { "\(work.testDescription): \($0)" }
         }
     }
 

@@ -27,7 +27,7 @@ struct CrashSnapshots {
     private static let takesAll = environment["CAUSEWAY_EVERY_EVENT"] == "1"
     private static let seed = environment["CAUSEWAY_CRASH_SEED"].flatMap { UInt64($0) } ?? 1
     /// Copies of a run that are kept in the quick form: this many to twice as many.
-    private static let copies = 4
+    private static let copies = 3
 
     /// A moment of the run that is copied.
     private struct Moment: Sendable {
@@ -39,8 +39,8 @@ struct CrashSnapshots {
         let step: Int
     }
 
-    /// Migrates the store in `folder`, which holds nothing else that changes, and every copy.
-    func check(_ store: String, in folder: URL) async throws {
+    /// Migrates the store in `folder`, which holds nothing else that changes, and every copy; gives how many there were.
+    func check(_ store: String, in folder: URL) async throws -> Int {
         let album = URL(filePath: folder.path(percentEncoded: false) + ".album")
         defer { try? FileManager.default.removeItem(at: album) }
         try FileManager.default.createDirectory(at: album, withIntermediateDirectories: true)
@@ -49,7 +49,6 @@ struct CrashSnapshots {
         let result = summary.store
         let expected = try content(result, in: folder)
         let moments = try camera.moments()
-        #expect(!moments.isEmpty, "\(name)")
         var random = SeededNumbers(Self.seed)
         for moment in moments {
             try FileManager.default.removeItem(at: folder)
@@ -70,6 +69,7 @@ struct CrashSnapshots {
                 Issue.record("\(comment): \(error)")
             }
         }
+        return moments.count
     }
 
     private func migrator(_ store: String, _ options: MigrationOptions? = nil) -> Migrator {

@@ -26,7 +26,10 @@ struct ExampleHistory: Sendable {
 
         var testDescription: String { "batches of \(batchRows), \(jobs) jobs\(fusesSteps ? "" : ", step by step")" }
 
-        static let every = [1, 7, 1_024].flatMap { rows in (1...4).map { Work(batchRows: rows, jobs: $0) } }
+        /// Every size with one worker or two and with more, every number of workers.
+        static let every = [(1, 1), (1, 3), (7, 2), (7, 4), (1_024, 1), (1_024, 4)].map { rows, jobs in
+            Work(batchRows: rows, jobs: jobs)
+        }
     }
 
     /// A generated store at a version.

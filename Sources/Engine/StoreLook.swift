@@ -1,0 +1,66 @@
+import CausewayPlatform
+import CausewaySQLiteFile
+
+/// What a store's files show from outside, without a lock: others may write meanwhile.
+struct StoreLook: Hashable {
+    let status: FileStatus
+    /// The first bytes of the main file; as many as a header has, or as there are.
+    let head: [UInt8]
+    let walBytes: Int64
+    private let journalBytes: Int64
+
+    /// Milliseconds between two looks, and how many there are at most: who writes is between two states for
+    /// microseconds.
+    private static let interval: UInt32 = 20
+    private static let attempts = 50
+
+    private init(_ location: StoreLocation) throws(EngineError) {
+        let path = location.path
+        do {
+            status = try Files.status(of: path)
+            guard status.kind == .regular else {
+                throw EngineError(
+                    .missing, "\(path): not a file",
+                    remedy: "give the path of the store's main file, for example Store.sqlite")
+            }
+            head = try Files.readPrefix(of: path, length: DatabaseHeader.length)
+            walBytes = try Files.statusIfExists(location.wal)?.size ?? 0
+            journalBytes = try Files.statusIfExists(location.journal)?.size ?? 0
+        } catch let error as FileError {
+            throw EngineError(reading: error, at: path)
+        } catch let error as EngineError {
+            throw error
+        } catch {
+            throw EngineError(.verification, "\(path): \(error)")
+        }
+    }
+
+    /// A look that isn't in the middle of somebody's commit or checkpoint.
+    ///
+    /// SQLite writes the first page, with the new length, before the file has it, and takes the `-wal` or the journal
+    /// away afterwards: the parts of a look may be older and newer than that. What is truncated stays so.
+    ///
+    /// - Throws: why the files can't be read; `.busy` where they never stay the same.
+    static func settled(_ location: StoreLocation) throws(EngineError) -> StoreLook {
+        var look = try StoreLook(location)
+        for _ in 0..<attempts {
+            guard look.missingLength != nil else { return look }
+            Pause.rest(milliseconds: interval)
+            let again = try StoreLook(location)
+            if again == look { return look }
+            look = again
+        }
+        throw EngineError(
+            .busy, "\(location.path): the store is in use", remedy: "close the application that uses it, then run again"
+        )
+    }
+
+    /// The bytes that the header speaks of, where there are fewer: nil where all are there, where there is no header, and
+    /// while a `-wal` or a journal holds pages, without which the main file's own length says nothing.
+    var missingLength: Int64? {
+        guard walBytes == 0, journalBytes == 0, let header = DatabaseHeader(head), let pages = header.pageCount
+        else { return nil }
+        let length = Int64(pages) * Int64(header.pageSize)
+        return length > status.size ? length : nil
+    }
+}

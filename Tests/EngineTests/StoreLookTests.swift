@@ -1,0 +1,94 @@
+import CausewayPlatform
+import CausewaySQLite
+import Foundation
+import Testing
+
+@testable import CausewayEngine
+
+/// Looks at a store's files from outside meet writers in the middle.
+@Suite("Looking at a store from outside")
+struct StoreLookTests {
+    private final class Writer: Sendable {
+        private let thread: WorkerThread
+
+        /// Opens, adds rows, takes them away, cuts the file and closes, which folds the -wal in, until it is told to end.
+        init(_ path: String, journal: String, ending: ManagedFlag) throws {
+            thread = try WorkerThread(name: "writer") {
+                while !ending.isSet {
+                    guard let connection = try? Connection(path: path, mode: .readWrite, hardening: .own) else {
+                        continue
+                    }
+                    try? connection.setPragma("journal_mode", to: journal)
+                    try? connection.setPragma("synchronous", to: "OFF")
+                    try? connection.execute("INSERT INTO t SELECT zeroblob(9000) FROM (VALUES (1), (2), (3))")
+                    try? connection.execute("DELETE FROM t")
+                    try? connection.execute("VACUUM")
+                    try? connection.close()
+                }
+            }
+        }
+
+        func join() { thread.join() }
+    }
+
+    private final class ManagedFlag: @unchecked Sendable {
+        private let lock = NSLock()
+        private var value = false
+        var isSet: Bool { lock.withLock { value } }
+        func set() { lock.withLock { value = true } }
+    }
+
+    @Test("a store that grows and shrinks meanwhile is never called truncated", arguments: ["WAL", "DELETE"])
+    func growing(_ journal: String) throws {
+        let folder = NSTemporaryDirectory() + "causeway-look-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/Store.sqlite"
+        do {
+            let connection = try Connection(path: path, mode: .create, hardening: .own)
+            try connection.execute("CREATE TABLE t (a)")
+            try connection.close()
+        }
+        let location = try StoreLocation(existing: path)
+        let ending = ManagedFlag()
+        let writer = try Writer(path, journal: journal, ending: ending)
+        defer {
+            ending.set()
+            writer.join()
+        }
+        for number in 0..<3_000 {
+            do throws(EngineError) {
+                _ = try StoreFile(checking: location)
+            } catch {
+                Issue.record("look \(number): \(error)")
+                return
+            }
+        }
+    }
+
+    @Test("a file that stays shorter than its header says is truncated, unless a journal has the pages")
+    func truncated() throws {
+        let folder = NSTemporaryDirectory() + "causeway-look-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/Store.sqlite"
+        do {
+            let connection = try Connection(path: path, mode: .create, hardening: .own)
+            try connection.execute("CREATE TABLE t (a)")
+            try connection.execute("INSERT INTO t VALUES (zeroblob(9000))")
+            try connection.close()
+        }
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        try file.truncate(atOffset: 4_096)
+        try file.close()
+        let location = try StoreLocation(existing: path)
+        let error = #expect(throws: EngineError.self) { try StoreFile(checking: location) }
+        #expect(error?.kind == .sourceData)
+        #expect(error?.message.contains("the file is truncated") == true)
+        for sidecar in [location.wal, location.journal] {
+            try Data([0]).write(to: URL(fileURLWithPath: sidecar))
+            _ = try StoreFile(checking: location)
+            try FileManager.default.removeItem(atPath: sidecar)
+        }
+    }
+}

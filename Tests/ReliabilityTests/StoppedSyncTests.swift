@@ -1,0 +1,58 @@
+import CausewayPlatform
+import CausewayReliabilityKit
+import Foundation
+import Testing
+
+/// Ctrl-C on a disk that fails: what the run says it has saved must be saved.
+@Suite("A run that is stopped where fsyncs fail", .enabled(if: ShimPresence.isThere, "the fault shim isn't built"))
+struct StoppedSyncTests {
+    private static let interrupt: Int32 = 2
+
+    @Test("whichever fsync fails, 130 means that the next run goes on, and else nothing is trusted that may be lost")
+    func failing() throws {
+        let run = try HarnessRun()
+        defer { run.remove() }
+        let place = try run.settings.makeFolder("subject")
+        let subject = try TrialSubject(Subject(.split), settings: run.settings, folder: place)
+        var (condemned, saved) = (0, 0)
+        for number in 1...200 {
+            var trial = try Trial(subject, folder: try run.settings.makeFolder("trial-\(number)"))
+            let counts = trial.folder + "/counts"
+            var habits = Trial.Habits()
+            // Nothing is committed before the stop but the empty tables.
+            habits.checkpointInterval = Trial.Habits.uncommitted
+            let command = trial.command(
+                environment: [
+                    "LD_PRELOAD": run.settings.faultShim, "CAUSEWAY_FAULT_ROOT": trial.data,
+                    "CAUSEWAY_FAULT_COUNT": counts, "CAUSEWAY_FAULT_MODE": "sync-sticky:\(number)",
+                    "CAUSEWAY_PAUSE_AT": "batchWritten:500",
+                ], habits: habits)
+            trial.note(command)
+            let process = try ChildRun(command)
+            let staging = trial.workDirectory + "/step-1.sqlite"
+            while process.isRunning, !FileManager.default.fileExists(atPath: staging) { usleep(1_000) }
+            let wasMade = process.isRunning
+            // Into the first batch.
+            usleep(100_000)
+            process.send(Self.interrupt)
+            let ending = process.wait(limit: 60)
+            let isCondemned = wasMade && !FileManager.default.fileExists(atPath: staging)
+            let fired = try FaultRecords.fired(counts) > 0
+            #expect(try trial.requireOldOrNew(after: ending) == .old)
+            var again = Trial.Habits()
+            again.isQuiet = false
+            try trial.settle(habits: again)
+            if ending == .exited(130) {
+                // All that the next run needs is durable, whatever became of the copies for `status`.
+                let said = ChildRun.tail(of: trial.folder + "/settle.txt", bytes: 1 << 20)
+                #expect(said.contains("\"event\":\"resumed\""), "fsync \(number)")
+                saved += 1
+            } else {
+                #expect(fired && [.exited(73), .exited(74)].contains(ending), "fsync \(number): \(ending)")
+                condemned += isCondemned ? 1 : 0
+            }
+            guard fired else { break }
+        }
+        #expect(condemned > 0 && saved > 0)
+    }
+}
