@@ -25,7 +25,7 @@ struct StoppedSyncTests {
                 environment: [
                     "LD_PRELOAD": run.settings.faultShim, "CAUSEWAY_FAULT_ROOT": trial.data,
                     "CAUSEWAY_FAULT_COUNT": counts, "CAUSEWAY_FAULT_MODE": "sync-sticky:\(number)",
-                    "CAUSEWAY_PAUSE_AT": "batchWritten:500",
+                    "CAUSEWAY_PAUSE_AT": "batchWritten:250",
                 ], habits: habits)
             trial.note(command)
             let process = try ChildRun(command)
