@@ -2,6 +2,7 @@ import CausewayMapping
 import CausewayModel
 import CausewayObjects
 package import CausewayPlanning
+import CausewayPlatform
 import CausewaySQLite
 import CausewayStoreFormat
 
@@ -106,7 +107,13 @@ package struct PreparedMigration: Sendable {
         let binding = try Self.bind(store, model: origin.model)
         try Self.refuseCloudKit(binding, store)
         let template = try request.schemaTemplate.map { (path: String) throws(EngineError) in
-            try Self.hints(fromTemplate: path)
+            // Looking at the store's own file once more would drop the lock on it.
+            guard (try? Files.status(of: path).isSameFile(as: store.identity)) != true else {
+                throw EngineError(
+                    .usage, "\(path): the store to be migrated can't be the template of its own schema",
+                    remedy: "give a store of version \(target) that Core Data wrote")
+            }
+            return try Self.hints(fromTemplate: path)
         }
         var steps: [StepPlan] = []
         var source = binding.layout

@@ -154,9 +154,14 @@ final class StagingStore: @unchecked Sendable {
         writeback = try? Writeback(of: path)
     }
 
-    /// After an fsync: whether what it was to make durable was lost before, when it was written early.
-    private func requireWritten() throws(EngineError) {
-        if let error = writeback?.failure() { throw EngineError(losing: error, during: "committing the new store") }
+    deinit {
+        // A transaction that is rolled back now is written once more, and nobody would hear of a request that fails at it.
+        writeback?.end()
+    }
+
+    /// Before an fsync: whether what it was to make durable was lost already, when it was written early.
+    private func holdWriteback() throws(EngineError) {
+        if let error = writeback?.hold() { throw EngineError(losing: error, during: "committing the new store") }
     }
 
     /// Commits what was written together with the progress, and begins anew.
@@ -167,14 +172,19 @@ final class StagingStore: @unchecked Sendable {
                 try connection.begin(.immediate)
             }
             try write(progress)
-            KillPoint.reach(.committing)
+        } catch {
+            throw EngineError(writing: error, during: "committing the new store")
+        }
+        KillPoint.reach(.committing)
+        try holdWriteback()
+        defer { writeback?.release() }
+        do {
             try connection.commit()
             KillPoint.reach(.committed)
             try connection.begin(.immediate)
         } catch {
             throw EngineError(writing: error, during: "committing the new store")
         }
-        try requireWritten()
     }
 
     /// The length in 8 bytes, the container, zeros: a value of the same length is overwritten where it stands, so the
@@ -195,6 +205,7 @@ final class StagingStore: @unchecked Sendable {
     /// Ends the last transaction and the connection.
     func close() throws(EngineError) {
         writeback?.end()
+        try holdWriteback()
         do {
             try connection.commit()
             // PERSIST leaves its journal; who only reads would have to look into it.
@@ -202,6 +213,5 @@ final class StagingStore: @unchecked Sendable {
         } catch {
             throw EngineError(writing: error, during: "committing the new store")
         }
-        try requireWritten()
     }
 }

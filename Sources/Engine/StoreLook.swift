@@ -56,7 +56,7 @@ struct StoreLook: Hashable {
     }
 
     /// The bytes that the header speaks of, where there are fewer: nil where all are there, where there is no header, and
-    /// while a `-wal` or a journal holds pages, without which the main file's own length says nothing.
+    /// while there is a `-wal` or a journal: it may hold pages, and then the main file's own length says nothing.
     var missingLength: Int64? {
         guard walBytes == 0, journalBytes == 0, let header = DatabaseHeader(head), let pages = header.pageCount
         else { return nil }

@@ -11,8 +11,8 @@ internal import Synchronization
 ///
 /// It makes nothing durable: only an fsync does. But an error that it meets may be told to nobody else: ext4 drops the
 /// pages for which it finds no blocks, says so to whoever asked for them to be written, and a later fsync finds nothing
-/// left to do. So whoever syncs the file asks for `failure` afterwards. Errors that the system remembers are not taken from
-/// the fsync: a call that doesn't wait looks at none.
+/// left to do. So whoever syncs the file holds the requests before, looks at what they met, and lets the fsync do the rest.
+/// Errors that the system remembers are not taken from the fsync: a call that doesn't wait looks at none.
 package final class Writeback: Sendable {
     /// Bytes of rows, in all steps so far, from which on the thread is worth its while; fewer fill no second.
     /// `CAUSEWAY_WRITEBACK_FROM=bytes` in debug and harness builds, whose stores are small.
@@ -48,12 +48,15 @@ package final class Writeback: Sendable {
 
     deinit { end() }
 
-    /// The first error that a request met; waits for the request that is under way.
+    /// Lets no more requests be made until `release`, when the one that is under way has returned.
     ///
-    /// Asked after an fsync that succeeded: nil says that no request has lost what the fsync was to make durable.
-    package func failure() -> FileError? { requests.failure() }
+    /// - Returns: the first error that a request has met; nil: what isn't on the medium yet is still to be written.
+    package func hold() -> FileError? { requests.hold() }
 
-    /// Ends the requests, when the one that is under way has returned. The file stays open.
+    /// Goes on with the requests.
+    package func release() { requests.release() }
+
+    /// Ends the requests for good, when the one that is under way has returned. The file stays open.
     package func end() {
         requests.end()
         thread?.join()
@@ -66,6 +69,7 @@ package final class Writeback: Sendable {
 
         private enum State {
             case asking
+            case held
             case ended
             case failed(FileError)
         }
@@ -75,28 +79,45 @@ package final class Writeback: Sendable {
         /// - Returns: whether there is to be another.
         func make() -> Bool {
             state.withLock { state in
-                guard case .asking = state else { return false }
+                switch state {
+                case .asking: break
+                case .held: return true
+                case .ended, .failed: return false
+                }
                 let number = causeway_begin_writeback(file.descriptor)
                 switch number {
                 case 0, EINTR, EAGAIN, ENOMEM: return true
-                // The file system doesn't know the call.
-                case ENOSYS, EINVAL, EOPNOTSUPP, ESPIPE: state = .ended
+                // The file system doesn't know the call, or the system doesn't allow it: nothing was tried.
+                case ENOSYS, EINVAL, EOPNOTSUPP, ESPIPE, EPERM, EACCES: state = .ended
                 default: state = .failed(FileError("write early", file.path, errorNumber: number))
                 }
                 return false
             }
         }
 
-        func failure() -> FileError? {
+        func hold() -> FileError? {
             state.withLock { state in
-                guard case .failed(let error) = state else { return nil }
-                return error
+                switch state {
+                case .asking: state = .held
+                case .held, .ended: break
+                case .failed(let error): return error
+                }
+                return nil
+            }
+        }
+
+        func release() {
+            state.withLock { state in
+                if case .held = state { state = .asking }
             }
         }
 
         func end() {
             state.withLock { state in
-                if case .asking = state { state = .ended }
+                switch state {
+                case .asking, .held: state = .ended
+                case .ended, .failed: break
+                }
             }
         }
     }

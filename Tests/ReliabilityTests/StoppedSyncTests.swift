@@ -30,7 +30,8 @@ struct StoppedSyncTests {
             trial.note(command)
             let process = try ChildRun(command)
             let staging = trial.workDirectory + "/step-1.sqlite"
-            while process.isRunning, !FileManager.default.fileExists(atPath: staging) { usleep(1_000) }
+            // Its tables are committed then: before that there is nothing to save.
+            while process.isRunning, (try? Files.status(of: staging).size) ?? 0 == 0 { usleep(1_000) }
             let wasMade = process.isRunning
             // Into the first batch.
             usleep(100_000)

@@ -21,7 +21,7 @@ struct WritebackFaultTests {
                 "LD_PRELOAD": run.settings.faultShim, "CAUSEWAY_FAULT_ROOT": trial.data,
                 "CAUSEWAY_FAULT_MODE": "writeback-eio:\(request)",
                 // Time for a second request.
-                "CAUSEWAY_PAUSE_AT": "rowsMade:60",
+                "CAUSEWAY_PAUSE_AT": "rowsMade:300",
             ])
             #expect(ending == .exited(74), "\(chain)")
             #expect(try trial.requireOldOrNew(after: ending) == .old, "\(chain)")

@@ -25,6 +25,7 @@ package struct ConcurrencyHarness: Sendable {
         let folder = try settings.makeFolder("concurrency")
         let history = try EntryHistory(in: folder)
         try newcomer(history, tally)
+        for suffix in ["-wal", "-journal"] { try sidecar(suffix, history, tally) }
         // Rounds one after the other: each has five processes of its own.
         for round in 0..<settings.rounds(quick: 8, full: 100) where settings.goesOn(tally) {
             try run(round, history, tally)
@@ -102,6 +103,43 @@ package struct ConcurrencyHarness: Sendable {
                 throw HarnessError("it was let in: \(refusal.map { "\($0)" } ?? "no error")")
             }
             if let error = Self.read(store) { throw HarnessError("it is kept out afterwards: \(error)") }
+        }
+        settings.dispose(folder, failed: !held)
+    }
+
+    /// What somebody puts beside the store just before the swap: the new store would take it for its own.
+    private func sidecar(_ suffix: String, _ history: EntryHistory, _ tally: Tally) throws {
+        let folder = try settings.makeFolder("concurrency/sidecar\(suffix)")
+        let store = folder + "/Store.sqlite"
+        try history.makeStore(at: store, rows: 20, seed: settings.seed, wal: false)
+        let old = try Files.status(of: store)
+        func migrate(_ environment: [String: String] = [:]) throws -> ChildRun {
+            try ChildRun(
+                .init(
+                    settings.causeway, ["migrate", store, "--models", history.models, "--to", "v2", "--quiet"],
+                    environment: environment, output: folder + "/migrator.txt"))
+        }
+        let migrator = try migrate(["CAUSEWAY_PAUSE_AT": "lockedExclusively:1000"])
+        let verified = folder + "/.Store.sqlite.migration/step-1.verified.json"
+        while migrator.isRunning, try !Files.exists(verified) { Pause.milliseconds(1) }
+        // Under the exclusive lock, on a machine that isn't too busy; else SQLite meets it, which is fine too.
+        Pause.milliseconds(400)
+        try Files.writeFileDurably(store + suffix, [UInt8](repeating: 7, count: 64))
+        let ending = migrator.wait(limit: 60)
+        let held = tally.judge("a \(suffix) that appears before the swap", kind: "sidecars") {
+            let isOld = try Files.status(of: store).isSameFile(as: old)
+            switch ending {
+            case .exited(0):
+                guard !isOld, try !Files.exists(store + suffix) else { throw HarnessError("the swap left it there") }
+            case .exited(75), .exited(76):
+                guard isOld else { throw HarnessError("\(ending), but the store was replaced") }
+                if try Files.exists(store + suffix) { try Files.unlink(store + suffix) }
+                let again = try migrate()
+                guard again.wait(limit: 60) == .exited(0), try !Files.status(of: store).isSameFile(as: old) else {
+                    throw HarnessError("it can't be gone on with afterwards: \(again.tail())")
+                }
+            default: throw HarnessError("the migrator: \(ending): \(migrator.tail())")
+            }
         }
         settings.dispose(folder, failed: !held)
     }

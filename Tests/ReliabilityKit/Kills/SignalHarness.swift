@@ -226,9 +226,15 @@ package struct SignalHarness: Sendable {
 
     /// What a run would change first: the work directory's files; nil without one. The lock is taken anew by every run.
     private static func work(of trial: Trial) throws -> [String: FileStatus]? {
-        guard try Files.exists(trial.workDirectory) else { return nil }
         var files: [String: FileStatus] = [:]
-        for name in try Files.list(trial.workDirectory) where name != "lock" {
+        let names: [String]
+        do throws(FileError) {
+            names = try Files.list(trial.workDirectory)
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return nil
+        }
+        for name in names where name != "lock" {
             do throws(FileError) {
                 files[name] = try Files.linkStatus(of: trial.workDirectory + "/" + name)
             } catch {
