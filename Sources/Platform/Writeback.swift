@@ -25,7 +25,7 @@ package final class Writeback: Sendable {
     #endif
 
     /// Milliseconds between two requests: short beside the second between two commits.
-    private static let interval: UInt32 = 20
+    private static let interval: UInt32 = 50
     /// Bytes; the thread makes two system calls.
     private static let stackSize = 256 << 10
 
