@@ -9,6 +9,16 @@ import Testing
 /// Looks at a store's files from outside meet writers in the middle.
 @Suite("Looking at a store from outside")
 struct StoreLookTests {
+    private struct Folder: ~Copyable {
+        let path = NSTemporaryDirectory() + "causeway-look-\(UUID().uuidString)"
+
+        init() throws {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        }
+
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+    }
+
     private final class Writer: Sendable {
         private let thread: WorkerThread
 
@@ -47,10 +57,8 @@ struct StoreLookTests {
 
     @Test("a store that grows and shrinks meanwhile is never called truncated", arguments: ["WAL", "DELETE"])
     func growing(_ journal: String) throws {
-        let folder = NSTemporaryDirectory() + "causeway-look-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let path = folder + "/Store.sqlite"
+        let folder = try Folder()
+        let path = folder.path + "/Store.sqlite"
         do {
             let connection = try Connection(path: path, mode: .create, hardening: .own)
             try connection.execute("CREATE TABLE t (a)")
@@ -80,10 +88,8 @@ struct StoreLookTests {
 
     @Test("a file that stays shorter than its header says is truncated, unless a journal has the pages")
     func truncated() throws {
-        let folder = NSTemporaryDirectory() + "causeway-look-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let path = folder + "/Store.sqlite"
+        let folder = try Folder()
+        let path = folder.path + "/Store.sqlite"
         do {
             let connection = try Connection(path: path, mode: .create, hardening: .own)
             try connection.execute("CREATE TABLE t (a)")

@@ -26,10 +26,11 @@ struct ExampleHistory: Sendable {
 
         var testDescription: String { "batches of \(batchRows), \(jobs) jobs\(fusesSteps ? "" : ", step by step")" }
 
-        /// Every size with one worker or two and with more, every number of workers.
-        static let every = [(1, 1), (1, 3), (7, 2), (7, 4), (1_024, 1), (1_024, 4)].map { rows, jobs in
-            Work(batchRows: rows, jobs: jobs)
-        }
+        /// Every size, with few workers and with more, and every number of workers; `CAUSEWAY_EVERY_WORK=1`: each with each.
+        static let every =
+            ProcessInfo.processInfo.environment["CAUSEWAY_EVERY_WORK"] == "1"
+            ? [1, 7, 1_024].flatMap { rows in (1...4).map { Work(batchRows: rows, jobs: $0) } }
+            : [(1, 1), (1, 3), (7, 2), (7, 4), (1_024, 1), (1_024, 4)].map { Work(batchRows: $0, jobs: $1) }
     }
 
     /// A generated store at a version.

@@ -24,6 +24,8 @@ package struct ConcurrencyHarness: Sendable {
         let tally = Tally(Self.name)
         let folder = try settings.makeFolder("concurrency")
         let history = try EntryHistory(in: folder)
+        try writer(whileHeldAt: "planWritten", madeBefore: "plan.json", history, tally)
+        try writer(whileHeldAt: "intentWritten", madeBefore: "swap.json", history, tally)
         try newcomer(history, tally)
         for suffix in ["-wal", "-journal"] { try sidecar(suffix, history, tally) }
         // Rounds one after the other: each has five processes of its own.
@@ -76,6 +78,40 @@ package struct ConcurrencyHarness: Sendable {
         settings.dispose(folder, failed: true)
     }
 
+    /// From the plan to the rename nobody else can begin to write: a row of which he is told that it is committed would
+    /// be lost. `file` is the one of the work directory that the run makes just before the point.
+    private func writer(
+        whileHeldAt point: String, madeBefore file: String, _ history: EntryHistory, _ tally: Tally
+    ) throws {
+        let folder = try settings.makeFolder("concurrency/writer-\(point)")
+        let store = folder + "/Store.sqlite"
+        try history.makeStore(at: store, rows: 20, seed: settings.seed, wal: false)
+        let migrator = try migrator(of: store, history, ["CAUSEWAY_PAUSE_AT": "\(point):1000"])
+        let sign = folder + "/.Store.sqlite.migration/" + file
+        while migrator.isRunning, try !Files.exists(sign) { Pause.milliseconds(1) }
+        let wasHeld = migrator.isRunning
+        // A write that also commits would be refused by the readers alone.
+        let refusal = Self.ask(store, "BEGIN IMMEDIATE")
+        let ending = migrator.wait(limit: 60)
+        let held = tally.judge("a writer while the run is held at \(point)", kind: "writers refused") {
+            guard wasHeld else { throw HarnessError("the run wasn't held: \(ending): \(migrator.tail())") }
+            guard let refusal, refusal.code == .busy else {
+                throw HarnessError("he was let in: \(refusal.map { "\($0)" } ?? "no error"), the migrator: \(ending)")
+            }
+            guard ending == .exited(0) else { throw HarnessError("the migrator: \(ending): \(migrator.tail())") }
+        }
+        settings.dispose(folder, failed: !held)
+    }
+
+    private func migrator(
+        of store: String, _ history: EntryHistory, _ environment: [String: String] = [:]
+    ) throws -> ChildRun {
+        try ChildRun(
+            .init(
+                settings.causeway, ["migrate", store, "--models", history.models, "--to", "v2", "--quiet"],
+                environment: environment, output: store + ".migrator.txt"))
+    }
+
     /// Between the rename and the end of the handover nobody gets at the new store: what has the old file open could meet
     /// his journal.
     private func newcomer(_ history: EntryHistory, _ tally: Tally) throws {
@@ -83,15 +119,12 @@ package struct ConcurrencyHarness: Sendable {
         let store = folder + "/Store.sqlite"
         try history.makeStore(at: store, rows: 20, seed: settings.seed, wal: false)
         let old = try Files.status(of: store)
-        let migrator = try ChildRun(
-            .init(
-                settings.causeway, ["migrate", store, "--models", history.models, "--to", "v2", "--quiet"],
-                environment: ["CAUSEWAY_PAUSE_AT": "swapDurable:1000"], output: folder + "/migrator.txt"))
+        let migrator = try migrator(of: store, history, ["CAUSEWAY_PAUSE_AT": "swapDurable:1000"])
         var refusal: SQLiteError?
         while migrator.isRunning {
             // In the middle of the swap there may be no -wal and no new store to ask yet.
             if try !Files.status(of: store).isSameFile(as: old) {
-                refusal = Self.read(store)
+                refusal = Self.ask(store)
                 break
             }
             Pause.milliseconds(1)
@@ -102,7 +135,7 @@ package struct ConcurrencyHarness: Sendable {
             guard let refusal, refusal.code == .busy else {
                 throw HarnessError("it was let in: \(refusal.map { "\($0)" } ?? "no error")")
             }
-            if let error = Self.read(store) { throw HarnessError("it is kept out afterwards: \(error)") }
+            if let error = Self.ask(store) { throw HarnessError("it is kept out afterwards: \(error)") }
         }
         settings.dispose(folder, failed: !held)
     }
@@ -113,13 +146,7 @@ package struct ConcurrencyHarness: Sendable {
         let store = folder + "/Store.sqlite"
         try history.makeStore(at: store, rows: 20, seed: settings.seed, wal: false)
         let old = try Files.status(of: store)
-        func migrate(_ environment: [String: String] = [:]) throws -> ChildRun {
-            try ChildRun(
-                .init(
-                    settings.causeway, ["migrate", store, "--models", history.models, "--to", "v2", "--quiet"],
-                    environment: environment, output: folder + "/migrator.txt"))
-        }
-        let migrator = try migrate(["CAUSEWAY_PAUSE_AT": "lockedExclusively:1000"])
+        let migrator = try migrator(of: store, history, ["CAUSEWAY_PAUSE_AT": "lockedExclusively:1000"])
         let verified = folder + "/.Store.sqlite.migration/step-1.verified.json"
         while migrator.isRunning, try !Files.exists(verified) { Pause.milliseconds(1) }
         // Under the exclusive lock, on a machine that isn't too busy; else SQLite meets it, which is fine too.
@@ -134,7 +161,7 @@ package struct ConcurrencyHarness: Sendable {
             case .exited(75), .exited(76):
                 guard isOld else { throw HarnessError("\(ending), but the store was replaced") }
                 if try Files.exists(store + suffix) { try Files.unlink(store + suffix) }
-                let again = try migrate()
+                let again = try self.migrator(of: store, history)
                 guard again.wait(limit: 60) == .exited(0), try !Files.status(of: store).isSameFile(as: old) else {
                     throw HarnessError("it can't be gone on with afterwards: \(again.tail())")
                 }
@@ -144,12 +171,12 @@ package struct ConcurrencyHarness: Sendable {
         settings.dispose(folder, failed: !held)
     }
 
-    /// Reads a store's first row, at once or not at all.
-    private static func read(_ store: String) -> SQLiteError? {
+    /// Runs a statement, at once or not at all.
+    private static func ask(_ store: String, _ sql: String = "SELECT * FROM ZENTRY LIMIT 1") -> SQLiteError? {
         do throws(SQLiteError) {
             let connection = try Connection(path: store, mode: .readWrite, hardening: .own)
             try connection.setBusyTimeout(milliseconds: 0)
-            var statement = try connection.prepare("SELECT * FROM ZENTRY LIMIT 1")
+            var statement = try connection.prepare(sql)
             _ = try statement.step()
             return nil
         } catch {
