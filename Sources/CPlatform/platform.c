@@ -1,21 +1,11 @@
 #include "causeway_platform.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 int causeway_lock_range(int descriptor, int64_t start, int64_t length) {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
     return fcntl(descriptor, F_SETLK, &lock);
-}
-
-int causeway_begin_writeback(int descriptor) {
-#ifdef __linux__
-    return sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE) == 0 ? 0 : errno;
-#else
-    (void)descriptor;
-    return ENOSYS;
-#endif
 }
 
 #ifdef __linux__

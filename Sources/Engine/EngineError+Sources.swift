@@ -38,14 +38,6 @@ extension EngineError {
         }
     }
 
-    /// What was written to the new store may not be on its medium.
-    init(losing error: some Error & CustomStringConvertible, during what: String) {
-        self.init(
-            .inputOutput, "\(what): \(error)",
-            remedy: "check the disk, then run again: what the disk may have lost is made anew")
-        isFailedSync = true
-    }
-
     /// SQLite failed while the new store was written.
     init(writing error: SQLiteError, during what: String) {
         switch error.code {
@@ -58,7 +50,10 @@ extension EngineError {
                 .sourceData, "\(what): \(error.message)",
                 remedy: "the rows break a constraint of the new version; mend them in the source, then run again")
         case .ioErrorSync, .ioErrorDirectorySync:
-            self.init(losing: error, during: what)
+            self.init(
+                .inputOutput, "\(what): \(error)",
+                remedy: "check the disk, then run again: what the disk may have lost is made anew")
+            isFailedSync = true
         case .corrupt, .notADatabase:
             // What the disk or the memory has spoilt isn't gone on with, or every run would end here.
             self.init(

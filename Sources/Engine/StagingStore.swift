@@ -20,9 +20,6 @@ final class StagingStore: @unchecked Sendable {
 
     let path: String
     let connection: Connection
-    /// After the connection, so that it goes after it: with its descriptor go the process's locks on the file.
-    private var writeback: Writeback?
-    private var mayWriteEarly = !UnsafeBaseline.isOn
 
     /// Creates the file, with its progress table; nothing is committed yet.
     ///
@@ -146,24 +143,6 @@ final class StagingStore: @unchecked Sendable {
         }
     }
 
-    /// From now on the disk is busy between the commits, too, and a commit waits less for it.
-    func writeEarly() {
-        guard mayWriteEarly else { return }
-        mayWriteEarly = false
-        // Where the file can't be opened once more the commits take longer, and nothing else changes.
-        writeback = try? Writeback(of: path)
-    }
-
-    deinit {
-        // A transaction that is rolled back now is written once more, and nobody would hear of a request that fails at it.
-        writeback?.end()
-    }
-
-    /// Before an fsync: whether what it was to make durable was lost already, when it was written early.
-    private func holdWriteback() throws(EngineError) {
-        if let error = writeback?.hold() { throw EngineError(losing: error, during: "committing the new store") }
-    }
-
     /// Commits what was written together with the progress, and begins anew.
     func commit(progress: [UInt8]) throws(EngineError) {
         do {
@@ -172,13 +151,7 @@ final class StagingStore: @unchecked Sendable {
                 try connection.begin(.immediate)
             }
             try write(progress)
-        } catch {
-            throw EngineError(writing: error, during: "committing the new store")
-        }
-        KillPoint.reach(.committing)
-        try holdWriteback()
-        defer { writeback?.release() }
-        do {
+            KillPoint.reach(.committing)
             try connection.commit()
             KillPoint.reach(.committed)
             try connection.begin(.immediate)
@@ -204,8 +177,6 @@ final class StagingStore: @unchecked Sendable {
 
     /// Ends the last transaction and the connection.
     func close() throws(EngineError) {
-        writeback?.end()
-        try holdWriteback()
         do {
             try connection.commit()
             // PERSIST leaves its journal; who only reads would have to look into it.

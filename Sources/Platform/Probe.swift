@@ -101,7 +101,7 @@ package enum UnsafeBaseline {
     internal import Synchronization
 
     /// `name` or `name:number` from the environment.
-    struct Setting: Sendable {
+    private struct Setting: Sendable {
         let name: String
         let number: Int?
 

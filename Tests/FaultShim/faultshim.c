@@ -23,7 +23,6 @@
 
 enum mode {
     MODE_NONE, MODE_KILL, MODE_TEAR, MODE_EIO, MODE_ENOSPC, MODE_SHORT, MODE_SYNC, MODE_EMFILE, MODE_EACCES, MODE_READ,
-    MODE_WRITEBACK,
 };
 
 static char root[PATH_MAX];
@@ -48,7 +47,6 @@ static const struct {
     {"short", MODE_SHORT, 1},        {"sync", MODE_SYNC, 0},
     {"sync-sticky", MODE_SYNC, 1},   {"open-emfile", MODE_EMFILE, 0},
     {"open-eacces", MODE_EACCES, 0}, {"read-eio", MODE_READ, 0},
-    {"writeback-eio", MODE_WRITEBACK, 1},
 };
 
 static void complain(const char *text) {
@@ -200,12 +198,6 @@ int shim_read_error(void) {
     add(&counts->by_operation[CAUSEWAY_OP_READ]);
     uint64_t number = add(&counts->reads);
     return mode == MODE_READ && fires(number) ? EIO : 0;
-}
-
-int shim_writeback_error(void) {
-    if (mode != MODE_WRITEBACK) return 0;
-    static uint64_t calls;
-    return fires(add(&calls)) ? EIO : 0;
 }
 
 static void write_all(struct iovec *parts, int count) {

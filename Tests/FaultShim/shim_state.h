@@ -35,8 +35,6 @@ SHIM_HIDDEN void shim_die_if(enum shim_verdict verdict);
 /// Counts an open or a read; the error that it shall have, or 0.
 SHIM_HIDDEN int shim_open_error(void);
 SHIM_HIDDEN int shim_read_error(void);
-/// The error that a request to write early shall have, or 0. They come by the clock and aren't counted.
-SHIM_HIDDEN int shim_writeback_error(void);
 SHIM_HIDDEN void shim_record(const struct shim_note *note);
 SHIM_HIDDEN uint64_t shim_inode(int descriptor, int *is_folder);
 SHIM_HIDDEN uint64_t shim_inode_at(const char *path);

@@ -255,13 +255,6 @@ int fdatasync(int descriptor) {
     return shimmed_sync(descriptor, next);
 }
 
-int sync_file_range(int descriptor, off64_t offset, off64_t length, unsigned int flags) {
-    NEXT(int, sync_file_range, int, off64_t, off64_t, unsigned int);
-    char path[PATH_MAX];
-    int error = shim_path_of(descriptor, path) ? shim_writeback_error() : 0;
-    return error ? shim_fail(error) : next(descriptor, offset, length, flags);
-}
-
 // Reading
 
 static int read_error(int descriptor) {

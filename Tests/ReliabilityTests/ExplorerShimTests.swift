@@ -74,11 +74,10 @@ struct ExplorerShimTests {
         let subject = Subject(.inferred)
         let store = try subject.makeStore(in: root)
         let log = folder.path + "/strace"
-        // Without sync_file_range, which changes nothing that a crash leaves, and comes by the clock.
         let calls =
             "write,pwrite64,writev,pwritev,pwritev2,ftruncate,truncate,fallocate,fsync,fdatasync,rename,renameat,renameat2,"
             + "link,linkat,unlink,unlinkat,mkdir,mkdirat,rmdir,fchmod,fchmodat,chmod,fchown,chown,fchownat,fsetxattr,"
-            + "setxattr,sendfile,copy_file_range,symlink,symlinkat,mknod,mknodat,io_uring_enter"
+            + "setxattr,sendfile,copy_file_range,symlink,symlinkat,mknod,mknodat,sync_file_range,io_uring_enter"
         let command = ShimmedCommand(
             "/usr/bin/strace",
             [

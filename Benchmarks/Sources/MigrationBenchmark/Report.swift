@@ -76,7 +76,9 @@ struct Report: Encodable {
 
         func median(_ value: (Outcome) -> Double) -> Double { outcomes.map(value).median }
 
-        private enum CodingKeys: String, CodingKey { case seconds, median, processorSeconds, peakMemoryBytes, phases }
+        private enum CodingKeys: String, CodingKey {
+            case seconds, median, processorSeconds, savingSeconds, peakMemoryBytes, phases
+        }
 
         func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
@@ -84,6 +86,8 @@ struct Report: Encodable {
             try container.encode(median(\.seconds).rounded3, forKey: .median)
             let processor = outcomes.compactMap { $0.processorSeconds?.rounded3 }
             if !processor.isEmpty { try container.encode(processor, forKey: .processorSeconds) }
+            let saving = outcomes.compactMap(\.savingSeconds)
+            if !saving.isEmpty { try container.encode(saving, forKey: .savingSeconds) }
             try container.encodeIfPresent(peakMemoryBytes, forKey: .peakMemoryBytes)
             let names = Set(outcomes.flatMap(\.phases.keys))
             guard !names.isEmpty else { return }

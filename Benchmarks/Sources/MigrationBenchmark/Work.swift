@@ -39,6 +39,8 @@ struct Outcome: Codable {
     var seconds: Double
     /// Of all threads, in the program and in the system on its behalf; what the system writes later by itself isn't in it.
     var processorSeconds: Double?
+    /// What commits and checkpoints took of the seconds, as the migration itself counts it; nil where there are none.
+    var savingSeconds: Double?
     /// nil where another program did the work.
     var peakMemoryBytes: Int?
     /// Rows and links; nil where nobody counts them.
@@ -83,11 +85,14 @@ struct MigrateOnce: AsyncParsableCommand {
             case .full: .full
             }
         let migrator = Migrator(store: source, models: Newsroom.models, options: options)
-        let outcome = try await Outcome.measuring {
+        var savingSeconds = 0.0
+        var outcome = try await Outcome.measuring {
             let watch = PhaseWatch()
             let summary = try await migrator.migrate { watch.receive($0) }
+            savingSeconds = summary.savingSeconds
             return (summary.rows, watch.seconds())
         }
+        outcome.savingSeconds = savingSeconds.rounded3
         try outcome.printed()
     }
 }

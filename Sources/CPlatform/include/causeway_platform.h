@@ -6,10 +6,6 @@
 // fcntl with F_SETLK, whose structure has the name of a function in Swift: a lock for writing on a range of a file.
 int causeway_lock_range(int descriptor, int64_t start, int64_t length);
 
-// Begins to write a file's changed pages to its medium, and doesn't wait for them. Gives 0 or the error's number; ENOSYS
-// where the system has no such call.
-int causeway_begin_writeback(int descriptor);
-
 // Calls that the C library's module doesn't show to Swift. Each gives what the call gives: -1 and errno on failure.
 // On Apple's systems the module shows them, and copyfile does the work.
 #ifdef __linux__

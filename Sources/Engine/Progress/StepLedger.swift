@@ -218,7 +218,6 @@ final class StepLedger {
         record.parts = parts
         let container = try checkpoints.container(record)
         try staging.commit(progress: container)
-        if record.status.bytes >= Writeback.worthwhileBytes { staging.writeEarly() }
         let now = MonotonicClock.seconds()
         savingSeconds += now - start
         lastCommit = now

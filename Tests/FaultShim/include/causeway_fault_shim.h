@@ -16,7 +16,6 @@
 //   sync         the Nth fsync or fdatasync fails with EIO;   sync-sticky: and all after it
 //   open-emfile, open-eacces   the Nth open fails
 //   read-eio     the Nth read fails with EIO
-//   writeback-eio   the Nth sync_file_range and all after it fail with EIO
 // Mutating: open that makes or cuts a file, write, truncate, allocate, fsync, rename, link, unlink, mkdir, rmdir, chmod,
 // chown, xattr. Takes room: those of them that may need a block. A file is under the folder by its name as the kernel
 // knows it (/proc/self/fd), so that duplicated descriptors and renamed files count.

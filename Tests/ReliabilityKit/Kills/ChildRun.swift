@@ -182,8 +182,6 @@ package struct ChildRun: Sendable {
         }
         // A trap must end at once: nobody reads a backtrace here.
         variables["SWIFT_BACKTRACE"] = "enable=no"
-        // As in runs on large stores: the harnesses' own are small.
-        variables["CAUSEWAY_WRITEBACK_FROM"] = "0"
         variables.merge(extra) { _, new in new }
         return variables.map { "\($0.key)=\($0.value)" }
     }

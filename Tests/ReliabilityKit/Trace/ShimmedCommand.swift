@@ -66,7 +66,6 @@ package struct ShimmedCommand: Sendable {
         result["CAUSEWAY_FAULT_MODE"] = fault
         // The crash reader takes seconds and has nothing to say about a SIGKILL.
         result["SWIFT_BACKTRACE"] = "enable=no"
-        result["CAUSEWAY_WRITEBACK_FROM"] = "0"
         return result.merging(environment) { _, new in new }
     }
 }
