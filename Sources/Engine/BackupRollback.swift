@@ -158,7 +158,7 @@ package struct BackupRollback {
         do {
             for path in [place.wal, place.shm, place.journal] {
                 guard let status = try Files.statusIfExists(path) else { continue }
-                guard status.size == 0 || path == place.shm else {
+                guard try path == place.shm || place.isSpent(path, status) else {
                     throw EngineError(
                         .busy, "\(path): appeared meanwhile", remedy: "close the application that uses the store")
                 }

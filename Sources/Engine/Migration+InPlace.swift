@@ -161,6 +161,7 @@ private struct InPlaceRun {
         _ store: SourceStore, _ found: UnfinishedWork, _ descriptor: StoreDescriptor,
         _ directory: borrowing WorkDirectory
     ) throws(EngineError) -> Migration.Outcome {
+        try found.requireStore(store.metadata.uuid, location)
         let prepared = try PreparedMigration(request, history: history, store: store)
         var outcome = Migration.Outcome(
             store: location.path, backup: nil, prepared: prepared, warnings: prepared.warnings)

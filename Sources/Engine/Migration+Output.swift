@@ -101,6 +101,7 @@ private struct OutputRun {
         _ store: SourceStore, _ identity: SourceIdentity, _ found: UnfinishedWork, _ descriptor: StoreDescriptor,
         _ directory: borrowing WorkDirectory
     ) throws(EngineError) -> Migration.Outcome {
+        try found.requireStore(store.metadata.uuid, source)
         let prepared = try PreparedMigration(request, history: try migration.versions(), store: store)
         var outcome = Migration.Outcome(
             store: destination.path, backup: nil, prepared: prepared, warnings: prepared.warnings)

@@ -40,17 +40,41 @@ struct StepPlace {
         }
     }
 
+    /// Removes the record that the store was verified. The sync of the folder is the caller's.
+    ///
+    /// - Returns: whether there was one.
+    @discardableResult
+    func removeRecord() throws(EngineError) -> Bool {
+        do {
+            return try Files.unlink(verified)
+        } catch {
+            throw EngineError(.inputOutput, "\(verified): \(error.message)")
+        }
+    }
+
+    /// Whether there is anything of the step but the record.
+    func hasFiles() throws(EngineError) -> Bool {
+        try !names().isEmpty
+    }
+
     /// Removes everything of the step but the record: the step begins anew, or the next one is verified.
     func removeFiles() throws(EngineError) {
+        let names = try names()
+        do {
+            for name in names { try Files.unlink(work + "/" + name) }
+            try Files.syncDirectory(work)
+        } catch {
+            throw EngineError(.inputOutput, "\(work): \(error.message)")
+        }
+    }
+
+    private func names() throws(EngineError) -> [String] {
         let step = "\(index + 1)"
         do {
-            for name in try Files.list(work) {
-                let isOwn =
-                    name.hasPrefix("step-\(step).sqlite") || name.hasPrefix("step-\(step)-")
+            return try Files.list(work).filter { name in
+                name.hasPrefix("step-\(step).sqlite") || name.hasPrefix("step-\(step)-")
                     || name.hasPrefix("ckpt-\(step)-") || name.hasPrefix("seg-\(step)-")
-                if isOwn { try Files.unlink(work + "/" + name) }
             }
-            try Files.syncDirectory(work)
         } catch {
             throw EngineError(.inputOutput, "\(work): \(error.message)")
         }

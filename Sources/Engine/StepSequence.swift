@@ -53,6 +53,7 @@ struct StepSequence {
                 let (needed, overflow) = prepared.diskBytes(ofStep: index).addingReportingOverflow(furtherBytes)
                 try migration.requireSpace(overflow ? .max : needed, at: work.path)
             }
+            try forget(from: index, in: work)
             let record = try step(index, source, done.last, work, files, resuming: isFirst && isResumed, &outcome)
             isFirst = false
             done.append(record)
@@ -91,14 +92,23 @@ struct StepSequence {
         }
     }
 
-    /// What the disk holds of a staging store whose fsync failed can't be known: it is made anew.
+    /// What the disk holds of a staging store whose fsync failed can't be known: it is made anew. The record goes last: a
+    /// record without its store is forgotten before another one is begun, a store without its record may look unfinished.
     private func condemn(_ place: StepPlace) throws(EngineError) {
-        do {
-            try Files.unlink(place.verified)
-        } catch {
-            throw EngineError(.inputOutput, "\(place.verified): \(error.message)")
-        }
         try place.removeFiles()
+        try place.removeRecord()
+    }
+
+    /// Before a step is begun or gone on with: no record speaks of a store that isn't whole, and nothing is left of later
+    /// steps. An earlier run may have verified them, or this step, before it had to begin here again; a run that is ended
+    /// in the middle of this one would leave records that the next run takes for its own.
+    private func forget(from index: Int, in work: borrowing WorkDirectory) throws(EngineError) {
+        let rest = prepared.steps.indices[index...].map { work.place($0, plan) }
+        var hasRecord = false
+        for place in rest { hasRecord = try place.removeRecord() || hasRecord }
+        // Durably before the first page of a new store.
+        if hasRecord { try rest[0].sync() }
+        for place in rest.dropFirst() where try place.hasFiles() { try place.removeFiles() }
     }
 
     /// Records of the steps whose stores needn't be made again: up to the last one whose store is there.
@@ -116,7 +126,6 @@ struct StepSequence {
                         \(record.verification.rawValue) and begins anew, to be verified with \
                         --verify \(request.verification.rawValue)
                         """))
-                // The record first: it mustn't speak of a store that is half made.
                 try condemn(place)
                 break
             }

@@ -204,7 +204,7 @@ struct StoreSwap {
         for path in paths {
             do {
                 guard let status = try Files.statusIfExists(path) else { continue }
-                guard status.size == 0 || path == location.shm else {
+                guard try path == location.shm || location.isSpent(path, status) else {
                     throw EngineError(
                         .busy, "\(path): appeared while the store was migrated",
                         remedy: "close the application that uses the store, then run again")

@@ -22,7 +22,13 @@ struct ToolProcess {
         }.first { FileManager.default.isExecutableFile(atPath: $0) }
     }()
 
-    init(_ arguments: [String], in directory: URL? = nil, environment: [String: String] = [:]) throws {
+    /// Of util-linux.
+    private static let setpriv = "/usr/bin/setpriv"
+
+    /// Runs as another user, by number, where one is given: only root can.
+    init(
+        _ arguments: [String], in directory: URL? = nil, environment: [String: String] = [:], as user: UInt32? = nil
+    ) throws {
         guard let path = Self.path else { throw CocoaError(.fileNoSuchFile) }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("causeway-out-" + UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -31,8 +37,9 @@ struct ToolProcess {
         let (output, errors) = (folder.appendingPathComponent("out"), folder.appendingPathComponent("err"))
         for file in [output, errors] { try Data().write(to: file) }
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: path)
-        process.arguments = arguments
+        let command = user.map { [Self.setpriv, "--reuid=\($0)", "--regid=\($0)", "--clear-groups", path] } ?? [path]
+        process.executableURL = URL(fileURLWithPath: command[0])
+        process.arguments = command.dropFirst() + arguments
         process.currentDirectoryURL = directory
         process.environment = ProcessInfo.processInfo.environment.merging(["COLUMNS": "80", "LINES": "24"]) { $1 }
             .merging(environment) { $1 }

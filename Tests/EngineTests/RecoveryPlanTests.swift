@@ -101,6 +101,25 @@ struct RecoveryPlanTests {
         #expect(scenario.backups.count == 1)
     }
 
+    @Test("another store of the same size and header isn't gone on with, until --restart takes it")
+    func otherStore() throws {
+        let scenario = try Scenario.chain()
+        try scenario.interrupt(afterBatches: 5)
+        var bytes = try Data(contentsOf: URL(filePath: scenario.store))
+        let place = try #require(bytes.range(of: Data(Scenario.uuid.utf8)))
+        bytes.replaceSubrange(place, with: Data("F".utf8) + Data(Scenario.uuid.utf8).dropFirst())
+        try bytes.write(to: URL(filePath: scenario.store))
+        let before = try scenario.everything()
+        var request = scenario.request(to: "V4")
+        let error = try failure { _ = try scenario.rerun(request) }
+        #expect(error.kind == .undecided, "\(error)")
+        #expect(error.details.contains { $0.contains("NSStoreUUID") }, "\(error)")
+        #expect(try scenario.everything() == before)
+        request.resume = .restart
+        #expect(try scenario.rerun(request).outcome.resumed == nil)
+        #expect(scenario.work.isEmpty)
+    }
+
     @Test("batch size, workers, checkpoints, compression and verification may differ")
     func otherWork() throws {
         let scenario = try Scenario.chain()

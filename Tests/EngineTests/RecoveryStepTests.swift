@@ -197,6 +197,40 @@ struct RecoveryStepTests {
         try scenario.expectChainDone()
     }
 
+    @Test("a record says nothing of a store that was begun anew", arguments: [KillPoint.verifiedWritten, .sealed])
+    func recordOfALostStore(_ point: KillPoint) async throws {
+        let scenario = try Scenario.chain()
+        try await scenario.kill(at: point, point == .sealed ? 2 : 1)
+        for name in scenario.work where name.hasSuffix(".sqlite") {
+            try FileManager.default.removeItem(atPath: scenario.workFile(name))
+        }
+        try scenario.interrupt(afterBatches: 4)
+        #expect(!scenario.work.contains { $0.hasSuffix(".verified.json") }, "\(scenario.work)")
+        let rerun = try scenario.rerun()
+        #expect(rerun.steps == [0, 1])
+        #expect(rerun.outcome.resumed?.step == 0)
+        try scenario.expectChainDone()
+    }
+
+    @Test("where steps are to be verified more, the records of all later ones go, too", arguments: [0, 1])
+    func laterRecords(stoppedIn stopped: Int) async throws {
+        let scenario = try Scenario.chain()
+        try await scenario.kill(at: .sealed, 2)
+        var request = scenario.careful()
+        request.verification = .full
+        // The first step's store is needed no more; what isn't verified in full begins with it.
+        var (step, batches) = (0, 0)
+        try scenario.interrupt(request) { event in
+            if case .stepBegan(_, let index, _, _) = event { (step, batches) = (index, 0) }
+            if case .progress = event { batches += 1 }
+            return step == stopped && batches == 4
+        }
+        let rerun = try scenario.rerun()
+        #expect(rerun.steps == (stopped == 0 ? [0, 1] : [1]))
+        #expect(rerun.outcome.resumed?.step == stopped)
+        try scenario.expectChainDone()
+    }
+
     @Test("a WAL store stays in rollback mode between the runs, and gets its mode back at the end")
     func journalMode() throws {
         let scenario = try Scenario.chain(wal: true)

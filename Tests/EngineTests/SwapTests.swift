@@ -66,6 +66,28 @@ struct SwapTests {
         }
     }
 
+    @Test("a journal that PERSIST mode has left says nothing, and is in nobody's way", arguments: [false, true])
+    func spentJournal(isResumed: Bool) throws {
+        let scenario = try Scenario(Self.from, Self.to, rows: Self.rows)
+        func leaveJournal() throws {
+            try Scenario.execute(
+                "PRAGMA journal_mode = PERSIST; UPDATE ZTHING SET ZTEXT = ZTEXT; PRAGMA user_version = 7",
+                scenario.store)
+            #expect(try FileManager.default.attributesOfItem(atPath: scenario.store + "-journal")[.size] as? Int != 0)
+        }
+        try leaveJournal()
+        if isResumed {
+            try scenario.interrupt(scenario.careful()) { if case .phaseBegan("indexes") = $0 { true } else { false } }
+        }
+        try scenario.migrate()
+        #expect(!FileManager.default.fileExists(atPath: scenario.store + "-journal"))
+        #expect(try Database.rows("SELECT ZTEXT FROM ZTHING", in: scenario.backup) == ["'a'", "'a'"])
+        try leaveJournal()
+        let outcome = try BackupRollback(store: scenario.store).run()
+        #expect(!FileManager.default.fileExists(atPath: scenario.store + "-journal"))
+        #expect(try Database.rows("PRAGMA user_version", in: outcome.keptAt) == ["7"])
+    }
+
     @Test("a second migration makes a second backup")
     func twoBackups() throws {
         let scenario = try Scenario(Self.from, Self.to, model(entity("Thing")), rows: Self.rows)

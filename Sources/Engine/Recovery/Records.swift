@@ -155,12 +155,11 @@ package struct SourceIdentity: Codable, Hashable, Sendable {
         }
     }
 
-    /// What differs, for a message.
+    /// What differs, for a message; but for the UUID, which the file itself doesn't tell.
     func differences(from other: SourceIdentity) -> [String] {
         var result: [String] = []
         if bytes != other.bytes { result.append("its size was \(other.bytes) bytes and is \(bytes)") }
         if header != other.header { result.append("its header has changed: a program has written to it") }
-        if uuid != other.uuid { result.append("it is another store (NSStoreUUID \(uuid) instead of \(other.uuid))") }
         if written != other.written, result.isEmpty { result.append("it was written to since") }
         return result
     }

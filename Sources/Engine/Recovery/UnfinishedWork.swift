@@ -91,7 +91,7 @@ struct UnfinishedWork {
         "a file of \(identity.bytes) bytes with inode \(identity.inode)"
     }
 
-    /// Whether the source is still what the work began with; it isn't open yet, so its UUID isn't asked.
+    /// Whether the source is still what the work began with, as far as its file tells: it isn't open yet.
     func requireSource(_ descriptor: StoreDescriptor, isGuarded: Bool) throws(EngineError) {
         guard let plan, !Mutant.isOn(.noSourceCheck) else { return }
         let now = try SourceIdentity(descriptor, uuid: plan.source.uuid, isGuarded: isGuarded)
@@ -101,19 +101,28 @@ struct UnfinishedWork {
             let source = descriptor.location
             for path in [source.wal, source.journal] {
                 do {
-                    guard let status = try Files.statusIfExists(path), status.size > 0 else { continue }
+                    guard let status = try Files.statusIfExists(path), try !source.isSpent(path, status)
+                    else { continue }
                     differences.append("\(Paths.name(of: path)) holds something")
                 } catch {
                     throw EngineError(.inputOutput, "\(path): \(error.message)")
                 }
             }
         }
-        guard differences.isEmpty else {
-            throw EngineError(
-                .undecided, "\(descriptor.location.path): the store has changed since its migration began",
-                details: differences,
-                remedy: "migrate it as it is now with --restart, which discards the unfinished work")
-        }
+        guard differences.isEmpty else { throw Self.changed(descriptor.location, differences) }
+    }
+
+    /// Whether it is the same store, now that it is open: another one of the same shape may have the same header.
+    func requireStore(_ uuid: String, _ location: StoreLocation) throws(EngineError) {
+        guard let plan, plan.source.uuid != uuid, !Mutant.isOn(.noSourceCheck) else { return }
+        throw Self.changed(
+            location, ["it is another store: its NSStoreUUID was \(plan.source.uuid) and is \(uuid)"])
+    }
+
+    private static func changed(_ location: StoreLocation, _ differences: [String]) -> EngineError {
+        EngineError(
+            .undecided, "\(location.path): the store has changed since its migration began", details: differences,
+            remedy: "migrate it as it is now with --restart, which discards the unfinished work")
     }
 
     /// Whether the work is of the same plan.

@@ -86,12 +86,12 @@ package struct ConcurrencyHarness: Sendable {
         let folder = try settings.makeFolder("concurrency/writer-\(point)")
         let store = folder + "/Store.sqlite"
         try history.makeStore(at: store, rows: 20, seed: settings.seed, wal: false)
-        let migrator = try migrator(of: store, history, ["CAUSEWAY_PAUSE_AT": "\(point):1000"])
+        let migrator = try migrator(of: store, history, ["CAUSEWAY_PAUSE_AT": "\(point):2000"])
         let sign = folder + "/.Store.sqlite.migration/" + file
         while migrator.isRunning, try !Files.exists(sign) { Pause.milliseconds(1) }
-        let wasHeld = migrator.isRunning
         // A write that also commits would be refused by the readers alone.
         let refusal = Self.ask(store, "BEGIN IMMEDIATE")
+        let wasHeld = migrator.isRunning
         let ending = migrator.wait(limit: 60)
         let held = tally.judge("a writer while the run is held at \(point)", kind: "writers refused") {
             guard wasHeld else { throw HarnessError("the run wasn't held: \(ending): \(migrator.tail())") }

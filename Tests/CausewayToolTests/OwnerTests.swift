@@ -1,0 +1,127 @@
+import Foundation
+import Testing
+
+/// Stores that belong to somebody else. Only root can make one, and run the tool as another user.
+@Suite("Owners", .enabled(if: OtherUser.canRun, "needs root, setpriv, and a build that other users may run"))
+struct OwnerTests {
+    private let folder: WorkFolder
+    private let store: String
+
+    /// Fixtures/Orchard, external data included, in a folder of its own.
+    init() throws {
+        folder = try WorkFolder()
+        try FileManager.default.copyItem(atPath: OtherUser.orchard, toPath: folder.path("Orchard"))
+        store = folder.path("Orchard/Orchard-v1.sqlite")
+        // It is in WAL mode, which can't be read where nothing may be written; there is no -wal.
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: store))
+        bytes.replaceSubrange(18..<20, with: [1, 1])
+        try bytes.write(to: URL(fileURLWithPath: store))
+    }
+
+    private func migrate(_ options: [String] = [], as user: UInt32?) throws -> ToolProcess {
+        try ToolProcess(
+            ["migrate", store, "--models", folder.path("Orchard/Orchard.xcdatamodeld")] + options,
+            environment: ["TMPDIR": folder.path("Orchard")], as: user)
+    }
+
+    /// Gives the folder one owner, and everything in it another.
+    private func give(_ place: UInt32, _ content: UInt32, mode: Int = 0o644) throws {
+        let root = folder.path("Orchard")
+        for name in try FileManager.default.subpathsOfDirectory(atPath: root) {
+            let path = root + "/" + name
+            let type = try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+            try FileManager.default.setAttributes(
+                [.ownerAccountID: content, .groupOwnerAccountID: content], ofItemAtPath: path)
+            try FileManager.default.setAttributes(
+                [.posixPermissions: type == .typeDirectory ? 0o755 : mode], ofItemAtPath: path)
+        }
+        try FileManager.default.setAttributes(
+            [.ownerAccountID: place, .groupOwnerAccountID: place], ofItemAtPath: root)
+    }
+
+    private func owner(_ path: String) throws -> UInt32? {
+        try FileManager.default.attributesOfItem(atPath: path)[.ownerAccountID] as? UInt32
+    }
+
+    private func backup() throws -> String {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path("Orchard"))
+        return folder.path("Orchard/" + (try #require(names.first { $0.contains(".premigration-") })))
+    }
+
+    @Test("another user's store is refused in place, and nothing is written")
+    func refused() throws {
+        try give(OtherUser.number, 0, mode: 0o666)
+        let before = try folder.content()
+        let run = try migrate(as: OtherUser.number)
+        #expect(run.status == 73, "\(run.errors)")
+        #expect(run.errors.contains("the store belongs to another user"))
+        #expect(run.errors.contains("--ignore-ownership"))
+        #expect(try folder.content() == before)
+    }
+
+    @Test("--ignore-ownership makes the new store the caller's; the original keeps its owner")
+    func ignored() throws {
+        try give(OtherUser.number, 0, mode: 0o666)
+        let original = try Data(contentsOf: URL(fileURLWithPath: store))
+        let run = try migrate(["--ignore-ownership"], as: OtherUser.number)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try owner(store) == OtherUser.number)
+        #expect(try owner(backup()) == 0)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: backup())) == original)
+    }
+
+    @Test("an output is the caller's, and the run says so; the source stays another's, to the byte")
+    func output() throws {
+        try give(0, 0)
+        let place = folder.path("mine")
+        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
+        try FileManager.default.setAttributes([.ownerAccountID: OtherUser.number], ofItemAtPath: place)
+        let before = try folder.content().filter { $0.key.hasPrefix("Orchard") }
+        let run = try migrate(["--output", place + "/New.sqlite"], as: OtherUser.number)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.errors.contains("belongs to you"))
+        for name in try FileManager.default.subpathsOfDirectory(atPath: place) {
+            #expect(try owner(place + "/" + name) == OtherUser.number, "\(name)")
+        }
+        #expect(FileManager.default.fileExists(atPath: place + "/New.sqlite"))
+        #expect(try folder.content().filter { $0.key.hasPrefix("Orchard") } == before)
+    }
+
+    @Test("root migrates a user's store, and all of it stays the user's", arguments: [false, true])
+    func root(hasOutput: Bool) throws {
+        try give(OtherUser.number, OtherUser.number, mode: 0o640)
+        let result = hasOutput ? folder.path("Orchard/New.sqlite") : store
+        let run = try migrate(hasOutput ? ["--output", result] : [], as: nil)
+        #expect(run.status == 0, "\(run.errors)")
+        for path in hasOutput ? [store, result] : [try backup(), result] {
+            #expect(try owner(path) == OtherUser.number, "\(path)")
+            let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            #expect(mode == 0o640, "\(path)")
+        }
+        for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path("Orchard")) {
+            #expect(try owner(folder.path("Orchard/" + name)) == OtherUser.number, "\(name)")
+        }
+    }
+
+    @Test("a folder in which the caller may make nothing is refused in place")
+    func closedFolder() throws {
+        try give(0, OtherUser.number)
+        let before = try folder.content()
+        let run = try migrate(as: OtherUser.number)
+        #expect(run.status == 73, "\(run.errors)")
+        #expect(run.errors.contains("--output"))
+        #expect(try folder.content() == before)
+    }
+}
+
+/// A user with no rights of its own.
+enum OtherUser {
+    /// Debian's “nobody”; the number needs no name.
+    static let number: UInt32 = 65_534
+
+    static let orchard = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("Fixtures/Orchard").path
+
+    /// Whether the tool can be run as this user: a build in a home folder is closed to others.
+    static let canRun = getuid() == 0 && (try? ToolProcess(["--version"], as: number))?.status == 0
+}
