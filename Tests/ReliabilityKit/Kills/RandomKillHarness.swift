@@ -1,7 +1,7 @@
 internal import CausewayPlatform
 
-/// Harness 3, second part: SIGKILL at random moments, again and again, each restart with another batch size and number
-/// of workers, and some of them killed at a named place too, until one run comes through.
+/// Harness 3, second part: SIGKILL at random moments, again and again, each restart with another batch size, number of
+/// workers and level of verification, and some of them killed at a named place too, until one run comes through.
 package struct RandomKillHarness: Sendable {
     package static let name = "random-kills"
 
@@ -59,7 +59,7 @@ package struct RandomKillHarness: Sendable {
     private func kill(_ trial: inout Trial, _ start: SeededRandom, _ tally: Tally) throws {
         var random = start
         for _ in 0..<Self.killLimit {
-            let habits = Trial.Habits(&random)
+            let habits = Self.habits(&random)
             var environment: [String: String] = [:]
             if Int.random(in: 0..<4, using: &random) == 0, let point = KillPoint.allCases.randomElement(using: &random)
             {
@@ -86,6 +86,14 @@ package struct RandomKillHarness: Sendable {
                 throw trial.failure("\(ending) instead of SIGKILL or success: \(process.tail(bytes: 600))")
             }
         }
-        try trial.settle(habits: Trial.Habits(&random))
+        try trial.settle(habits: Self.habits(&random))
+    }
+
+    /// Now and then with more or less verification than the run before: where it is more, finished steps begin anew.
+    private static func habits(_ random: inout SeededRandom) -> Trial.Habits {
+        var habits = Trial.Habits(&random)
+        let level = ["none", "quick", "quick", "full"][Int.random(in: 0..<4, using: &random)]
+        habits.extra += ["--verify", level]
+        return habits
     }
 }
