@@ -38,6 +38,14 @@ extension EngineError {
         }
     }
 
+    /// What was written to the new store may not be on its medium.
+    init(losing reason: some CustomStringConvertible, during what: String) {
+        self.init(
+            .inputOutput, "\(what): \(reason)",
+            remedy: "check the disk, then run again: what the disk may have lost is made anew")
+        isFailedSync = true
+    }
+
     /// SQLite failed while the new store was written.
     init(writing error: SQLiteError, during what: String) {
         switch error.code {
@@ -50,10 +58,7 @@ extension EngineError {
                 .sourceData, "\(what): \(error.message)",
                 remedy: "the rows break a constraint of the new version; mend them in the source, then run again")
         case .ioErrorSync, .ioErrorDirectorySync:
-            self.init(
-                .inputOutput, "\(what): \(error)",
-                remedy: "check the disk, then run again: what the disk may have lost is made anew")
-            isFailedSync = true
+            self.init(losing: error, during: what)
         case .corrupt, .notADatabase:
             // What the disk or the memory has spoilt isn't gone on with, or every run would end here.
             self.init(

@@ -52,6 +52,26 @@ struct StepPlace {
         }
     }
 
+    /// What the disk holds of a staging store whose fsync failed can't be known: it is made anew, and its record goes with
+    /// it. All of it is tried before a failure is told: where one name can't be removed or made durable, the other is gone.
+    func condemn() throws(EngineError) {
+        var failures: [FileError] = []
+        for path in [staging, staging + "-journal", verified] {
+            do throws(FileError) {
+                try Files.unlink(path)
+            } catch {
+                failures.append(error)
+            }
+        }
+        do throws(FileError) {
+            try Files.syncDirectory(work)
+        } catch {
+            failures.append(error)
+        }
+        if let failure = failures.first { throw EngineError(.inputOutput, "\(failure.path): \(failure.message)") }
+        try removeFiles()
+    }
+
     /// Whether there is anything of the step but the record.
     func hasFiles() throws(EngineError) -> Bool {
         try !names().isEmpty

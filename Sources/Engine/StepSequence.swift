@@ -73,7 +73,7 @@ struct StepSequence {
         do throws(EngineError) {
             try StagingSeal(path: place.staging, inWALMode: isWAL).close()
         } catch {
-            if error.isFailedSync, !Mutant.isOn(.trustAfterSyncError) { try condemn(place) }
+            if error.isFailedSync, !Mutant.isOn(.trustAfterSyncError) { try place.condemn() }
             throw error
         }
     }
@@ -86,17 +86,10 @@ struct StepSequence {
             return try body()
         } catch {
             if error.isFailedSync, !Mutant.isOn(.trustAfterSyncError) {
-                try condemn(work.place(prepared.steps.count - 1, plan))
+                try work.place(prepared.steps.count - 1, plan).condemn()
             }
             throw error
         }
-    }
-
-    /// What the disk holds of a staging store whose fsync failed can't be known: it is made anew. The record goes last: a
-    /// record without its store is forgotten before another one is begun, a store without its record may look unfinished.
-    private func condemn(_ place: StepPlace) throws(EngineError) {
-        try place.removeFiles()
-        try place.removeRecord()
     }
 
     /// Before a step is begun or gone on with: no record speaks of a store that isn't whole, and nothing is left of later
@@ -126,7 +119,7 @@ struct StepSequence {
                         \(record.verification.rawValue) and begins anew, to be verified with \
                         --verify \(request.verification.rawValue)
                         """))
-                try condemn(place)
+                try place.condemn()
                 break
             }
             records.append(record)

@@ -99,15 +99,15 @@ struct WorkDirectory: ~Copyable {
             // Another run has ended, and has removed its folder.
             return try lock(path, attempt: attempt + 1)
         } catch let error as FileError {
-            if error.code == .noSpace || error.code == .io {
-                throw EngineError(.inputOutput, "\(path): \(error.message)")
-            }
-            throw EngineError(
-                .cannotCreate, "\(path): \(error.message)",
-                remedy: """
+            let isFull = error.code == .noSpace || error.code == .io
+            var failure = EngineError(isFull ? .inputOutput : .cannotCreate, "\(path): \(error.message)")
+            if [.permissionDenied, .readOnly].contains(error.code) {
+                failure.remedy = """
                     the work is done in the folder of the new store: make it one that you may write to, or name another \
                     place with --output
-                    """)
+                    """
+            }
+            throw failure
         } catch let error as EngineError {
             throw error
         } catch {

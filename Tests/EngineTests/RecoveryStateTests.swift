@@ -32,7 +32,12 @@ struct RecoveryStateTests {
             found: "an intent that can't be read", facts: facts(intent: .unreadable, store: .other), state: .unfinished),
         Row(found: "an intent, the store is the source", facts: facts(), state: .readyToSwap),
         Row(found: "the same, the backup has its name", facts: facts(backup: true), state: .readyToSwap),
-        Row(found: "the same, the new store is lost", facts: facts(staging: false, backup: true), state: .stagingLost),
+        Row(
+            found: "the same, the new store is lost, or was begun anew since",
+            facts: facts(staging: false, backup: true), state: .unfinished),
+        Row(
+            found: "the same, the plan is lost, too", facts: facts(plan: .absent, staging: false, backup: true),
+            state: .stagingLost),
         Row(found: "the same, the plan is lost", facts: facts(plan: .absent), state: .fresh),
         Row(
             found: "the store is the new one", facts: facts(store: .destination, staging: false, backup: true),
@@ -65,7 +70,9 @@ struct RecoveryStateTests {
                         #expect((state == .swapped) == (isKnown && store == .destination), "\(facts)")
                         #expect((state == .unknown) == (isKnown && (store == .other || store == .absent && !backup)))
                         if state == .readyToSwap { #expect(staging && plan == .readable && store == .source) }
-                        if state == .unfinished { #expect(plan == .readable && !isKnown) }
+                        if state == .unfinished {
+                            #expect(plan == .readable && (!isKnown || store == .source && !staging))
+                        }
                     }
                 }
             }

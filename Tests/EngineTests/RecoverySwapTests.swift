@@ -127,6 +127,43 @@ struct RecoverySwapTests {
     }
 
     @Test(
+        "a new store that is begun anew after its swap was recorded can be gone on with, or discarded",
+        arguments: [ResumePolicy.automatic, .restart])
+    func begunAnewAfterTheIntent(_ resume: ResumePolicy) async throws {
+        let scenario = try Scenario.chain()
+        try await scenario.kill(at: .backupLinked)
+        var more = scenario.careful()
+        more.verification = .full
+        try scenario.interrupt(afterBatches: 4, more)
+        var request = scenario.request(to: "V4")
+        request.resume = .never
+        #expect(try failure { _ = try scenario.rerun(request) }.kind == .undecided)
+        request.resume = resume
+        let rerun = try scenario.rerun(request)
+        #expect(rerun.steps == [0, 1])
+        #expect(rerun.outcome.resumed?.step == (resume == .restart ? nil : 0))
+        try scenario.expectChainDone()
+    }
+
+    @Test("a store that is sealed is sealed again without a change of a byte", arguments: [false, true])
+    func sealedAgain(wal: Bool) async throws {
+        let scenario = try Scenario.chain()
+        try Scenario.execute("PRAGMA auto_vacuum = INCREMENTAL; VACUUM", scenario.store)
+        if wal { try Scenario.execute("PRAGMA journal_mode = WAL", scenario.store) }
+        try await scenario.kill(at: .sealed, 2)
+        let staging = scenario.workFile("step-2.sqlite")
+        // More free pages than a seal gives back.
+        try Scenario.execute(
+            """
+            CREATE TABLE filler AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) \
+            SELECT zeroblob(4000) AS b FROM n; DROP TABLE filler
+            """, staging)
+        let sealed = try Data(contentsOf: URL(filePath: staging))
+        _ = try scenario.rerun()
+        #expect(try Data(contentsOf: URL(filePath: scenario.store)) == sealed)
+    }
+
+    @Test(
         "--restart makes everything anew, and leaves one backup", arguments: [KillPoint.intentWritten, .backupLinked])
     func restart(_ point: KillPoint) async throws {
         let scenario = try Scenario.chain()

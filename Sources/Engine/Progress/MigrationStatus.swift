@@ -83,7 +83,15 @@ package struct MigrationStatus: Sendable {
         guard let intent = try WorkDirectory.intent(in: workDirectory) else { return }
         // By its number alone: opening the store's file could end locks of this process.
         let status = try? Files.statusIfExists(location.path)
-        state = status?.inode == intent.destination.inode ? .swapped : .swapping
+        let staging = try? Files.statusIfExists(workDirectory + "/" + intent.staging)
+        if status?.inode == intent.destination.inode {
+            state = .swapped
+        } else if staging?.inode == intent.destination.inode {
+            state = .swapping
+        } else {
+            // The new store was begun anew since.
+            return
+        }
         step = max(0, steps - 1)
     }
 

@@ -4,7 +4,8 @@
 package enum RecoveryState: Hashable, Sendable {
     /// No work, or none that says what it is: begin.
     case fresh
-    /// Work of a plan: go on, if plan and source are the same.
+    /// Work of a plan: go on, if plan and source are the same. An intent whose new store is lost, or was begun anew since,
+    /// says nothing: what is there of every step does.
     case unfinished
     /// The new store is complete but not in place: the swap is done again, if the plan is the same.
     case readyToSwap
@@ -12,7 +13,7 @@ package enum RecoveryState: Hashable, Sendable {
     case swapped
     /// The old store has lost its name, but its backup is there: it gets its name back, and the swap is done again.
     case storeMissing
-    /// The new store is lost: its step begins anew.
+    /// The new store is lost, and so is the plan: begin anew.
     case stagingLost
     /// Nothing that an ended run can have left: stop and touch nothing.
     case unknown
@@ -55,7 +56,8 @@ package enum RecoveryState: Hashable, Sendable {
         }
         switch facts.store {
         case .destination: self = .swapped
-        case .source: self = facts.hasStaging ? (facts.plan == .readable ? .readyToSwap : .fresh) : .stagingLost
+        case .source where facts.plan == .readable: self = facts.hasStaging ? .readyToSwap : .unfinished
+        case .source: self = facts.hasStaging ? .fresh : .stagingLost
         case .absent: self = facts.hasBackup ? .storeMissing : .unknown
         case .other: self = .unknown
         }

@@ -155,7 +155,7 @@ struct UnfinishedWork {
     /// Removes everything but the folder, and what the work has written elsewhere.
     func discard(_ directory: borrowing WorkDirectory) throws(EngineError) {
         if let plan { try SideFiles.discard(plan.sideFiles) }
-        if let intent, [.readyToSwap, .stagingLost, .fresh].contains(state) {
+        if let intent, [.unfinished, .readyToSwap, .stagingLost, .fresh].contains(state) {
             // One more name of the untouched store, which nobody needs any more.
             do {
                 let backup = location.directory + "/" + intent.backup
