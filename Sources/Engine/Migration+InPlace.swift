@@ -113,6 +113,7 @@ private struct InPlaceRun {
                 try found.requireSource(descriptor, isGuarded: true)
             } catch {
                 guard let outcome = try alreadyThere() else { throw error }
+                try found.removeSecondName()
                 hasForeignWork = false
                 return outcome
             }
@@ -139,7 +140,12 @@ private struct InPlaceRun {
             let keepsWork = keepsWork(after: error)
             // Before the header changes back: work that is there counts on it as it is. What can't be cleared now is met
             // by the next run.
-            if !keepsWork { try? directory.clear() }
+            if !keepsWork {
+                if let plan = try? WorkDirectory.plan(in: directory.path) {
+                    try? UnfinishedWork.removeSecondName(location.path + plan.backupSuffix, of: location)
+                }
+                try? directory.clear()
+            }
             store.release(keepingWork: keepsWork)
             throw error
         }

@@ -56,12 +56,17 @@ struct StepPlace {
     /// it. All of it is tried before a failure is told: where one name can't be removed or made durable, the other is gone.
     func condemn() throws(EngineError) {
         var failures: [FileError] = []
-        for path in [staging, staging + "-journal", verified] {
-            do throws(FileError) {
-                try Files.unlink(path)
-            } catch {
-                failures.append(error)
-            }
+        do throws(FileError) {
+            try Files.unlink(staging)
+            // After the store alone: without its journal it would be one that was never rolled back.
+            try Files.unlink(staging + "-journal")
+        } catch {
+            failures.append(error)
+        }
+        do throws(FileError) {
+            try Files.unlink(verified)
+        } catch {
+            failures.append(error)
         }
         do throws(FileError) {
             try Files.syncDirectory(work)

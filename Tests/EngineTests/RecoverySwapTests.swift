@@ -145,6 +145,47 @@ struct RecoverySwapTests {
         try scenario.expectChainDone()
     }
 
+    @Test("work that isn't kept takes the store's second name with it")
+    func failedAfterTheLink() async throws {
+        let scenario = try Scenario.chain()
+        try await scenario.kill(at: .backupLinked)
+        #expect(scenario.backups.count == 1)
+        var more = scenario.careful()
+        more.verification = .full
+        let staging = scenario.workFile("step-1.sqlite")
+        let run = Migration(more) { event in
+            guard case .phaseBegan("verification") = event else { return }
+            _ = try? Scenario.execute("UPDATE Z_PRIMARYKEY SET Z_NAME = 'Damaged'", staging)
+        }
+        #expect(try failure { _ = try run.run() }.kind == .verification)
+        #expect(scenario.backups.isEmpty)
+        #expect(scenario.work.isEmpty)
+        _ = try scenario.rerun()
+        try scenario.expectChainDone()
+    }
+
+    @Test("another store in place of one whose new store was begun anew after a recorded swap is taken with --restart")
+    func otherStore() async throws {
+        let scenario = try Scenario.chain()
+        try await scenario.kill(at: .backupLinked)
+        var request = scenario.careful()
+        request.verification = .full
+        var (step, batches) = (0, 0)
+        try scenario.interrupt(request) { event in
+            if case .stepBegan(_, let index, _, _) = event { (step, batches) = (index, 0) }
+            if case .progress = event { batches += 1 }
+            return step == 1 && batches == 4
+        }
+        let other = try Scenario.chain()
+        try Scenario.execute("CREATE TABLE appended AS SELECT zeroblob(20000) AS b", other.store)
+        try FileManager.default.removeItem(atPath: scenario.store)
+        try FileManager.default.copyItem(atPath: other.store, toPath: scenario.store)
+        #expect(try failure { _ = try scenario.rerun() }.kind == .undecided)
+        request.resume = .restart
+        #expect(try scenario.rerun(request).steps == [0, 1])
+        #expect(try scenario.rows("SELECT count(*) FROM appended") == ["1"])
+    }
+
     @Test("a store that is sealed is sealed again without a change of a byte", arguments: [false, true])
     func sealedAgain(wal: Bool) async throws {
         let scenario = try Scenario.chain()

@@ -75,18 +75,24 @@ package struct MigrationStatus: Sendable {
         path = plan.path
         steps = plan.steps.count
         try readProgress(plan, names)
-        try readIntent(location)
+        try readIntent(location, isVerified: try isVerified(plan))
         versions = plan.steps.indices.contains(step) ? plan.steps[step] : []
     }
 
-    private mutating func readIntent(_ location: StoreLocation) throws(EngineError) {
+    /// Whether all that is left is the swap.
+    private func isVerified(_ plan: PlanRecord) throws(EngineError) -> Bool {
+        let last = StepPlace(work: workDirectory, index: plan.steps.count - 1, identity: plan.identity)
+        return try WorkDirectory.verified(last, plan) != nil
+    }
+
+    private mutating func readIntent(_ location: StoreLocation, isVerified: Bool) throws(EngineError) {
         guard let intent = try WorkDirectory.intent(in: workDirectory) else { return }
         // By its number alone: opening the store's file could end locks of this process.
         let status = try? Files.statusIfExists(location.path)
         let staging = try? Files.statusIfExists(workDirectory + "/" + intent.staging)
         if status?.inode == intent.destination.inode {
             state = .swapped
-        } else if staging?.inode == intent.destination.inode {
+        } else if isVerified, staging?.inode == intent.destination.inode {
             state = .swapping
         } else {
             // The new store was begun anew since.

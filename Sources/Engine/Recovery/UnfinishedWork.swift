@@ -55,6 +55,8 @@ struct UnfinishedWork {
             facts.hasStaging =
                 staging.map { $0.isSameFile(as: intent.destination) && $0.isSameContent(as: intent.destination) }
                 ?? false
+            // The rename takes it away. Where there is another one, it was begun anew since, and the intent says nothing.
+            if !isOutput, staging != nil, !facts.hasStaging, facts.store != .absent { facts.intent = .absent }
             let backup = try FileIdentity(of: location.directory + "/" + intent.backup)
             facts.hasBackup = backup?.isSameContent(as: intent.source) ?? false
         } catch {
@@ -155,21 +157,28 @@ struct UnfinishedWork {
     /// Removes everything but the folder, and what the work has written elsewhere.
     func discard(_ directory: borrowing WorkDirectory) throws(EngineError) {
         if let plan { try SideFiles.discard(plan.sideFiles) }
-        if let intent, [.unfinished, .readyToSwap, .stagingLost, .fresh].contains(state) {
-            // One more name of the untouched store, which nobody needs any more.
-            do {
-                let backup = location.directory + "/" + intent.backup
-                if let found = try FileIdentity(of: backup), let store = try FileIdentity(of: location.path),
-                    found.isSameFile(as: store)
-                {
-                    try Files.unlink(backup)
-                    try Files.syncDirectory(location.directory)
-                }
-            } catch {
-                throw EngineError(.inputOutput, "\(location.path): \(error.message)")
-            }
-        }
+        if [.unfinished, .readyToSwap, .stagingLost, .fresh].contains(state) { try removeSecondName() }
         try directory.clear()
+    }
+
+    /// Takes back the name that a swap which didn't come about has given the store.
+    func removeSecondName() throws(EngineError) {
+        guard let intent else { return }
+        try Self.removeSecondName(location.directory + "/" + intent.backup, of: location)
+    }
+
+    /// Removes a backup's name where it is one more name of the store itself: nobody needs it, and a store of two names is
+    /// refused. The files are only asked for their status: opening the store could end locks of this process.
+    static func removeSecondName(_ backup: String, of location: StoreLocation) throws(EngineError) {
+        do {
+            guard let found = try Files.statusIfExists(backup), let store = try Files.statusIfExists(location.path),
+                found.isSameFile(as: store), backup != location.path, store.linkCount > 1
+            else { return }
+            try Files.unlink(backup)
+            try Files.syncDirectory(location.directory)
+        } catch {
+            throw EngineError(.inputOutput, "\(location.path): \(error.message)")
+        }
     }
 }
 
