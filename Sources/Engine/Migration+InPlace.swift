@@ -69,6 +69,8 @@ private struct InPlaceRun {
     /// There is work of an earlier run that hasn't been taken over.
     private var hasForeignWork = true
     private var hasPlan = false
+    /// The work says why the store has two names; without it the store would be refused.
+    private var hasSecondName = false
 
     init(migration: Migration, location: StoreLocation, history: ModelHistory, isChecked: Bool) {
         self.migration = migration
@@ -80,7 +82,8 @@ private struct InPlaceRun {
     private var request: MigrationRequest { migration.request }
 
     func keepsWork(after error: EngineError) -> Bool {
-        hasForeignWork || error.state == .alreadyNew || (hasPlan && (error.isResumable || error.kind == .undecided))
+        hasForeignWork || hasSecondName || error.state == .alreadyNew
+            || (hasPlan && (error.isResumable || error.kind == .undecided))
     }
 
     mutating func run(in directory: borrowing WorkDirectory) throws(EngineError) -> Migration.Outcome {
@@ -137,17 +140,24 @@ private struct InPlaceRun {
             store.release()
             return outcome
         } catch {
+            if !keepsWork(after: error) { hasSecondName = !takesBackSecondName(directory) }
             let keepsWork = keepsWork(after: error)
             // Before the header changes back: work that is there counts on it as it is. What can't be cleared now is met
             // by the next run.
-            if !keepsWork {
-                if let plan = try? WorkDirectory.plan(in: directory.path) {
-                    try? UnfinishedWork.removeSecondName(location.path + plan.backupSuffix, of: location)
-                }
-                try? directory.clear()
-            }
+            if !keepsWork { try? directory.clear() }
             store.release(keepingWork: keepsWork)
             throw error
+        }
+    }
+
+    /// Whether the store has no name any more that a swap which didn't come about has given it.
+    private func takesBackSecondName(_ directory: borrowing WorkDirectory) -> Bool {
+        do throws(EngineError) {
+            guard let plan = try WorkDirectory.plan(in: directory.path) else { return true }
+            try UnfinishedWork.removeSecondName(location.path + plan.backupSuffix, of: location)
+            return true
+        } catch {
+            return false
         }
     }
 

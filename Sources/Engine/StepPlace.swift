@@ -86,7 +86,10 @@ struct StepPlace {
     func removeFiles() throws(EngineError) {
         let names = try names()
         do {
-            for name in names { try Files.unlink(work + "/" + name) }
+            // Without its journal a store would be one that was never rolled back.
+            for name in names where name.hasSuffix(".sqlite") { try Files.unlink(work + "/" + name) }
+            if names.contains(where: { $0.hasSuffix("-journal") }) { try Files.syncDirectory(work) }
+            for name in names where !name.hasSuffix(".sqlite") { try Files.unlink(work + "/" + name) }
             try Files.syncDirectory(work)
         } catch {
             throw EngineError(.inputOutput, "\(work): \(error.message)")

@@ -251,7 +251,12 @@ struct WorkDirectory: ~Copyable {
         let names = try names()
         // Without its plan a file is nobody's; without its intent a finished swap looks like a foreign store.
         let last = [PlanRecord.fileName, SwapIntent.fileName, Self.lockName]
-        try remove(names.filter { !last.contains($0) })
+        let rest = names.filter { !last.contains($0) }
+        // Without its journal a store would be one that was never rolled back.
+        let stores = rest.filter { $0.hasSuffix(".sqlite") }
+        try remove(stores)
+        if rest.contains(where: { $0.hasSuffix("-journal") }) { try sync() }
+        try remove(rest.filter { !$0.hasSuffix(".sqlite") })
         try remove([PlanRecord.fileName])
         KillPoint.reach(.planRemoved)
         try remove([SwapIntent.fileName])

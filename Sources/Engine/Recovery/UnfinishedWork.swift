@@ -56,7 +56,9 @@ struct UnfinishedWork {
                 staging.map { $0.isSameFile(as: intent.destination) && $0.isSameContent(as: intent.destination) }
                 ?? false
             // The rename takes it away. Where there is another one, it was begun anew since, and the intent says nothing.
-            if !isOutput, staging != nil, !facts.hasStaging, facts.store != .absent { facts.intent = .absent }
+            if !isOutput, staging != nil, !facts.hasStaging, [.source, .other].contains(facts.store) {
+                facts.intent = .absent
+            }
             let backup = try FileIdentity(of: location.directory + "/" + intent.backup)
             facts.hasBackup = backup?.isSameContent(as: intent.source) ?? false
         } catch {
