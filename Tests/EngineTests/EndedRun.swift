@@ -47,6 +47,16 @@ extension Scenario {
         }
     }
 
+    /// Stops after so many batches of one step, counted from 0.
+    func interrupt(afterBatches count: Int, inStep wanted: Int, _ request: MigrationRequest? = nil) throws {
+        var (step, batches) = (0, 0)
+        try interrupt(request) { event in
+            if case .stepBegan(_, let index, _, _) = event { (step, batches) = (index, 0) }
+            if case .progress = event { batches += 1 }
+            return step == wanted && batches == count
+        }
+    }
+
     /// What the process that is killed must know.
     private struct Errand: Codable, Sendable {
         let place: String

@@ -152,12 +152,7 @@ struct RecoveryStepTests {
     @Test("inside of the second step it goes on there")
     func secondStep() throws {
         let scenario = try Scenario.chain()
-        var (step, batches) = (0, 0)
-        try scenario.interrupt { event in
-            if case .stepBegan(_, let index, _, _) = event { (step, batches) = (index, 0) }
-            if case .progress = event { batches += 1 }
-            return step == 1 && batches == 4
-        }
+        try scenario.interrupt(afterBatches: 4, inStep: 1)
         let rerun = try scenario.rerun()
         #expect(rerun.steps == [1])
         #expect(rerun.outcome.resumed?.step == 1)
@@ -167,12 +162,7 @@ struct RecoveryStepTests {
     @Test("a damaged store of the second step costs only the second step")
     func damagedSecondStep() throws {
         let scenario = try Scenario.chain()
-        var (step, batches) = (0, 0)
-        try scenario.interrupt { event in
-            if case .stepBegan(_, let index, _, _) = event { (step, batches) = (index, 0) }
-            if case .progress = event { batches += 1 }
-            return step == 1 && batches == 4
-        }
+        try scenario.interrupt(afterBatches: 4, inStep: 1)
         try Data().write(to: URL(filePath: scenario.workFile("step-2.sqlite")))
         #expect(try scenario.rerun().steps == [1])
         try scenario.expectChainDone()
@@ -219,12 +209,7 @@ struct RecoveryStepTests {
         var request = scenario.careful()
         request.verification = .full
         // The first step's store is needed no more; what isn't verified in full begins with it.
-        var (step, batches) = (0, 0)
-        try scenario.interrupt(request) { event in
-            if case .stepBegan(_, let index, _, _) = event { (step, batches) = (index, 0) }
-            if case .progress = event { batches += 1 }
-            return step == stopped && batches == 4
-        }
+        try scenario.interrupt(afterBatches: 4, inStep: stopped, request)
         let rerun = try scenario.rerun()
         #expect(rerun.steps == (stopped == 0 ? [0, 1] : [1]))
         #expect(rerun.outcome.resumed?.step == stopped)

@@ -170,12 +170,7 @@ struct RecoverySwapTests {
         try await scenario.kill(at: .backupLinked)
         var request = scenario.careful()
         request.verification = .full
-        var (step, batches) = (0, 0)
-        try scenario.interrupt(request) { event in
-            if case .stepBegan(_, let index, _, _) = event { (step, batches) = (index, 0) }
-            if case .progress = event { batches += 1 }
-            return step == 1 && batches == 4
-        }
+        try scenario.interrupt(afterBatches: 4, inStep: 1, request)
         let other = try Scenario.chain()
         try Scenario.execute("CREATE TABLE appended AS SELECT zeroblob(20000) AS b", other.store)
         try FileManager.default.removeItem(atPath: scenario.store)
