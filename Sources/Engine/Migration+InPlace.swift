@@ -157,6 +157,7 @@ private struct InPlaceRun {
             try UnfinishedWork.removeSecondName(location.path + plan.backupSuffix, of: location)
             return true
         } catch {
+            // The failure that counts is told; the next run, which finds the work, tries this again.
             return false
         }
     }

@@ -17,8 +17,7 @@ struct StagingSeal {
         do {
             // SQLite doesn't say when it couldn't fold a -wal in as it closed.
             guard try (Files.statusIfExists(path + "-wal")?.size ?? 0) == 0 else {
-                throw EngineError(
-                    losing: "its -wal is still there", during: "finishing \(path)")
+                throw EngineError(losing: "its -wal is still there", during: "finishing \(path)")
             }
             // PERSIST has left a journal, which says nothing any more: SQLite has looked at it above.
             for suffix in ["-journal", "-wal", "-shm"] { try Files.unlink(path + suffix) }

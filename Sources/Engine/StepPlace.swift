@@ -110,12 +110,10 @@ struct StepPlace {
 
     /// Removes what only a resumed run of this step would need.
     func removeCheckpoints() throws(EngineError) {
-        let step = "\(index + 1)"
+        let store = Paths.name(of: staging)
+        let names = try names().filter { !$0.hasPrefix(store) }
         do {
-            for name in try Files.list(work)
-            where name.hasPrefix("ckpt-\(step)-") || name.hasPrefix("seg-\(step)-") || name.hasPrefix("step-\(step)-") {
-                try Files.unlink(work + "/" + name)
-            }
+            for name in names { try Files.unlink(work + "/" + name) }
         } catch {
             throw EngineError(.inputOutput, "\(work): \(error.message)")
         }
