@@ -15,7 +15,7 @@ extension MigrationPlan {
         path = prepared.path
         diskBytes = prepared.diskBytes
         memoryBytes = EngineOptions.memoryBytes(jobs: options.jobs, batchBytes: options.batchBytes)
-        warnings = prepared.warnings
+        warnings = prepared.warnings + prepared.notices
         steps = prepared.steps.enumerated().map { index, step in
             Step(
                 step, diskBytes: prepared.diskBytes(ofStep: index), rows: index == 0 ? prepared.rows : nil,

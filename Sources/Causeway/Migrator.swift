@@ -46,14 +46,14 @@ public struct Migrator: Sendable {
         self.code = code
     }
 
-    /// Computes what `migrate` would do, and changes nothing.
+    /// Computes what `migrate` would do, checks the store's rows, and changes nothing.
     ///
     /// - Returns: the plan; `isNothingToDo` where the store has the target version.
     /// - Throws: `MigrationError` with every reason why the store can't be migrated.
     public func plan() throws(MigrationError) -> MigrationPlan {
         do throws(EngineError) {
             let request = try request()
-            return MigrationPlan(try Migration(request).prepare(), options: request.options)
+            return MigrationPlan(try Migration(request).plan(), options: request.options)
         } catch {
             throw MigrationError(error)
         }

@@ -29,6 +29,8 @@ final class TextReporter: Sendable {
     private struct State {
         var meter: ProgressMeter
         var plan: MigrationPlan?
+        /// What was said already.
+        var warnings: Set<String> = []
         var step = 0
         /// What is going on: a pass, or a phase in which no rows are moved.
         var activity = ""
@@ -77,7 +79,9 @@ final class TextReporter: Sendable {
                 if verbosity >= .statements {
                     say("  checkpoint \(sequence): \(Figures.count(rows, "row", "rows"))", &state)
                 }
-            case .warning(let text): say("warning: \(text)", &state)
+            case .warning(let text):
+                state.warnings.insert(text)
+                say("warning: \(text)", &state)
             case .statement(let sql): if verbosity >= .statements { say("  \(sql);", &state) }
             }
         }
@@ -88,12 +92,13 @@ final class TextReporter: Sendable {
         state.withLock { say(text, &$0) }
     }
 
-    /// Says what only the end has shown; the plan's warnings were said at its beginning.
+    /// Says what only the end has shown; the other warnings were said before.
     func warn(of summary: MigrationSummary) {
         guard verbosity > .quiet else { return }
         state.withLock { state in
-            let said = Set(state.plan?.warnings ?? [])
-            for warning in summary.warnings where !said.contains(warning) { say("warning: \(warning)", &state) }
+            for warning in summary.warnings where !state.warnings.contains(warning) {
+                say("warning: \(warning)", &state)
+            }
         }
     }
 
@@ -104,6 +109,7 @@ final class TextReporter: Sendable {
 
     private func begin(_ plan: MigrationPlan, _ state: inout State) {
         state.plan = plan
+        state.warnings.formUnion(plan.warnings)
         for line in PlanText.cautions(plan) { say(line, &state) }
         if verbosity >= .passes {
             say(

@@ -12,6 +12,7 @@ extension Migration {
         } catch {
             throw EngineError(.cannotCreate, "\(location.workDirectory): \(error.message)")
         }
+        var notices: [String]?
         if !hasWork {
             // Planned first without touching the store: what needs nothing, or can't be migrated, stays as it is to the
             // byte.
@@ -22,9 +23,10 @@ extension Migration {
                 return Outcome(store: location.path, backup: nil, prepared: preview, warnings: preview.warnings)
             }
             try refuseForeignOwner(location)
+            notices = preview.notices
         }
         let directory = try WorkDirectory.taken(at: location.workDirectory)
-        let (outcome, error) = replace(location, history, in: directory, isChecked: !hasWork)
+        let (outcome, error) = replace(location, history, in: directory, notices: notices)
         return try settled(directory, outcome, error)
     }
 
@@ -49,9 +51,9 @@ extension Migration {
     }
 
     private func replace(
-        _ location: StoreLocation, _ history: ModelHistory, in directory: borrowing WorkDirectory, isChecked: Bool
+        _ location: StoreLocation, _ history: ModelHistory, in directory: borrowing WorkDirectory, notices: [String]?
     ) -> (Outcome?, (error: EngineError, keepsWork: Bool)?) {
-        var run = InPlaceRun(migration: self, location: location, history: history, isChecked: isChecked)
+        var run = InPlaceRun(migration: self, location: location, history: history, notices: notices)
         do throws(EngineError) {
             return (try run.run(in: directory), nil)
         } catch {
@@ -65,18 +67,19 @@ private struct InPlaceRun {
     let migration: Migration
     let location: StoreLocation
     let history: ModelHistory
-    var isChecked: Bool
+    /// What the check of the rows has counted; nil where it hasn't run.
+    private var notices: [String]?
     /// There is work of an earlier run that hasn't been taken over.
     private var hasForeignWork = true
     private var hasPlan = false
     /// The work says why the store has two names; without it the store would be refused.
     private var hasSecondName = false
 
-    init(migration: Migration, location: StoreLocation, history: ModelHistory, isChecked: Bool) {
+    init(migration: Migration, location: StoreLocation, history: ModelHistory, notices: [String]?) {
         self.migration = migration
         self.location = location
         self.history = history
-        self.isChecked = isChecked
+        self.notices = notices
     }
 
     private var request: MigrationRequest { migration.request }
@@ -179,7 +182,7 @@ private struct InPlaceRun {
         _ directory: borrowing WorkDirectory
     ) throws(EngineError) -> Migration.Outcome {
         try found.requireStore(store.metadata.uuid, location)
-        let prepared = try PreparedMigration(request, history: history, store: store)
+        var prepared = try PreparedMigration(request, history: history, store: store)
         var outcome = Migration.Outcome(
             store: location.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
         guard !prepared.steps.isEmpty else {
@@ -190,8 +193,10 @@ private struct InPlaceRun {
         let fingerprint = PlanFingerprint(prepared, request)
         try found.requirePlan(fingerprint)
         hasForeignWork = false
-        if found.plan != nil || !isChecked { migration.events(.prepared(prepared)) }
-        if found.plan == nil, !isChecked { try migration.check(prepared, store) }
+        prepared.notices = found.plan?.notices ?? notices ?? []
+        if found.plan != nil || notices == nil { migration.events(.prepared(prepared)) }
+        if found.plan == nil, notices == nil { prepared.notices = try migration.check(prepared, store) }
+        outcome.warnings += prepared.notices
         let plan: PlanRecord
         if let begun = found.plan {
             plan = begun
@@ -229,7 +234,7 @@ private struct InPlaceRun {
         }
         hasForeignWork = false
         guard prepared.steps.isEmpty else {
-            isChecked = false
+            notices = nil
             return nil
         }
         var outcome = Migration.Outcome(
@@ -265,7 +270,8 @@ extension Migration {
         let plan = PlanRecord(
             fingerprint: fingerprint, source: identity, sourceIsWAL: store.isWAL, migration: RandomIdentifier.make(),
             now: request.options.now.bitPattern, path: prepared.path, steps: prepared.steps.map(\.versions),
-            output: request.output, sideFiles: [request.rejects, request.keyMap].compactMap { $0 })
+            output: request.output, sideFiles: [request.rejects, request.keyMap].compactMap { $0 },
+            notices: prepared.notices)
         try directory.write(plan)
         return plan
     }

@@ -12,15 +12,17 @@ extension Migration {
         } catch {
             throw EngineError(.cannotCreate, "\(destination.workDirectory): \(error.message)")
         }
+        var notices: [String]?
         if !hasWork {
             try refuseExisting(destination)
             let preview = try checkedPreview(source, try versions())
             guard !preview.steps.isEmpty else {
                 return Outcome(store: source.path, backup: nil, prepared: preview, warnings: preview.warnings)
             }
+            notices = preview.notices
         }
         let directory = try WorkDirectory.taken(at: destination.workDirectory)
-        var run = OutputRun(migration: self, source: source, destination: destination)
+        var run = OutputRun(migration: self, source: source, destination: destination, notices: notices)
         var outcome: Outcome?
         var failure: (error: EngineError, keepsWork: Bool)?
         do throws(EngineError) {
@@ -52,13 +54,16 @@ private struct OutputRun {
     let migration: Migration
     let source: StoreLocation
     let destination: StoreLocation
+    /// What the check of the rows has counted; nil where it hasn't run.
+    private let notices: [String]?
     private var hasForeignWork = true
     private var hasPlan = false
 
-    init(migration: Migration, source: StoreLocation, destination: StoreLocation) {
+    init(migration: Migration, source: StoreLocation, destination: StoreLocation, notices: [String]?) {
         self.migration = migration
         self.source = source
         self.destination = destination
+        self.notices = notices
     }
 
     private var request: MigrationRequest { migration.request }
@@ -102,7 +107,7 @@ private struct OutputRun {
         _ directory: borrowing WorkDirectory
     ) throws(EngineError) -> Migration.Outcome {
         try found.requireStore(store.metadata.uuid, source)
-        let prepared = try PreparedMigration(request, history: try migration.versions(), store: store)
+        var prepared = try PreparedMigration(request, history: try migration.versions(), store: store)
         var outcome = Migration.Outcome(
             store: destination.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
         guard !prepared.steps.isEmpty else {
@@ -114,6 +119,12 @@ private struct OutputRun {
         let fingerprint = PlanFingerprint(prepared, request)
         try found.requirePlan(fingerprint)
         hasForeignWork = false
+        if let known = found.plan?.notices ?? notices {
+            prepared.notices = known
+        } else if found.plan == nil {
+            prepared.notices = try migration.check(prepared, store)
+        }
+        outcome.warnings += prepared.notices
         var identity = identity
         identity.uuid = store.metadata.uuid
         let externalBytes = try ExternalFiles(from: source, to: destination).bytes

@@ -58,7 +58,19 @@ package struct Migration {
         self.events = events
     }
 
-    /// Plans without writing.
+    /// Plans without writing, and checks the source's rows.
+    ///
+    /// - Returns: the plan, with what the check has counted.
+    /// - Throws: every reason why the store can't be migrated; `.sourceData` where its rows don't fit.
+    package func plan() throws(EngineError) -> PreparedMigration {
+        let store = try SourceStore.reading(StoreLocation(existing: request.store))
+        defer { store.release() }
+        var prepared = try PreparedMigration(request, history: try versions(), store: store)
+        prepared.notices = try notices(prepared, store)
+        return prepared
+    }
+
+    /// Plans without writing; the rows aren't looked at.
     package func prepare() throws(EngineError) -> PreparedMigration {
         try prepare(StoreLocation(existing: request.store), try versions())
     }
@@ -107,29 +119,42 @@ package struct Migration {
         return Migration(request, history: history, cancellation: cancellation, events: events)
     }
 
-    /// A plan whose first step's rows fit.
+    /// A plan that the source's rows fit, with what was found in them.
     func checkedPreview(_ location: StoreLocation, _ history: ModelHistory) throws(EngineError) -> PreparedMigration {
         let store = try SourceStore.reading(location)
         defer { store.release() }
-        let prepared = try PreparedMigration(request, history: history, store: store)
+        var prepared = try PreparedMigration(request, history: history, store: store)
         guard !prepared.steps.isEmpty else { return prepared }
         events(.prepared(prepared))
-        try check(prepared, store)
+        prepared.notices = try check(prepared, store)
         return prepared
     }
 
     /// What the source must fulfil before a byte is written.
-    func check(_ prepared: PreparedMigration, _ store: SourceStore) throws(EngineError) {
-        guard let step = prepared.steps.first else { return }
+    ///
+    /// - Returns: what was found in the rows and is carried all the same.
+    func check(_ prepared: PreparedMigration, _ store: SourceStore) throws(EngineError) -> [String] {
         events(.phaseBegan("check"))
         cancellation.attach(store.connection.interruptHandle)
         defer { cancellation.detach(store.connection.interruptHandle) }
         try store.checkIntegrity()
+        let notices = try notices(prepared, store)
+        for notice in notices { events(.warning(notice)) }
+        return notices
+    }
+
+    /// Checks the rows for all steps.
+    private func notices(_ prepared: PreparedMigration, _ store: SourceStore) throws(EngineError) -> [String] {
+        guard let step = prepared.steps.first else { return [] }
+        cancellation.attach(store.connection.interruptHandle)
+        defer { cancellation.detach(store.connection.interruptHandle) }
         let hasHandlers = prepared.handlers.contains { !$0.isEmpty }
-        try Preflight(
-            step: step, source: store, makesObjects: step.objects != nil || hasHandlers, badRows: request.badRows
+        let notices = try Preflight(
+            steps: prepared.steps, source: store, makesObjects: step.objects != nil || hasHandlers,
+            badRows: request.badRows
         ).check()
         try cancellation.check()
+        return notices
     }
 
     /// Room for what is still to be written: of the whole migration, or of one step.

@@ -22,6 +22,8 @@ package struct PreparedMigration: Sendable {
     /// What a stage does with each step's rows.
     package let handlers: [[StageHandler]]
     package let warnings: [String]
+    /// What the check of the rows has counted and carries all the same; empty until it ran.
+    package var notices: [String] = []
     package let frameworkVersion: Int
 
     /// Rows that the first step reads.

@@ -92,9 +92,11 @@ struct StepRun {
             events(.resumed(step: place.index, rows: record.status.rows))
             return ledger(staging, record, checkpoints)
         }
-        try Preflight(
-            step: step, source: source, makesObjects: step.objects != nil || !handlers.isEmpty, badRows: badRows
+        // The first step's rows were checked before the first byte; later ones are there only now.
+        let notices = try Preflight(
+            steps: [step], source: source, makesObjects: step.objects != nil || !handlers.isEmpty, badRows: badRows
         ).check()
+        if place.index > 0 { for notice in notices { events(.warning(notice)) } }
         if quarantines {
             for sentence in try QuarantineForecast(step: step, source: source).sentences() {
                 events(.warning("\(step.versions.joined(separator: " → ")): \(sentence)"))

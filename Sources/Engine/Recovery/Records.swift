@@ -25,6 +25,8 @@ package struct PlanRecord: Codable, Hashable, Sendable {
     package var output: String?
     /// Files that the run writes beside the new store.
     package var sideFiles: [String]
+    /// What the check of the rows has counted, for the summary of whichever run ends the work.
+    package var notices: [String]?
 
     /// What the checkpoints of this work must say.
     var identity: CheckpointIdentity {
