@@ -191,7 +191,8 @@ private struct InPlaceRun {
             return outcome
         }
         let fingerprint = PlanFingerprint(prepared, request)
-        try found.requirePlan(fingerprint)
+        try found.requirePlan(
+            fingerprint, steps: prepared.steps.map(\.versions), verification: request.verification)
         hasForeignWork = false
         prepared.notices = found.plan?.notices ?? notices ?? []
         if found.plan != nil || notices == nil { migration.events(.prepared(prepared)) }

@@ -1,3 +1,4 @@
+import CausewayPlanning
 import CausewayPlatform
 import CausewayStoreFormat
 
@@ -117,7 +118,8 @@ private struct OutputRun {
             return outcome
         }
         let fingerprint = PlanFingerprint(prepared, request)
-        try found.requirePlan(fingerprint)
+        try found.requirePlan(
+            fingerprint, steps: prepared.steps.map(\.versions), verification: request.verification)
         hasForeignWork = false
         if let known = found.plan?.notices ?? notices {
             prepared.notices = known

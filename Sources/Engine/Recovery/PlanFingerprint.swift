@@ -10,9 +10,18 @@ import CausewayStoreFormat
 /// Not in it: batch sizes, workers, checkpoint interval and compression, verification, log level: they may change between
 /// the runs of one migration.
 package struct PlanFingerprint: Codable, Hashable, Sendable {
-    /// Raised with every change of what Causeway makes of the same rows: a run isn't gone on with by a tool that would do
-    /// the rest otherwise.
-    static let semanticsRevision = 1
+    /// Raised with every change of what Causeway makes of the same rows: a run isn't resumed by a tool that would do the
+    /// rest otherwise. 2: numeric attributes convert, links may end where a destination changes, rows of join tables are
+    /// read by rowid, objects of the app's own are rewritten by SQLite.
+    static let semanticsRevision = 2
+
+    /// The part that holds it.
+    private static let revision = "the tool's semantics"
+
+    /// Beginnings of the names of parts that Causeway works out of the others: another revision may do that otherwise.
+    private static let workedOut = [
+        revision, "the tables of ", "the passes of ", "the mapping models of ", "values and rules of ",
+    ]
 
     package struct Part: Codable, Hashable, Sendable {
         package var name: String
@@ -30,7 +39,7 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
 
     init(_ prepared: PreparedMigration, _ request: MigrationRequest) {
         parts = [
-            Part(name: "the tool's semantics", value: String(Self.semanticsRevision)),
+            Part(name: Self.revision, value: String(Self.semanticsRevision)),
             Part(name: "the path", value: prepared.path.joined(separator: " → ")),
             Part(name: "the framework version", value: String(prepared.frameworkVersion)),
             Part(name: "--on-violation", value: "\(request.violations)"),
@@ -118,6 +127,19 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
 
     private static func userInfo(_ values: [String: some Any]) -> String {
         values.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
+    }
+
+    /// Whether another revision of the tool was asked for the same: path, models, options, files and the user's code.
+    ///
+    /// Options that a revision has added are parts only where they are given, so that an older plan says the same as one
+    /// that doesn't use them.
+    func asksForTheSame(as other: PlanFingerprint) -> Bool {
+        func value(_ name: String, of parts: [Part]) -> String? { parts.first { $0.name == name }?.value }
+        guard value(Self.revision, of: parts) != value(Self.revision, of: other.parts) else { return false }
+        func asked(_ parts: [Part]) -> [Part] {
+            parts.filter { part in !Self.workedOut.contains { part.name.hasPrefix($0) } }
+        }
+        return asked(parts) == asked(other.parts)
     }
 
     /// The parts that differ, for a message; values that are digests aren't shown.

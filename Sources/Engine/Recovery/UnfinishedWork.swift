@@ -130,12 +130,40 @@ struct UnfinishedWork {
     }
 
     /// Whether the work is of the same plan.
-    func requirePlan(_ fingerprint: PlanFingerprint) throws(EngineError) {
+    ///
+    /// Another revision of the tool would do the rest otherwise than it was begun; where the last store is complete and
+    /// verified, there is no rest: it only has to be what is asked for.
+    ///
+    /// - Parameters:
+    ///   - fingerprint: of what is asked for now.
+    ///   - steps: the versions of each step of what is asked for.
+    ///   - verification: how thoroughly the store must have been verified.
+    func requirePlan(
+        _ fingerprint: PlanFingerprint, steps: [[String]], verification: VerificationLevel
+    ) throws(EngineError) {
         guard let plan, plan.fingerprint != fingerprint, !Mutant.isOn(.noPlanCheck) else { return }
+        if fingerprint.asksForTheSame(as: plan.fingerprint), plan.steps == steps,
+            try isComplete(plan, verification)
+        {
+            return
+        }
         throw EngineError(
             .foreignCheckpoint, "\(work): the unfinished work is of another plan; nothing was touched",
             details: fingerprint.differences(from: plan.fingerprint),
             remedy: "run again as the work was begun, or discard it with --restart")
+    }
+
+    /// Whether only the swap is left to do.
+    private func isComplete(_ plan: PlanRecord, _ verification: VerificationLevel) throws(EngineError) -> Bool {
+        let last = StepPlace(work: work, index: plan.steps.count - 1, identity: plan.identity)
+        guard let record = try WorkDirectory.verified(last, plan), record.verification >= verification else {
+            return false
+        }
+        do {
+            return try Files.exists(last.staging)
+        } catch {
+            throw EngineError(.inputOutput, "\(last.staging): \(error.message)")
+        }
     }
 
     /// Refuses to discard work in silence where what is asked for needs none.
