@@ -197,7 +197,7 @@ let package = Package(
             ]),
         // The command; depends on the executable so that it is built.
         .testTarget(
-            name: "CausewayToolTests", dependencies: ["CausewayTool", "Causeway", "CausewayMain"],
+            name: "CausewayToolTests", dependencies: ["CausewayTool", "Causeway", "CausewaySQLite", "CausewayMain"],
             exclude: ["Snapshots"], swiftSettings: settings),
 
         // The reliability harness: fault injection, crash explorer, kill loops; `swift run reliability --full`.

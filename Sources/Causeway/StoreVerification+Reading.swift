@@ -29,7 +29,8 @@ extension StoreVerification {
 extension StoreVerification.Finding {
     init(_ finding: StoreFinding) {
         self.init(
-            kind: StoreVerification.Kind(rawValue: finding.kind.rawValue), entity: finding.entity,
+            kind: StoreVerification.Kind(rawValue: finding.kind.rawValue),
+            severity: StoreVerification.Severity(rawValue: finding.severity.rawValue), entity: finding.entity,
             property: finding.property, message: finding.message, rowCount: finding.rows, keys: finding.keys)
     }
 }

@@ -1,8 +1,14 @@
 /// What is wrong with a store, found by reading it without changing a byte of it.
 ///
-/// Asked is what a damaged disk, a crash of another program or an app's own SQL can leave behind: the structure of the
-/// database, metadata, the store's own model, Z_PRIMARYKEY, entity numbers, links that lead nowhere, one-to-ones that
-/// aren't led back, missing mandatory values, doubled unique values, files of external storage.
+/// It looks for what a damaged disk, a crash of another program or an app's own SQL can leave behind:
+///
+/// - the structure of the database, its metadata, the store's own model, Z_PRIMARYKEY, entity numbers;
+/// - every value against its attribute: its storage class, valid UTF-8, numbers and dates that the type takes, mandatory
+///   values that are missing, doubled unique values;
+/// - links that lead nowhere, one-to-ones that aren't led back, files of external storage.
+///
+/// A finding is ``Severity/damage``, or an ``Severity/inconsistency`` that apps are known to live with; what isn't wrong
+/// but worth knowing is a ``Severity/note``. ``verdict`` sums them up.
 ///
 /// SQLite keeps no checksums: a value that turned into another valid value can't be found in a single store. (A migration
 /// compares source and new store cell by cell: see ``MigrationOptions``.)
@@ -27,18 +33,76 @@ public struct StoreVerification: Hashable, Codable, Sendable {
     public var comparedIndexes: Bool
     /// Rows of all entities.
     public var rowCount: Int
+    /// What the findings come to.
+    public private(set) var verdict: Verdict
     /// What is wrong; empty for a sound store.
     public var findings: [Finding]
     /// What isn't wrong but worth knowing: files without a reference, questions that couldn't be asked.
     public var notes: [Finding]
 
-    /// Whether nothing is wrong.
-    public var isSound: Bool { findings.isEmpty }
+    /// Whether the rows were examined and nothing is wrong.
+    public var isSound: Bool { verdict == .sound }
+
+    init(
+        store: String, models: String?, versions: [String], modelOrigin: StoreInspection.ModelOrigin,
+        comparedIndexes: Bool, rowCount: Int, findings: [Finding], notes: [Finding]
+    ) {
+        self.store = store
+        self.models = models
+        self.versions = versions
+        self.modelOrigin = modelOrigin
+        self.comparedIndexes = comparedIndexes
+        self.rowCount = rowCount
+        self.findings = findings
+        self.notes = notes
+        verdict =
+            if findings.contains(where: { $0.severity == .damage }) {
+                .damaged
+            } else if modelOrigin == .unknown {
+                .notExamined
+            } else {
+                findings.isEmpty ? .sound : .inconsistent
+            }
+    }
+
+    /// What the findings of a store come to, the worst first.
+    public enum Verdict: String, Hashable, Codable, Sendable, CaseIterable {
+        /// At least one finding is damage.
+        case damaged
+        /// Nothing says that it is damaged, but its rows couldn't be examined: there was no model of its version.
+        case notExamined
+        /// Rows break rules of the model or of Core Data's, as apps are known to live with.
+        case inconsistent
+        /// Nothing is wrong.
+        case sound
+    }
+
+    /// How bad a finding is. New ones may come: treat an unknown one as damage.
+    public struct Severity: RawRepresentable, Hashable, Codable, Sendable {
+        /// The name, stable over releases.
+        public let rawValue: String
+
+        /// A severity by its name.
+        ///
+        /// - Parameter rawValue: the name; any text is taken.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// Something is lost, or can't be read as the model says.
+        public static let damage = Severity(rawValue: "damage")
+        /// Core Data opens and reads it, but it breaks a rule of the model or of Core Data's. Apps live with such rows.
+        public static let inconsistency = Severity(rawValue: "inconsistency")
+        /// Nothing is wrong.
+        public static let note = Severity(rawValue: "note")
+    }
 
     /// One thing that was found.
     public struct Finding: Hashable, Codable, Sendable {
         /// What kind of trouble it is.
         public var kind: Kind
+        /// How bad it is.
+        public var severity: Severity
         /// The entity concerned; nil where it isn't about one.
         public var entity: String?
         /// The attribute or relationship concerned, or the properties of a uniqueness constraint; nil where it isn't
@@ -86,6 +150,12 @@ public struct StoreVerification: Hashable, Codable, Sendable {
         public static let joinEnd = Kind(rawValue: "joinEnd")
         /// A one-to-one isn't led back.
         public static let asymmetric = Kind(rawValue: "asymmetric")
+        /// A value isn't of the storage class, or the form, of its attribute's type.
+        public static let storageClass = Kind(rawValue: "storageClass")
+        /// A text is no valid UTF-8.
+        public static let invalidText = Kind(rawValue: "invalidText")
+        /// A number or date is outside what its attribute's type takes.
+        public static let outOfRange = Kind(rawValue: "outOfRange")
         /// A mandatory attribute or to-one is NULL.
         public static let missingValue = Kind(rawValue: "missingValue")
         /// Values that a uniqueness constraint wants only once.

@@ -10,16 +10,31 @@ struct VerificationText {
             fact("Rows", examined ? Figures.grouped(verification.rowCount) : "not examined"),
             fact("Indexes", verification.comparedIndexes ? "compared with the rows" : "not compared (--quick)"),
         ]
-        if verification.isSound {
-            lines += ["", examined ? "Nothing is wrong." : "Nothing is wrong with what could be examined."]
-        } else {
-            lines += ["", Figures.count(verification.findings.count, "finding", "findings")]
-            lines += verification.findings.map { "  - \($0.message)" }
-        }
+        lines += ["", verdict]
+        lines += listed(.damage, "Damage") + listed(.inconsistency, "Inconsistencies that apps are known to live with")
         if !verification.notes.isEmpty {
             lines += ["", "Notes"] + verification.notes.map { "  - \($0.message)" }
         }
         return lines
+    }
+
+    private var verdict: String {
+        switch verification.verdict {
+        case .damaged: return "The store is damaged."
+        case .notExamined: return "The rows weren't examined: there is no model of the store's version. Give it with --models."
+        case .inconsistent: return "The store isn't damaged, but rows break rules."
+        case .sound:
+            let isComplete = !verification.notes.contains { $0.kind == .notChecked }
+            return isComplete ? "Nothing is wrong." : "Nothing is wrong with what could be examined."
+        }
+    }
+
+    /// Findings of one severity under their heading; damage takes severities that this version doesn't know.
+    private func listed(_ severity: StoreVerification.Severity, _ heading: String) -> [String] {
+        let found = verification.findings.filter { finding in
+            finding.severity == severity || (severity == .damage && finding.severity != .inconsistency)
+        }
+        return found.isEmpty ? [] : ["", heading] + found.map { "  - \($0.message)" }
     }
 
     private var examined: Bool { verification.modelOrigin != .unknown }

@@ -9,12 +9,16 @@ public struct VerifyCommand: ParsableCommand {
         abstract: "Looks for damage in a store, without changing it.",
         discussion: helpText(
             """
-            Asked are the database's structure, metadata and the store's own model, Z_PRIMARYKEY, entity numbers, links
-            that lead nowhere or aren't led back, missing mandatory values, doubled unique values, and files of external
-            storage. The store's bytes stay as they are, and no row's content is shown.
+            It examines the database's structure, metadata and the store's own model, Z_PRIMARYKEY, entity numbers,
+            every value against its attribute (storage class, UTF-8, range, missing, doubled), links that lead nowhere
+            or aren't led back, and files of external storage. The store's bytes stay as they are, and no row's content
+            is shown.
 
-            A sound store gives 0, one with findings 65. SQLite keeps no checksums: a value that turned into another
-            valid value can't be found in a single store.
+            Damage gives 65. Inconsistencies that apps are known to live with (one-sided and dangling links, NULL in
+            mandatory properties, numbers and dates out of range, doubled unique values, a Z_MAX that is too low) are
+            listed and give 0, with --strict 65. A store whose rows can't be examined, because there is no model of its
+            version, gives 66. SQLite keeps no checksums: a value that turned into another valid value can't be found in
+            a single store.
             """))
 
     @Argument(help: "The store's main file.", completion: .file())
@@ -30,19 +34,31 @@ public struct VerifyCommand: ParsableCommand {
     @Flag(help: "Leave out the comparison of indexes with rows, which costs most on a large store.")
     var quick = false
 
+    @Flag(help: "Exit with 65 for inconsistencies too, which apps are known to live with.")
+    var strict = false
+
     @Flag(help: "Print JSON.")
     var json = false
 
     /// Made by the argument parser.
     public init() {}
 
-    /// Verifies and prints; exits with 65 where something is wrong.
+    /// Verifies and prints; exits with 65 where the store is damaged, with 66 where it couldn't be examined.
     public func run() throws {
         let verification = try reportingFailure(asJSON: json, aboutStore: true) { () throws(MigrationError) in
             try StoreVerification(store: store, models: models, isQuick: quick)
         }
         try printResult(
             json ? [try JSONText.document(verification)] : VerificationText(verification: verification).lines)
-        if !verification.isSound { throw ExitCode(MigrationError.Code.sourceData.exitCode) }
+        if let code = Self.failure(verification.verdict, isStrict: strict) { throw ExitCode(code.exitCode) }
+    }
+
+    private static func failure(_ verdict: StoreVerification.Verdict, isStrict: Bool) -> MigrationError.Code? {
+        switch verdict {
+        case .damaged: .sourceData
+        case .notExamined: .missing
+        case .inconsistent: isStrict ? .sourceData : nil
+        case .sound: nil
+        }
     }
 }

@@ -11,11 +11,12 @@ struct RowExamination {
 
     func run(_ report: inout Report) throws(EngineError) {
         try primaryKeys(&report)
-        for table in layout.tables { try entityNumbers(of: table, &report) }
+        for table in layout.tables {
+            try ValueExamination(examination, layout, table)?.run(&report)
+        }
         try links(&report)
         for name in layout.entities {
             guard let entity = layout.model.entities[name] else { continue }
-            try missingValues(of: entity, &report)
             for constraint in entity.uniquenessConstraints { try uniqueness(constraint, of: entity, &report) }
         }
         try ExternalExamination(examination: examination, layout: layout).run(&report)
@@ -57,22 +58,6 @@ struct RowExamination {
         }
     }
 
-    private func entityNumbers(of table: EntityTable, _ report: inout Report) throws(EngineError) {
-        guard let numbers = layout.numbers(ofTree: table.rootEntity) else { return }
-        let complaint = "and its table \(table.name): Z_ENT names no entity of the table"
-        try ask(.unknownEntity, table.rootEntity, nil, complaint, &report) {
-            """
-            SELECT Z_PK FROM \(try SQLIdentifier(table.name)) WHERE Z_ENT IS NULL \
-            OR Z_ENT NOT BETWEEN \(numbers.lowerBound) AND \(numbers.upperBound) ORDER BY Z_PK
-            """
-        }
-        try examination.attempt(table.name, &report) { report throws in
-            var statement = try examination.store.connection.prepare(
-                "SELECT count(*) FROM \(try SQLIdentifier(table.name))")
-            if try statement.step() { report.rows += Int(clamping: statement.int64(at: 0)) }
-        }
-    }
-
     // MARK: - Links
 
     private func links(_ report: inout Report) throws(EngineError) {
@@ -90,60 +75,7 @@ struct RowExamination {
         }
     }
 
-    // MARK: - Values
-
-    /// Derived attributes are computed by SQLite, transient ones not stored: neither is asked.
-    private func missingValues(of entity: Entity, _ report: inout Report) throws(EngineError) {
-        for attribute in entity.attributes {
-            try missingValues(attribute, path: attribute.name, of: entity, present: [], &report)
-        }
-        for relationship in entity.relationships
-        where !relationship.isOptional && !relationship.isTransient && !relationship.isToMany {
-            let role = ColumnRole.toOne(entity: entity.name, relationship: relationship.name)
-            try missing(role, path: relationship.name, of: entity, present: [], &report)
-        }
-    }
-
-    /// `present` are the columns of an optional composite around: on disk a nil composite and one whose elements are all
-    /// nil look the same (store-format.md §4.2), so its elements are asked for only where there is one.
-    private func missingValues(
-        _ attribute: Attribute, path: String, of entity: Entity, present: [String], _ report: inout Report
-    ) throws(EngineError) {
-        guard !attribute.isTransient, attribute.derivation == nil else { return }
-        if attribute.type == .composite {
-            let present = attribute.isOptional ? leaves(of: attribute, path: path, entity.name) : present
-            for element in attribute.elements {
-                try missingValues(element, path: "\(path).\(element.name)", of: entity, present: present, &report)
-            }
-        } else if !attribute.isOptional {
-            let role = ColumnRole.attribute(entity: entity.name, path: path)
-            try missing(role, path: path, of: entity, present: present, &report)
-        }
-    }
-
-    private func leaves(of attribute: Attribute, path: String, _ entity: String) -> [String] {
-        guard attribute.type == .composite else {
-            return layout.column(.attribute(entity: entity, path: path)).map { [$0.name] } ?? []
-        }
-        return attribute.elements.flatMap { leaves(of: $0, path: "\(path).\($0.name)", entity) }
-    }
-
-    private func missing(
-        _ role: ColumnRole, path: String, of entity: Entity, present: [String], _ report: inout Report
-    ) throws(EngineError) {
-        guard let column = layout.column(role), let numbers = layout.numbers(ofTree: entity.name),
-            let table = layout.table(of: entity.name)
-        else { return }
-        try ask(.missingValue, entity.name, path, "is mandatory, but NULL,", &report) {
-            var others: [String] = []
-            for other in present { others.append("\(try SQLIdentifier(other)) IS NOT NULL") }
-            let condition = others.isEmpty ? "" : " AND (\(others.joined(separator: " OR ")))"
-            return """
-                SELECT Z_PK FROM \(try SQLIdentifier(table.name)) WHERE \(try SQLIdentifier(column.name)) IS NULL \
-                AND Z_ENT BETWEEN \(numbers.lowerBound) AND \(numbers.upperBound)\(condition) ORDER BY Z_PK
-                """
-        }
-    }
+    // MARK: - Uniqueness
 
     /// Rows whose values another row of the table has already, that with the smallest key excepted; NULL clashes with
     /// nothing. A constraint that isn't stored as a whole isn't asked.

@@ -60,7 +60,7 @@ package struct StoreExamination {
             report.notes.append(
                 StoreFinding(
                     .notChecked,
-                    "without a model of the store's version its rows can't be examined; give the models with --models"))
+                    "the rows weren't examined: there is no model of the store's version; give it with --models"))
             return report
         }
         try attempt("the tables", &report) { report throws in

@@ -24,6 +24,12 @@ package struct StoreFinding: Hashable, Sendable {
         case joinEnd
         /// A one-to-one isn't led back.
         case asymmetric
+        /// A value isn't of the storage class, or the form, of its attribute's type.
+        case storageClass
+        /// A text is no valid UTF-8.
+        case invalidText
+        /// A number or date is outside what its attribute's type takes.
+        case outOfRange
         /// A mandatory attribute or to-one is NULL.
         case missingValue
         /// Values that a uniqueness constraint wants only once.
@@ -34,9 +40,32 @@ package struct StoreFinding: Hashable, Sendable {
         case unreferencedFiles
         /// Something couldn't be asked.
         case notChecked
+
+        /// How bad it is: whether Core Data would read something else than was written.
+        package var severity: Severity {
+            switch self {
+            case .structure, .schema, .metadata, .modelCache, .unknownEntity, .entityNumber, .storageClass,
+                .invalidText, .externalData:
+                .damage
+            case .version, .primaryKeys, .dangling, .joinEnd, .asymmetric, .outOfRange, .missingValue, .notUnique:
+                .inconsistency
+            case .unreferencedFiles, .notChecked: .note
+            }
+        }
+    }
+
+    /// The raw values stand in JSON and stay the same over releases.
+    package enum Severity: String, Hashable, Sendable, CaseIterable {
+        /// Something is lost, or can't be read as the model says.
+        case damage
+        /// Core Data opens and reads it, but it breaks a rule of the model or of Core Data's. Apps live with such rows.
+        case inconsistency
+        /// Nothing is wrong.
+        case note
     }
 
     package var kind: Kind
+    package var severity: Severity { kind.severity }
     package var entity: String?
     package var property: String?
     /// One sentence that names the place.
