@@ -21,7 +21,9 @@ struct VerificationText {
     private var verdict: String {
         switch verification.verdict {
         case .damaged: return "The store is damaged."
-        case .notExamined: return "The rows weren't examined: there is no model of the store's version. Give it with --models."
+        case .notExamined:
+            return
+                "The rows weren't examined: there is no model of the store's version. Give it with --models."
         case .inconsistent: return "The store isn't damaged, but rows break rules."
         case .sound:
             let isComplete = !verification.notes.contains { $0.kind == .notChecked }

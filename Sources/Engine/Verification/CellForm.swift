@@ -94,7 +94,8 @@ enum CellForm: Hashable {
         case (.integer16, .integer): Int16(exactly: row.int64(at: index)) == nil ? .range : nil
         case (.integer32, .integer): Int32(exactly: row.int64(at: index)) == nil ? .range : nil
         case (.boolean, .integer): (0...1).contains(row.int64(at: index)) ? nil : .range
-        case (.integer64, .integer), (.key, .integer), (.double, .integer), (.double, .real), (.decimal, .integer), (.decimal, .real),
+        case (.integer64, .integer), (.key, .integer), (.double, .integer), (.double, .real), (.decimal, .integer),
+            (.decimal, .real),
             (.blob, .blob), (.float, .integer):
             nil
         case (.float, .real): Self.fitsFloat(row.double(at: index)) ? nil : .range
@@ -118,11 +119,15 @@ enum CellForm: Hashable {
     /// Bytes of a decimal as text: 38 digits, sign, point and an exponent take less.
     private static let longestDecimal = 300
 
+    private static let decimalBytes = Array("+-.eE0123456789".utf8)
+
     private static func isDecimal(_ row: borrowing Statement, at index: Int) -> Bool {
         let bytes = unsafe row.unsafeText(at: index)
         guard bytes.count <= longestDecimal else { return false }
         let text = unsafe String(decoding: bytes, as: UTF8.self)
-        return text == "NaN" || (Double(text) != nil && text.utf8.allSatisfy { Array("+-.eE0123456789".utf8).contains($0) })
+        // Neither hexadecimal nor infinite.
+        let isPlain = text.utf8.allSatisfy { decimalBytes.contains($0) }
+        return text == "NaN" || (isPlain && Double(text) != nil)
     }
 }
 
