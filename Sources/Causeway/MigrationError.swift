@@ -1,4 +1,4 @@
-import CausewayEngine
+package import CausewayEngine
 
 /// Why a migration, a plan or an inspection failed.
 ///
@@ -40,10 +40,10 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
         public static let table: [(code: Code, meaning: String)] = [
             (usage, "the command line is wrong"),
             (sourceData, "the store's data is damaged or can't be migrated as it is; rows are named"),
-            (missing, "the store or the models are missing or can't be read"),
+            (missing, "the store, its model or a backup is missing or can't be read"),
             (verification, "verification or an internal check failed; nothing was swapped"),
             (cannotCreate, "the work directory or the output can't be created or trusted"),
-            (inputOutput, "input, output or a full disk; run again when it is mended, to resume"),
+            (inputOutput, "input, output or a full disk; fix it and run again: it resumes what was begun"),
             (busy, "the store is in use, or another migrator works on it; run again when it is free"),
             (
                 undecided,
@@ -51,8 +51,8 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
             ),
             (foreignCheckpoint, "unfinished work belongs to another plan, tool or format; --restart discards it"),
             (plan, "a model, a mapping or the path between versions is wrong"),
-            (interrupted, "interrupted (SIGINT), a checkpoint is saved; run again to resume"),
-            (terminated, "terminated (SIGTERM), a checkpoint is saved; run again to resume"),
+            (interrupted, "interrupted (SIGINT); run again: it resumes what was begun"),
+            (terminated, "terminated (SIGTERM); run again: it resumes what was begun"),
         ]
 
         init(_ kind: EngineError.Kind) {
@@ -73,35 +73,28 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
     public let details: [String]
     /// What to do; empty where the message says so.
     public let remedy: String
-    /// Whether the store's path holds the complete new store already; otherwise the original is untouched.
+    /// Whether the complete new store is in place already. Otherwise no row of the original has changed; ``outcome`` says
+    /// what was done to its files, if anything.
     public let storeIsNew: Bool
-    /// Whether work is kept that the same call takes up again.
+    /// Whether work is kept that the same call resumes. False where nothing was begun, and where running again fails the
+    /// same way.
     public let isResumable: Bool
+    /// One line: the state of the store, what is left of the work, and what to do.
+    public let outcome: String
 
     /// The message and every reason, a line each.
     public var description: String {
         ([message] + details.map { "  - \($0)" }).joined(separator: "\n")
     }
 
-    /// One line: the state of the store, whether running again goes on from here, and what to do.
-    public var outcome: String {
-        let state =
-            if storeIsNew {
-                "the new store is in place already; running again finishes the tidying up"
-            } else if isResumable {
-                "the store is untouched; running again resumes where this ended"
-            } else {
-                "the store is untouched; running again gives the same result until this is mended"
-            }
-        return remedy.isEmpty ? state : "\(state); \(remedy)"
-    }
-
-    init(_ error: EngineError) {
+    /// The public form of a failure of the engine.
+    package init(_ error: EngineError) {
         code = Code(error.kind)
         message = error.message
         details = error.details
         remedy = error.remedy
         storeIsNew = error.state == .alreadyNew
         isResumable = error.isResumable
+        outcome = FailureOutcome(error).sentence
     }
 }

@@ -25,6 +25,10 @@ public struct MigrationStatus: Hashable, Sendable, Codable {
     public var versions: [String]
     /// What it is at, for people: a pass, an index, a handler; nil between two.
     public var station: String?
+    /// What the run is doing, or was doing when it ended: `check` (of the store, before anything is made), `rows`,
+    /// `relationships`, `validation`, `indexes`, `verification` (of the new store), `swap`, or a stage's name; nil before
+    /// it does any of these. New names may come.
+    public var phase: String?
     /// Rows read by the last checkpoint, over all runs of steps.
     public var rows: Int
     /// Bytes of these rows.
@@ -105,6 +109,7 @@ public struct MigrationStatus: Hashable, Sendable, Codable {
         stepCount = status.steps
         versions = status.versions
         station = status.station
+        phase = status.phase
         rows = status.rows
         bytes = status.bytes
         totalRows = status.totalRows

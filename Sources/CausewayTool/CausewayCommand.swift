@@ -115,7 +115,10 @@ public struct CausewayCommand: AsyncParsableCommand {
 
     /// The argument parser answers a mistyped command with "unexpected arguments"; this says what was meant.
     private static func complaint(aboutCommandIn arguments: [String]) -> String? {
-        guard let word = arguments.first, !word.hasPrefix("-") else { return nil }
+        // `help migrate` shows a command's help, and answers any other word with the list of commands.
+        let place = arguments.first == "help" ? 1 : 0
+        guard arguments.indices.contains(place), !arguments[place].hasPrefix("-") else { return nil }
+        let word = arguments[place]
         let names = configuration.groupedSubcommands.flatMap(\.subcommands).map { $0._commandName } + ["help"]
         guard !names.contains(word) else { return nil }
         let hint = nearest(to: word, among: names).map { "; did you mean \"\($0)\"?" } ?? ""

@@ -33,13 +33,22 @@ struct FailureReport: Encodable {
 
     /// The lines for a person; `aboutStore` where a store was at stake, so that its state matters.
     func lines(aboutStore: Bool) -> [String] {
-        var lines = ["error: \(message)"] + details.map { "  - \($0)" }
+        var lines = [headline] + details.map { "  - \($0)" }
         if aboutStore {
             lines.append(outcome)
         } else if !remedy.isEmpty {
             lines.append(remedy)
         }
         return lines
+    }
+
+    private var headline: String {
+        let rest = isResumable ? "; progress saved" : ": \(message)"
+        switch exitCode {
+        case MigrationError.Code.interrupted.exitCode: return "Interrupted" + rest
+        case MigrationError.Code.terminated.exitCode: return "Terminated" + rest
+        default: return "error: \(message)"
+        }
     }
 
     /// Prints to standard error, as JSON to standard output too, and gives what to throw.
@@ -68,11 +77,17 @@ extension ParsableCommand {
         }
     }
 
-    /// Prints a result. A reader that has seen enough (`head`) is no failure, a full disk is.
-    func printResult(_ lines: [String]) throws {
-        if case .failed(let number) = StandardStream.output.writeLine(lines.joined(separator: "\n")) {
-            StandardStream.error.writeLine("error: the result can't be written (error \(number) of the system)")
-            throw ExitCode(MigrationError.Code.inputOutput.exitCode)
-        }
+    /// Prints a result. A reader that has seen enough (`head`) is no failure, a full disk is. `done` says what was done
+    /// before, where the result isn't all that there is of it.
+    func printResult(_ lines: [String], done: String? = nil) throws {
+        try requireWritten(StandardStream.output.writeLine(lines.joined(separator: "\n")), done: done)
+    }
+
+    /// Fails where a result couldn't be written.
+    func requireWritten(_ outcome: WriteOutcome, done: String? = nil) throws {
+        guard case .failed(let number) = outcome else { return }
+        let text = "error: the result can't be written to standard output: \(systemMessage(number))"
+        StandardStream.error.writeLine(([text] + [done].compactMap(\.self)).joined(separator: "\n"))
+        throw ExitCode(MigrationError.Code.inputOutput.exitCode)
     }
 }

@@ -1,5 +1,6 @@
 public import ArgumentParser
 import Causeway
+import Synchronization
 
 /// `causeway generate`: a store with made-up rows, for tests and measurements.
 public struct GenerateCommand: ParsableCommand {
@@ -11,7 +12,7 @@ public struct GenerateCommand: ParsableCommand {
         discussion: helpText(
             """
             For tests, fixtures and measurements. Model, version, rows, seed and framework version determine every byte:
-            the same call gives the same store.
+            the same call gives the same store. Ctrl-C ends it, and nothing of the store is left.
             """))
 
     @Argument(
@@ -63,10 +64,31 @@ public struct GenerateCommand: ParsableCommand {
         generation.version = modelVersion
         generation.frameworkVersion = frameworkVersion
         generation.schemaTemplate = schemaTemplate
-        let counts = try reportingFailure { () throws(MigrationError) in try generation.run() }
+        let counts = try interruptible(generation)
         var table = TextTable([("ENTITY", .leading), ("ROWS", .trailing)])
         for (entity, count) in counts.sorted(by: { $0.key < $1.key }) { table.add(entity, Figures.grouped(count)) }
         let total = counts.values.reduce(0, +)
         try printResult(["\(output): \(Figures.count(total, "row", "rows"))"] + (table.isEmpty ? [] : table.lines))
     }
+
+    /// Generates until a signal stops it, which leaves nothing of the store.
+    private func interruptible(_ generation: StoreGeneration) throws -> [String: Int] {
+        let isStopped = Stop()
+        let watch = SignalWatch(ending: "ended at once: remove what is left of \(output)") { isStopped.set() }
+        defer { watch.end() }
+        do throws(MigrationError) {
+            return try generation.run { _ in !isStopped.isSet }
+        } catch {
+            throw FailureReport(error, code: watch.code(of: error)).print(asJSON: false, aboutStore: false)
+        }
+    }
+}
+
+/// A request to stop, made on another thread.
+private final class Stop: Sendable {
+    private let flag = Atomic(false)
+
+    var isSet: Bool { flag.load(ordering: .relaxed) }
+
+    func set() { flag.store(true, ordering: .relaxed) }
 }

@@ -26,7 +26,7 @@ final class JSONReporter: Sendable {
     }
 
     /// The last line of a run that succeeded.
-    func write(_ summary: MigrationSummary) {
+    func write(_ summary: MigrationSummary) -> WriteOutcome {
         write(EventLine(summary))
     }
 
@@ -44,12 +44,14 @@ final class JSONReporter: Sendable {
         }
     }
 
-    private func write(_ line: EventLine) {
+    @discardableResult
+    private func write(_ line: EventLine) -> WriteOutcome {
         do {
             // A reader that went away doesn't stop the migration.
-            StandardStream.output.writeLine(try JSONText.line(line))
+            return StandardStream.output.writeLine(try JSONText.line(line))
         } catch {
             StandardStream.error.writeLine("warning: an event can't be written as JSON: \(error)")
+            return .written
         }
     }
 }

@@ -22,6 +22,24 @@ enum JSONText {
         // A rate over no time at all is no JSON number.
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
+        return escaped(String(decoding: try encoder.encode(value), as: UTF8.self))
+    }
+
+    /// Characters that must not reach a terminal, in JSON's own escapes: the encoder leaves them as they are. They stand
+    /// in strings alone, so that the whole text can be looked at.
+    private static func escaped(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: \.isUnprintable) else { return text }
+        var result = ""
+        for scalar in text.unicodeScalars {
+            guard scalar.isUnprintable else {
+                result.unicodeScalars.append(scalar)
+                continue
+            }
+            for unit in String(scalar).utf16 {
+                let digits = String(unit, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            }
+        }
+        return result
     }
 }

@@ -63,7 +63,7 @@ public struct MigrateCommand: AsyncParsableCommand {
         }
         let watch = SignalWatch {
             task.cancel()
-            text.say("saving a checkpoint and stopping; once more ends at once")
+            text.say("stopping: what is done is being saved; a second signal ends the process at once")
         } status: {
             text.say(status.line())
         }
@@ -75,17 +75,22 @@ public struct MigrateCommand: AsyncParsableCommand {
             if !json { text.warn(of: summary) }
             try report(summary, lines)
         case .failure(let error):
-            // A cancelled task can't say which signal cancelled it.
-            let code = error.code == .interrupted && watch.isTermination ? MigrationError.Code.terminated : error.code
-            throw FailureReport(error, code: code).print(asJSON: json, aboutStore: true)
+            throw FailureReport(error, code: watch.code(of: error)).print(asJSON: json, aboutStore: true)
         }
     }
 
     private func report(_ summary: MigrationSummary, _ lines: JSONReporter?) throws {
         if let lines {
-            lines.write(summary)
+            try requireWritten(lines.write(summary), done: done(summary))
         } else if !quiet {
-            try printResult(SummaryText(summary: summary, output: running.output).lines)
+            try printResult(SummaryText(summary: summary, output: running.output).lines, done: done(summary))
         }
+    }
+
+    /// What a run has done, where its summary can't be read.
+    private func done(_ summary: MigrationSummary) -> String {
+        if summary.wasCurrent { return "the store is untouched: it has the version already" }
+        guard let backup = summary.backup else { return "the new store is in place: \(summary.store)" }
+        return "the new store is in place: \(summary.store); the original is at \(backup)"
     }
 }

@@ -24,12 +24,14 @@ public struct RollbackCommand: ParsableCommand {
         let outcome = try reportingFailure(asJSON: arguments.json, aboutStore: true) { () throws(MigrationError) in
             try StoreBackup(store: arguments.store, backup: arguments.backup).rollback()
         }
-        guard !arguments.json else { return try printResult([try JSONText.document(outcome)]) }
-        for warning in outcome.warnings { StandardStream.error.writeLine("warning: \(warning)") }
-        try printResult([
+        let lines = [
             "\(outcome.store): the original is back (it was \(outcome.restored))",
             "The store that was there is kept as \(outcome.keptAt); remove it when nobody needs it.",
-        ])
+        ]
+        let done = lines.joined(separator: "\n")
+        guard !arguments.json else { return try printResult([try JSONText.document(outcome)], done: done) }
+        for warning in outcome.warnings { StandardStream.error.writeLine("warning: \(warning)") }
+        try printResult(lines, done: done)
     }
 }
 
@@ -55,11 +57,13 @@ public struct PurgeBackupCommand: ParsableCommand {
         let outcome = try reportingFailure(asJSON: arguments.json, aboutStore: true) { () throws(MigrationError) in
             try StoreBackup(store: arguments.store, backup: arguments.backup).purge()
         }
-        guard !arguments.json else { return try printResult([try JSONText.document(outcome)]) }
+        let removed = outcome.removed.map { "removed \($0)" }
+        let done = removed.isEmpty ? nil : removed.joined(separator: "\n")
+        guard !arguments.json else { return try printResult([try JSONText.document(outcome)], done: done) }
         for warning in outcome.warnings { StandardStream.error.writeLine("warning: \(warning)") }
         guard !outcome.removed.isEmpty else { return try printResult(["\(outcome.store): there is no backup"]) }
         let files = Figures.count(outcome.removed.count, "backup", "backups")
-        try printResult(outcome.removed.map { "removed \($0)" } + ["\(files), \(Figures.bytes(outcome.bytes))"])
+        try printResult(removed + ["\(files), \(Figures.bytes(outcome.bytes))"], done: done)
     }
 }
 

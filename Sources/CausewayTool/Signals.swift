@@ -1,3 +1,4 @@
+import Causeway
 import Dispatch
 import Synchronization
 
@@ -29,9 +30,13 @@ final class SignalWatch {
     /// and a second signal must end the process all the same.
     ///
     /// - Parameters:
+    ///   - ending: what a second signal says before it ends the process.
     ///   - stop: called once.
     ///   - status: called each time that the status is asked for.
-    init(_ stop: @escaping @Sendable () -> Void, status: @escaping @Sendable () -> Void) {
+    init(
+        ending: String = "ended at once: the store is complete, old or new; running again resumes what is saved",
+        _ stop: @escaping @Sendable () -> Void, status: @escaping @Sendable () -> Void = {}
+    ) {
         let first = FirstSignal()
         let signals = DispatchQueue(label: "causeway.signals")
         let reactions = DispatchQueue(label: "causeway.signals.reactions", attributes: .concurrent)
@@ -46,8 +51,7 @@ final class SignalWatch {
             Self.stopping.map { number in
                 source(number) {
                     guard first.take(number) else {
-                        StandardStream.error.writeLineIfReady(
-                            "ended at once: the store is complete, old or new; running again resumes what is saved")
+                        StandardStream.error.writeLineIfReady(ending)
                         // 128 and the signal's number, as shells count.
                         _exit(128 + number)
                     }
@@ -64,8 +68,10 @@ final class SignalWatch {
         for number in Self.stopping { _ = signal(number, SIG_DFL) }
     }
 
-    /// Whether the system asked to end, rather than the user.
-    var isTermination: Bool { first.number == SIGTERM }
+    /// What the process exits with: whoever was cancelled can't say which signal cancelled it.
+    func code(of error: MigrationError) -> MigrationError.Code {
+        error.code == .interrupted && first.number == SIGTERM ? .terminated : error.code
+    }
 }
 
 /// The signal that came first.

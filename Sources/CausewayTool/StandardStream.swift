@@ -50,7 +50,13 @@ struct StandardStream {
     }
 }
 
-/// What became of a text. A migration goes on without its readers; who prints a result must look.
+/// The system's words for an error number.
+func systemMessage(_ number: Int32) -> String {
+    guard let text = unsafe strerror(number) else { return "error \(number)" }
+    return unsafe String(cString: text)
+}
+
+/// How writing a text ended. A migration runs on without its readers; who prints a result must look.
 enum WriteOutcome: Hashable {
     case written
     /// The other end of the pipe is closed, as `head` does: no failure.
@@ -78,7 +84,7 @@ extension String {
 
 extension Unicode.Scalar {
     /// Control characters, and the format characters that turn the direction of writing (CVE-2021-42574).
-    fileprivate var isUnprintable: Bool {
+    var isUnprintable: Bool {
         if self == "\n" || self == "\t" { return false }
         switch properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: return true

@@ -35,14 +35,29 @@ package struct StatusText {
     }
 
     private var state: String {
-        let process =
-            status.processID.map { ", process \($0) works on it" } ?? ", no process of this machine works on it"
         switch status.state {
         case .none: return "nothing to do"
-        case .starting: return "beginning" + process
-        case .running: return "moving rows" + process
+        case .starting, .running:
+            if let process = status.processID { return "\(activity), process \(process)" }
+            return "not running; it ended while \(activity)"
         case .swapping: return "the new store is complete and about to take its place" + process
         case .swapped: return "the new store is in place, what built it is left" + process
+        }
+    }
+
+    private var process: String { status.processID.map { ", process \($0)" } ?? ", not running" }
+
+    private var activity: String {
+        switch status.phase {
+        case "check": "checking the store"
+        case "rows": "moving rows"
+        case "relationships": "relating rows"
+        case "validation": "validating rows"
+        case "indexes": "making indexes"
+        case "verification": "verifying the new store"
+        case "swap": "putting the new store in place"
+        case let phase?: "in “\(phase)”"
+        case nil: status.state == .starting ? "beginning" : "moving rows"
         }
     }
 

@@ -44,7 +44,9 @@ package struct BackupPurge {
             try Files.syncDirectory(location.directory)
         } catch {
             _ = StoreBackups.unlock(directory)
-            throw EngineError(.inputOutput, "\(location.directory): \(error.message)")
+            throw EngineError(
+                .inputOutput, "\(location.directory): \(error.message)",
+                details: outcome.removed.map { "removed already: \($0)" })
         }
         outcome.warnings = StoreBackups.unlock(directory)
         return outcome

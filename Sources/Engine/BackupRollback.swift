@@ -29,10 +29,11 @@ package struct BackupRollback {
     }
 
     /// - Throws: `.missing` without a backup, `.busy` where somebody uses the store or the backup, `.sourceData` where the
-    ///   backup is damaged, `.undecided` where a migration of the store isn't finished. The error's state is `.alreadyNew`
+    ///   backup is damaged, `.undecided` where a migration of the store isn't finished. The error's state is `.restored`
     ///   where the backup is in its place, but not provenly for good.
     package func run() throws(EngineError) -> Outcome {
         let location = try StoreLocation(existing: store)
+        let before = StoreTrace(location)
         let backups = StoreBackups(location: location)
         let chosen = try backups.chosen(backup)
         let original = try StoreLocation(existing: chosen)
@@ -43,6 +44,8 @@ package struct BackupRollback {
             outcome = try replace(location, with: original)
         } catch {
             _ = StoreBackups.unlock(directory)
+            var error = error
+            if error.state == .untouched { error.state = before?.state() ?? .untouched }
             throw error
         }
         outcome.warnings += StoreBackups.unlock(directory)
@@ -71,17 +74,18 @@ package struct BackupRollback {
         // Before any lock: looking at a file by another means would drop it.
         let wasWAL = try requireSound(backup)
         let kept = location.path + ".rolledback-" + String(backup.path.suffix(8))
-        let users = try exchange(location, backup, wasWAL: wasWAL, keepingAs: kept)
+        let isWAL = try Self.isWAL(location)
+        let users = try exchange(location, backup, areWAL: (isWAL, wasWAL), keepingAs: kept)
         var outcome = Outcome(store: location.path, restored: backup.path, keptAt: kept)
         if !users.isEmpty { outcome.warnings.append(StoreHandover.warning(users, location.path)) }
-        if wasWAL { outcome.warnings += restoreWAL(location) }
+        // A migration keeps its original in rollback mode, and gives the new store the original's.
+        if wasWAL || isWAL { outcome.warnings += restoreWAL(location) }
         return outcome
     }
 
     /// A backup that can't be read isn't put in place of a store that can.
     ///
-    /// - Returns: whether its header says WAL. A migration keeps its original in rollback mode, which Core Data changes when
-    ///   it opens it; a backup that somebody has opened since may be in WAL mode.
+    /// - Returns: whether its header says WAL: a backup that somebody has opened since the migration may be in that mode.
     private func requireSound(_ backup: StoreLocation) throws(EngineError) -> Bool {
         let store = try SourceStore.reading(backup)
         defer { store.release() }
@@ -96,16 +100,15 @@ package struct BackupRollback {
 
     /// - Returns: who still has the file open that was the store.
     private func exchange(
-        _ location: StoreLocation, _ backup: StoreLocation, wasWAL: Bool, keepingAs kept: String
+        _ location: StoreLocation, _ backup: StoreLocation, areWAL: (store: Bool, backup: Bool), keepingAs kept: String
     ) throws(EngineError) -> [FileUser] {
-        let isWAL = try Self.isWAL(location)
         let descriptor = try StoreDescriptor(location)
         defer { withExtendedLifetime(descriptor) {} }
         // Each folds a -wal in, so that the file has all rows: those that the application has added to the store since are
         // in what is kept. Busy where somebody has one of them open in WAL mode; in rollback mode, whoever has it open is
         // told at his next write that it was moved.
-        let backupGuard = try Guardian(backup, restoringWAL: wasWAL)
-        let storeGuard = try Guardian(location, restoringWAL: isWAL)
+        let backupGuard = try Guardian(backup, restoringWAL: areWAL.backup)
+        let storeGuard = try Guardian(location, restoringWAL: areWAL.store)
         do throws(EngineError) {
             for (guardian, place) in [(backupGuard, backup), (storeGuard, location)] {
                 try Self.lock(guardian, place)
@@ -127,7 +130,7 @@ package struct BackupRollback {
         } catch {
             throw EngineError(
                 .inputOutput, "\(location.path): the backup is in place, but not provenly for good: \(error.message)",
-                remedy: "check the disk; the store that was there is at \(kept)", state: .alreadyNew)
+                remedy: "check the disk; the store that was there is at \(kept)", state: .restored)
         }
     }
 
@@ -201,8 +204,9 @@ package struct BackupRollback {
 
     // MARK: - After it
 
-    /// Gives the store the mode that the backup had before it was folded in. A run that is killed before leaves rollback
-    /// mode, which Core Data changes by itself.
+    /// Gives the store the mode that the original had. A run that is killed before leaves rollback mode, which Core Data
+    /// changes by itself. SQLite counts the change and writes its own version beside it: readers must see that the header
+    /// isn't the one that they know. Every other byte stays the backup's.
     ///
     /// - Returns: a warning where it can't be done.
     private func restoreWAL(_ location: StoreLocation) -> [String] {

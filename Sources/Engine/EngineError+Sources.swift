@@ -14,7 +14,7 @@ extension EngineError {
             self.init(
                 .busy, "\(what): the store is in use", remedy: "close the application that uses it, then run again")
         case .interrupted:
-            self.init(.interrupted, "\(what): stopped")
+            self.init(.interrupted, "\(what): interrupted")
         case .corrupt, .notADatabase, .mismatch:
             self.init(
                 .sourceData, "\(what): the store is damaged: \(error.message)",
@@ -42,7 +42,7 @@ extension EngineError {
     init(losing reason: some CustomStringConvertible, during what: String) {
         self.init(
             .inputOutput, "\(what): \(reason)",
-            remedy: "check the disk, then run again: what the disk may have lost is made anew")
+            remedy: "check the disk, then run again: what the disk may have lost is made again")
         isFailedSync = true
     }
 
@@ -52,18 +52,18 @@ extension EngineError {
         case .full:
             self.init(.inputOutput, "\(what): the disk is full", remedy: "make room, then run again")
         case .interrupted:
-            self.init(.interrupted, "\(what): stopped")
+            self.init(.interrupted, "\(what): interrupted")
         case .constraint:
             self.init(
                 .sourceData, "\(what): \(error.message)",
-                remedy: "the rows break a constraint of the new version; mend them in the source, then run again")
+                remedy: "the rows break a constraint of the new version; fix them in the source, then run again")
         case .ioErrorSync, .ioErrorDirectorySync:
             self.init(losing: error, during: what)
         case .corrupt, .notADatabase:
-            // What the disk or the memory has spoilt isn't gone on with, or every run would end here.
+            // What the disk or the memory has spoilt isn't resumed, or every run would end here.
             self.init(
                 .inputOutput, "\(what): the new store is damaged: \(error.message)",
-                remedy: "check the disk and the memory, then run again: the step begins anew")
+                remedy: "check the disk and the memory, then run again: the step begins from its start")
             isFailedSync = true
         default:
             self.init(.inputOutput, "\(what): \(error)")

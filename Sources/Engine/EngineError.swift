@@ -33,24 +33,49 @@ package struct EngineError: Error, Sendable, CustomStringConvertible {
     package var details: [String]
     /// What to do about it; empty where the message says so.
     package var remedy: String
-    /// What has become of the store.
+    /// What the run has done to the store.
     package var state: StoreState
+    /// What is left of the work that was begun.
+    package var work = WorkState.none
     /// A staging store's fsync failed, or the store is damaged: its pages must be taken as lost, whatever a later fsync says.
     package var isFailedSync = false
 
-    /// Whether the work that was done is kept, so that the same command goes on where this run ended.
-    package var isResumable: Bool {
+    /// Whether the cause may pass by itself or from outside: running again as it is can succeed.
+    package var isPassing: Bool {
         switch kind {
-        case .inputOutput, .busy, .interrupted, .terminated, .cannotCreate: state == .untouched
+        case .inputOutput, .busy, .interrupted, .terminated, .cannotCreate: true
         case .usage, .sourceData, .missing, .verification, .undecided, .foreignCheckpoint, .plan: false
         }
     }
 
-    /// What a failure leaves at the store's path.
+    /// Whether work is kept that the same command resumes.
+    package var isResumable: Bool { isPassing && work == .kept && !state.isReplaced }
+
+    /// What a failed run leaves at the store's path.
     package enum StoreState: Hashable, Sendable {
+        /// This run has changed no byte of the store.
         case untouched
+        /// No row has changed, but this sentence says what was done to the files.
+        case settled(String)
         /// The complete new store is in place; what failed came after.
         case alreadyNew
+        /// A rollback has put the backup in place; what failed came after.
+        case restored
+
+        /// Whether the path has another store than before.
+        package var isReplaced: Bool { self == .alreadyNew || self == .restored }
+    }
+
+    /// What a failed run leaves of the work that it, or a run before it, began.
+    package enum WorkState: Hashable, Sendable, CaseIterable {
+        /// Nothing was begun.
+        case none
+        /// There is unfinished work: this run's, or an earlier one's that this run left as it was.
+        case kept
+        /// What was begun is removed again.
+        case discarded
+        /// Another migrator works on the store.
+        case others
     }
 
     package init(

@@ -5,39 +5,93 @@ import CausewayStoreFormat
 /// A store that is replaced: owned from the first row to the swap (reliability.md §4.2).
 extension Migration {
     func runInPlace(_ location: StoreLocation) throws(EngineError) -> Outcome {
-        let history = try versions()
-        let hasWork: Bool
-        do {
-            hasWork = try Files.exists(location.workDirectory)
+        let before = StoreTrace(location)
+        do throws(EngineError) {
+            return try locked(location)
         } catch {
-            throw EngineError(.cannotCreate, "\(location.workDirectory): \(error.message)")
-        }
-        var notices: [String]?
-        if !hasWork {
-            // Planned first without touching the store: what needs nothing, or can't be migrated, stays as it is to the
-            // byte.
-            try refuseHardLinks(location)
-            try StoreFile.rollBackHotJournal(location)
-            let preview = try checkedPreview(location, history)
-            guard !preview.steps.isEmpty else {
-                return Outcome(store: location.path, backup: nil, prepared: preview, warnings: preview.warnings)
+            var error = error
+            if error.state == .untouched, error.work != .others {
+                error.state = before?.state() ?? .untouched
+                // The run that began the work has folded the -wal in, and the work counts on it.
+                if error.state == .untouched, error.work == .kept, keepsFolded(location) {
+                    error.state = .settled("it stays in rollback-journal mode while there is unfinished work")
+                }
             }
-            try refuseForeignOwner(location)
-            notices = preview.notices
+            throw error
         }
-        let directory = try WorkDirectory.taken(at: location.workDirectory)
-        let (outcome, error) = replace(location, history, in: directory, notices: notices)
-        return try settled(directory, outcome, error)
+    }
+
+    private func keepsFolded(_ location: StoreLocation) -> Bool {
+        guard let plan = try? WorkDirectory.plan(in: location.workDirectory) else { return false }
+        return plan.sourceIsWAL
+    }
+
+    private func locked(_ location: StoreLocation) throws(EngineError) -> Outcome {
+        let history = try versions()
+        let directory: WorkDirectory
+        do throws(EngineError) {
+            directory = try WorkDirectory.taken(at: location.workDirectory)
+        } catch {
+            return try doneWithoutWork(location, location, error)
+        }
+        let run = reporting(to: directory)
+        var outcome: Outcome?
+        var failure: RunFailure?
+        var notices: [String]?
+        do throws(EngineError) {
+            if try !directory.hasWork() { (outcome, notices) = try run.preview(location, history) }
+        } catch {
+            failure = RunFailure(error: error, keepsWork: false, hasPlan: false)
+        }
+        if outcome == nil, failure == nil {
+            (outcome, failure) = run.replace(location, history, in: directory, notices: notices)
+        }
+        return try settled(directory, outcome, failure)
+    }
+
+    /// Plans without touching the store: what needs nothing, or can't be migrated, stays as it is to the byte.
+    ///
+    /// - Returns: the outcome where nothing is to be done, or else what the check of the rows has counted.
+    private func preview(
+        _ location: StoreLocation, _ history: ModelHistory
+    ) throws(EngineError) -> (Outcome?, notices: [String]?) {
+        try refuseHardLinks(location)
+        try StoreFile.rollBackHotJournal(location)
+        let preview = try checkedPreview(location, history)
+        guard !preview.steps.isEmpty else {
+            return (Outcome(store: location.path, backup: nil, prepared: preview, warnings: preview.warnings), nil)
+        }
+        try refuseForeignOwner(location)
+        return (nil, preview.notices)
+    }
+
+    /// A store that needs nothing needs no work directory beside the destination either. Throws `refusal`, which says why
+    /// there is none, where there is something to do, or why that can't be told.
+    func doneWithoutWork(
+        _ source: StoreLocation, _ destination: StoreLocation, _ refusal: EngineError
+    ) throws(EngineError) -> Outcome {
+        var refusal = refusal
+        let hasRecords = WorkDirectory.hasRecords(at: destination.workDirectory)
+        refusal.work = refusal.kind == .busy ? .others : hasRecords ? .kept : .none
+        guard refusal.kind == .cannotCreate, refusal.work == .none else { throw refusal }
+        let preview = try prepare(source, versions())
+        guard preview.steps.isEmpty else { throw refusal }
+        return Outcome(store: source.path, backup: nil, prepared: preview, warnings: preview.warnings)
     }
 
     /// Removes the work directory where nothing in it is of use any more.
+    ///
+    /// - Throws: the failure, which then says what is left of the work.
     func settled(
-        _ directory: consuming WorkDirectory, _ outcome: Outcome?, _ failure: (error: EngineError, keepsWork: Bool)?
+        _ directory: consuming WorkDirectory, _ outcome: Outcome?, _ failure: RunFailure?
     ) throws(EngineError) -> Outcome {
         if let failure {
+            var error = failure.error
+            let isKept = failure.keepsWork && WorkDirectory.hasRecords(at: directory.path)
+            error.work = isKept ? .kept : failure.hasPlan ? .discarded : .none
             // The failure that counts is the one that is thrown; the next run clears what can't be removed now.
-            if !failure.keepsWork { try? directory.remove() }
-            throw failure.error
+            if !isKept { try? directory.remove() }
+            throw error
         }
         guard var outcome else { preconditionFailure("a run ends with an outcome or an error") }
         let path = directory.path
@@ -52,14 +106,23 @@ extension Migration {
 
     private func replace(
         _ location: StoreLocation, _ history: ModelHistory, in directory: borrowing WorkDirectory, notices: [String]?
-    ) -> (Outcome?, (error: EngineError, keepsWork: Bool)?) {
+    ) -> (Outcome?, RunFailure?) {
         var run = InPlaceRun(migration: self, location: location, history: history, notices: notices)
         do throws(EngineError) {
             return (try run.run(in: directory), nil)
         } catch {
-            return (nil, (error, run.keepsWork(after: error)))
+            return (nil, RunFailure(error: error, keepsWork: run.keepsWork(after: error), hasPlan: run.hasPlan))
         }
     }
+}
+
+/// Why a run ended, and how far it had come.
+struct RunFailure {
+    let error: EngineError
+    /// Whether what is in the work directory is of use.
+    let keepsWork: Bool
+    /// Whether this run has begun work, or resumed some.
+    let hasPlan: Bool
 }
 
 /// One run in place; knows how far it came, and so what becomes of the work when it fails.
@@ -71,7 +134,7 @@ private struct InPlaceRun {
     private var notices: [String]?
     /// There is work of an earlier run that hasn't been taken over.
     private var hasForeignWork = true
-    private var hasPlan = false
+    private(set) var hasPlan = false
     /// The work says why the store has two names; without it the store would be refused.
     private var hasSecondName = false
 
@@ -86,7 +149,7 @@ private struct InPlaceRun {
 
     func keepsWork(after error: EngineError) -> Bool {
         hasForeignWork || hasSecondName || error.state == .alreadyNew
-            || (hasPlan && (error.isResumable || error.kind == .undecided))
+            || (hasPlan && (error.isPassing || error.kind == .undecided))
     }
 
     mutating func run(in directory: borrowing WorkDirectory) throws(EngineError) -> Migration.Outcome {

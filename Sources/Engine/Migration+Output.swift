@@ -7,31 +7,50 @@ extension Migration {
     func runToOutput(_ output: String, from source: StoreLocation) throws(EngineError) -> Outcome {
         let destination = try StoreLocation(new: output)
         try ExternalFiles.refuseShared(from: source, to: destination)
-        let hasWork: Bool
+        let hasFolder: Bool
         do {
-            hasWork = try Files.exists(destination.workDirectory)
+            hasFolder = try Files.exists(destination.workDirectory)
         } catch {
             throw EngineError(.cannotCreate, "\(destination.workDirectory): \(error.message)")
         }
-        var notices: [String]?
-        if !hasWork {
-            try refuseExisting(destination)
-            let preview = try checkedPreview(source, try versions())
-            guard !preview.steps.isEmpty else {
-                return Outcome(store: source.path, backup: nil, prepared: preview, warnings: preview.warnings)
-            }
-            notices = preview.notices
-        }
-        let directory = try WorkDirectory.taken(at: destination.workDirectory)
-        var run = OutputRun(migration: self, source: source, destination: destination, notices: notices)
-        var outcome: Outcome?
-        var failure: (error: EngineError, keepsWork: Bool)?
+        // Before anything is made beside what is there.
+        if !hasFolder { try refuseExisting(destination) }
+        let directory: WorkDirectory
         do throws(EngineError) {
-            outcome = try run.run(in: directory)
+            directory = try WorkDirectory.taken(at: destination.workDirectory)
         } catch {
-            failure = (error, run.keepsWork(after: error))
+            return try doneWithoutWork(source, destination, error)
+        }
+        let migration = reporting(to: directory)
+        var outcome: Outcome?
+        var failure: RunFailure?
+        var notices: [String]?
+        do throws(EngineError) {
+            if try !directory.hasWork() { (outcome, notices) = try migration.preview(source, destination) }
+        } catch {
+            failure = RunFailure(error: error, keepsWork: false, hasPlan: false)
+        }
+        if outcome == nil, failure == nil {
+            var run = OutputRun(migration: migration, source: source, destination: destination, notices: notices)
+            do throws(EngineError) {
+                outcome = try run.run(in: directory)
+            } catch {
+                failure = RunFailure(error: error, keepsWork: run.keepsWork(after: error), hasPlan: run.hasPlan)
+            }
         }
         return try settled(directory, outcome, failure)
+    }
+
+    /// The outcome where nothing is to be done, or else what the check of the rows has counted.
+    private func preview(
+        _ source: StoreLocation, _ destination: StoreLocation
+    ) throws(EngineError) -> (Outcome?, notices: [String]?) {
+        try refuseExisting(destination)
+        let preview = try checkedPreview(source, try versions())
+        guard !preview.steps.isEmpty else {
+            return (Outcome(store: source.path, backup: nil, prepared: preview, warnings: preview.warnings), nil)
+        }
+        return (nil, preview.notices)
     }
 
     func refuseExisting(_ output: StoreLocation) throws(EngineError) {
@@ -58,7 +77,7 @@ private struct OutputRun {
     /// What the check of the rows has counted; nil where it hasn't run.
     private let notices: [String]?
     private var hasForeignWork = true
-    private var hasPlan = false
+    private(set) var hasPlan = false
 
     init(migration: Migration, source: StoreLocation, destination: StoreLocation, notices: [String]?) {
         self.migration = migration
@@ -70,7 +89,7 @@ private struct OutputRun {
     private var request: MigrationRequest { migration.request }
 
     func keepsWork(after error: EngineError) -> Bool {
-        hasForeignWork || error.state == .alreadyNew || (hasPlan && (error.isResumable || error.kind == .undecided))
+        hasForeignWork || error.state == .alreadyNew || (hasPlan && (error.isPassing || error.kind == .undecided))
     }
 
     mutating func run(in directory: borrowing WorkDirectory) throws(EngineError) -> Migration.Outcome {

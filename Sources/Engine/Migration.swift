@@ -58,6 +58,10 @@ package struct Migration {
         self.events = events
     }
 
+    func replacingEvents(_ events: @escaping (EngineEvent) -> Void) -> Migration {
+        Migration(request, history: history, cancellation: cancellation, events: events)
+    }
+
     /// Plans without writing, and checks the source's rows.
     ///
     /// - Returns: the plan, with what the check has counted.

@@ -81,7 +81,7 @@ package struct ModelHistory: Sendable {
         if let failure = failures[name] {
             throw EngineError(
                 .plan, "version \"\(name)\" can't be read: \(failure)",
-                remedy: "mend the model, or route around it with --next")
+                remedy: "fix the model, or route around it with --next")
         }
         throw EngineError(.plan, PathError.unknownVersion(name, known: graph.versions).description)
     }

@@ -139,7 +139,7 @@ package struct PreparedMigration: Sendable {
                 }
             } catch {
                 throw EngineError(
-                    .plan, "\(run.versions.joined(separator: " → ")): \(error)", remedy: "mend the model or the mapping"
+                    .plan, "\(run.versions.joined(separator: " → ")): \(error)", remedy: "fix the model or the mapping"
                 )
             }
             steps.append(step)

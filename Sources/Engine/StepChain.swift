@@ -69,7 +69,7 @@ struct StepChain {
                         })
                 } catch {
                     refusals += error.problems.map { "\(step): \(error.name): \($0)" }
-                    remedy = "mend the mapping model"
+                    remedy = "fix the mapping model"
                     continue
                 }
             }

@@ -127,7 +127,7 @@ struct StepRun {
     /// - Returns: why the run ends: what ended it, or the fsync that failed meanwhile, which costs the step.
     private func end(_ ledger: StepLedger, after error: EngineError) throws(EngineError) -> EngineError {
         var reason = error
-        if !error.isFailedSync, error.isResumable {
+        if !error.isFailedSync, error.isPassing {
             do throws(EngineError) {
                 try ledger.saveBeforeEnding()
             } catch {

@@ -27,7 +27,7 @@ struct StepSequence {
             // The source is open and the models are read: what can't be opened now is for want of descriptors or memory.
             if error.kind == .missing { error.kind = .inputOutput }
             // What they say is true of no store, unless the work is kept; and they would be in the next run's way.
-            if error.state == .untouched, !error.isResumable, error.kind != .undecided { files.discard() }
+            if !error.state.isReplaced, !error.isPassing, error.kind != .undecided { files.discard() }
             throw error
         }
     }

@@ -8,7 +8,7 @@ struct WorkDirectory: ~Copyable {
     let path: String
     private let lock: FileLock
 
-    private static let lockName = "lock"
+    static let lockName = "lock"
     private static let linkTestName = "link-test"
     static let stepPrefix = "step-"
     /// What the files of a run begin with: anything else in the folder isn't ours.
@@ -90,7 +90,7 @@ struct WorkDirectory: ~Copyable {
                 try make(path)
             }
             let lock = try FileLock(path + "/" + lockName)
-            try lock.write("\(ProcessFacts.processID)\n\(ProcessFacts.hostName)\n\(ProcessFacts.bootID)\n")
+            try lock.write(LockText(phase: "").text)
             return lock
         } catch let error as FileError where error.code == .busy {
             throw EngineError(
@@ -134,6 +134,19 @@ struct WorkDirectory: ~Copyable {
         }
         try Files.syncDirectory(Paths.parent(of: path))
         KillPoint.reach(.workDirectoryMade)
+    }
+
+    /// Whether an earlier run has left anything.
+    func hasWork() throws(EngineError) -> Bool {
+        try names().contains { $0 != Self.lockName && $0 != Self.linkTestName }
+    }
+
+    /// Whether a folder has records that say what the work in it is, so that another run can use it.
+    static func hasRecords(at path: String) -> Bool {
+        [PlanRecord.fileName, SwapIntent.fileName].contains { name in
+            // What can't be looked at is there.
+            (try? Files.exists(path + "/" + name)) ?? true
+        }
     }
 
     // MARK: - Records

@@ -5,6 +5,8 @@ import CausewayStoreFormat
 extension StoreGenerator {
     /// Rows between two calls of the progress closure: a few a second.
     private static let rowsPerReport = 16_384
+    /// Steps of SQLite's virtual machine between two calls while a statement runs: about a tenth of a second.
+    private static let instructionsPerReport: Int32 = 10_000_000
     /// KiB of page cache. Each thread of the sorter behind `CREATE INDEX` takes as much again: together they are what
     /// the memory's size is about, however many rows there are.
     private static let cacheSize: Int64 = 65_536
@@ -29,7 +31,9 @@ extension StoreGenerator {
         let files = OutputFiles(store: path)
         try files.create()
         do throws(GenerationError) {
-            try write(to: files, statements, house, progress: progress)
+            try withoutActuallyEscaping(progress) { progress throws(GenerationError) in
+                try write(to: files, statements, house, progress: progress)
+            }
             try files.sync()
         } catch {
             throw files.remove(after: error)
@@ -38,9 +42,9 @@ extension StoreGenerator {
 
     private func write(
         to files: OutputFiles, _ statements: SchemaStatements, _ house: HouseRows,
-        progress: (GenerationProgress) -> Bool
+        progress: @escaping (GenerationProgress) -> Bool
     ) throws(GenerationError) {
-        let connection = try open(files)
+        var connection = try open(files)
         // One transaction from an empty file: SQLite journals only pages that were there before, which is none.
         try run("BEGIN EXCLUSIVE", on: connection)
         let last = statements.modelStatements.lastIndex { $0.kind == .entityTable || $0.kind == .joinTable }
@@ -48,7 +52,13 @@ extension StoreGenerator {
         for statement in statements.modelStatements[..<split] { try run(statement.sql, on: connection) }
         try writeRows(on: connection, files, progress)
         try writeLinks(on: connection, progress)
+        // An index of a large table takes minutes.
+        let rows = options.rows
+        connection.setProgressHandler(everyInstructions: Self.instructionsPerReport) {
+            !progress(GenerationProgress(phase: .indexes, object: "", rows: rows, totalRows: rows))
+        }
         try finishModel(statements, from: split, on: connection, progress)
+        connection.removeProgressHandler()
         try report(.closing, "Z_METADATA", rows: options.rows, progress)
         for statement in statements.houseStatements { try run(statement.sql, on: connection) }
         try house.write(to: connection)
@@ -152,15 +162,17 @@ extension StoreGenerator {
     ) throws(GenerationError) {
         let total = phase == .links ? nil : options.rows
         guard progress(GenerationProgress(phase: phase, object: object, rows: rows, totalRows: total)) else {
-            throw GenerationError(.cancelled, "stopped as asked for; nothing of the store is left")
+            throw Self.stopped
         }
     }
+
+    private static let stopped = GenerationError(.cancelled, "stopped; nothing of the store is left")
 
     private func run(_ sql: String, on connection: borrowing Connection) throws(GenerationError) {
         do throws(SQLiteError) {
             try connection.execute(sql)
         } catch {
-            throw GenerationError(error)
+            throw error.code == .interrupted ? Self.stopped : GenerationError(error)
         }
     }
 }

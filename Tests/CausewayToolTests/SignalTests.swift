@@ -102,7 +102,9 @@ struct SignalTests {
             let plan = folder.path(".Store.sqlite.migration/plan.json")
             while !FileManager.default.fileExists(atPath: plan), run.process.isRunning { usleep(10_000) }
             run.send(SIGTERM)
-            while !run.errors.contains("saving a checkpoint and stopping"), run.process.isRunning { usleep(10_000) }
+            while !run.errors.contains("stopping: what is done is being saved"), run.process.isRunning {
+                usleep(10_000)
+            }
             run.send(SIGINT)
             run.waitUntilExit()
             #expect(run.process.terminationReason == .exit)

@@ -63,7 +63,7 @@ struct StatusTests {
         let status = try JSONDecoder().decode(MigrationStatus.self, from: Data(json.utf8))
         #expect(
             StatusText(status: status).lines == [
-                "Store       /s", "State       moving rows, no process of this machine works on it",
+                "Store       /s", "State       not running; it ended while moving rows",
                 "Version     a → b → c", "Step        2 of 2: b → c", "At          pass 3",
                 "Rows        1,200 of about 4,800 (25 %), 64.0 kB read", "Checkpoint  7, 512 B, 2.1 s ago",
                 "Disk        3.0 kB in /w", "", "Run the same migration again: it resumes.",

@@ -34,14 +34,23 @@ struct BackupRollbackTests {
         try FileManager.default.contentsOfDirectory(atPath: scenario.folder).sorted()
     }
 
-    @Test("a backup that nobody has touched comes back to the byte, in its mode", arguments: [true, false])
+    /// A file without the parts of its header that say which mode it is in, and who wrote it when (sqlite.org/fileformat).
+    private func withoutMode(_ file: Data) -> Data {
+        var bytes = file
+        for place in [18..<20, 24..<28, 92..<100] { bytes.replaceSubrange(place, with: Data(count: place.count)) }
+        return bytes
+    }
+
+    @Test("a backup that nobody has touched comes back to the byte, in the original's mode", arguments: [true, false])
     func untouched(wal: Bool) throws {
         let scenario = try migrated(wal: wal)
         let backup = try Data(contentsOf: URL(filePath: scenario.backup))
         let outcome = try BackupRollback(store: scenario.store).run()
         #expect(outcome.warnings.isEmpty)
-        #expect(try Data(contentsOf: URL(filePath: scenario.store)) == backup)
-        #expect(try header(scenario.store) == [1, 1])
+        let store = try Data(contentsOf: URL(filePath: scenario.store))
+        #expect(withoutMode(store) == withoutMode(backup))
+        #expect(wal || store == backup)
+        #expect(try header(scenario.store) == (wal ? [2, 2] : [1, 1]))
         let kept = URL(filePath: outcome.keptAt).lastPathComponent
         #expect(try names(scenario) == ["Model.xcdatamodeld", "Store.sqlite", kept])
     }

@@ -26,7 +26,7 @@ extension EngineError {
         // What SQLite didn't say is the policy's or the row's, and comes again with the next run.
         self.init(
             .sourceData, "\(place): \(error)",
-            remedy: "mend the policy or the mapping model, or the row in a copy of the store, then run again")
+            remedy: "fix the policy or the mapping model, or the row in a copy of the store, then run again")
     }
 
     init(_ error: ObjectError, during place: String) {

@@ -38,6 +38,9 @@ package struct MigrationStatus: Sendable {
     package var versions: [String] = []
     /// What the step is at; nil between two.
     package var station: String?
+    /// What the run is doing, or did when it ended: `check`, `rows`, `relationships`, `validation`, `indexes`,
+    /// `verification`, `swap`, or a stage's name; nil before it does any of these.
+    package var phase: String?
     /// Rows and bytes read over all steps at the last checkpoint, and rows to read, about.
     package var rows = 0
     package var bytes = 0
@@ -66,7 +69,7 @@ package struct MigrationStatus: Sendable {
         } catch {
             throw EngineError(.cannotCreate, "\(workDirectory): \(error.message)")
         }
-        processID = Self.holder(workDirectory)
+        (processID, phase) = LockText.read(in: workDirectory)
         state = .starting
         guard let plan = try WorkDirectory.plan(in: workDirectory) else {
             if try WorkDirectory.intent(in: workDirectory) != nil { state = .swapped }
@@ -134,15 +137,5 @@ package struct MigrationStatus: Sendable {
         let content = try CheckpointContainer.decode(
             try Files.readFile(path, limit: maximumFile), expecting: plan.identity)
         return try StepRecord(content.payload, sequence: content.sequence)
-    }
-
-    /// Who wrote the lock file, if that process is still there. For people: no decision rests on it.
-    private static func holder(_ work: String) -> Int32? {
-        guard let bytes = try? Files.readFile(work + "/lock", limit: 4_096) else { return nil }
-        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-        guard lines.count >= 3, let number = Int32(lines[0]), lines[1] == ProcessFacts.hostName[...],
-            lines[2] == ProcessFacts.bootID[...], ProcessFacts.isRunning(number)
-        else { return nil }
-        return number
     }
 }

@@ -128,7 +128,7 @@ package struct StageHandlerRun {
         guard writer.isInTransaction else { return rolledBack(handler, because: error) }
         return EngineError(
             .sourceData, "\(handler.title): \(error)",
-            remedy: "mend the handler or the rows it speaks of, then run again")
+            remedy: "fix the handler or the rows it speaks of, then run again")
     }
 
     /// SQLite rolls everything back by itself where the disk is full or fails, and after nothing that a handler does.

@@ -26,7 +26,7 @@ struct StageResolution {
             if let failure = history.failures[name] {
                 throw StagedMigrationError(
                     .modelReferenceNotFound, "the model “\(name)” that a stage names can't be read: \(failure)",
-                    remedy: "mend the model")
+                    remedy: "fix the model")
             }
             throw StagedMigrationError(
                 .modelReferenceNotFound,

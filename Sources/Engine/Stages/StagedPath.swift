@@ -107,7 +107,7 @@ package struct StagedPath: Sendable {
                 throw StagedMigrationError(
                     .modelReferenceNotFound,
                     "“\(name)” comes after the last stage but can't be read: \(history.failures[name] ?? "no such model")",
-                    remedy: "mend the model, or route around it with --next")
+                    remedy: "fix the model, or route around it with --next")
             }
             line.append(.init(version: version, stage: last.stage))
         }

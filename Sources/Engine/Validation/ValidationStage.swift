@@ -146,7 +146,7 @@ package struct ValidationStage {
                     .sourceData,
                     "rejected rows take others with them through more than \(Self.maximumRounds) mandatory relationships",
                     details: ledger.first.map(\.description),
-                    remedy: "mend the rows, or make the relationships optional")
+                    remedy: "fix the rows, or make the relationships optional")
             }
             let rounds = since...(ledger.round - 1)
             since = ledger.round
@@ -192,7 +192,7 @@ package struct ValidationStage {
         throw EngineError(
             .sourceData, policy == .useDefault ? "\(count) that no default remedies" : count, details: details,
             remedy: policy == .useDefault
-                ? "mend the rows or the model, or leave the rows out with --on-violation reject"
-                : "mend the rows or the mapping, or choose --on-violation default or --on-violation reject")
+                ? "fix the rows or the model, or leave the rows out with --on-violation reject"
+                : "fix the rows or the mapping, or choose --on-violation default or --on-violation reject")
     }
 }

@@ -6,8 +6,12 @@ struct FailureLine: Decodable {
     let exitCode: Int32
     /// What the command says of the store.
     let storeIsNew: Bool
-    /// Whether it says that running again goes on with the work.
+    /// Whether it says that running again resumes the work.
     let isResumable: Bool
+    /// The line on the store and the work.
+    let outcome: String
+    /// Whether it says that there is nothing to resume.
+    var hasBegunNothing: Bool { outcome.contains("nothing was begun") }
 
     /// The first such line in what a command has printed; nil where there is none.
     init?(in output: String) {

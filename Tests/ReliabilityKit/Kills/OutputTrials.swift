@@ -43,8 +43,9 @@ struct OutputTrials {
             guard case .exited(let code) = ending, code == 73 || code == 74 else {
                 throw trial.failure("\(ending) where no file may be larger: \(ChildRun.tail(of: command.output))")
             }
-            guard try trial.failureLine(code: code).isResumable else {
-                throw trial.failure("exit \(code) says that running again doesn't go on")
+            let line = try trial.failureLine(code: code)
+            guard line.isResumable || line.hasBegunNothing else {
+                throw trial.failure("exit \(code) says that running again doesn't help")
             }
         }
         try trial.requireOldOrNew(after: ending)

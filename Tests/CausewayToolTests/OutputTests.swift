@@ -1,0 +1,155 @@
+import Causeway
+import Foundation
+import Testing
+
+/// What the command prints: valid for every name, and true where it can't be printed.
+@Suite("Output")
+struct OutputTests {
+    private static let model = """
+        <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+        <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0"><entity name="Note">
+        <attribute name="text" attributeType="String" optional="NO"/>%@</entity></model>
+        """
+    private static let more = "<attribute name=\"more\" attributeType=\"String\" optional=\"YES\"/>"
+
+    private let folder: WorkFolder
+    private let models: String
+
+    /// Two versions of a model.
+    init() throws {
+        folder = try WorkFolder()
+        models = folder.path("Notes.xcdatamodeld")
+        for (name, extra) in [("V1", ""), ("V2", Self.more)] {
+            let version = "\(models)/\(name).xcdatamodel"
+            try FileManager.default.createDirectory(atPath: version, withIntermediateDirectories: true)
+            let text = Self.model.replacingOccurrences(of: "%@", with: extra)
+            try Data(text.utf8).write(to: URL(fileURLWithPath: version + "/contents"))
+        }
+    }
+
+    private func generate(_ name: String, rows: Int = 3) throws -> String {
+        let path = folder.path(name)
+        let run = try ToolProcess([
+            "generate", models, path, "--rows", "\(rows)", "--seed", "1", "--version", "V1",
+        ])
+        #expect(run.status == 0, "\(run.errors)")
+        return path
+    }
+
+    private struct Named: Decodable {
+        var store: String
+    }
+
+    private struct Failure: Decodable {
+        var event: String
+        var message: String
+    }
+
+    private static let names = [
+        "zero\u{200C}width", "soft\u{AD}hyphen", "right\u{202E}left", "line\u{2028}feed", "\u{FEFF}mark",
+        "tag\u{E0041}s", "bell\u{7}", "new\nline", "quote\"back\\slash", "emoji👩\u{200D}💻",
+    ]
+
+    @Test("JSON is valid, and holds the name, for every name of a file", arguments: names)
+    func named(_ name: String) throws {
+        let store = try generate(name + ".sqlite")
+        let steps: [[String]] = [
+            ["inspect", store, "--models", models], ["verify", store], ["status", store],
+            ["plan", store, "--models", models],
+        ]
+        for arguments in steps {
+            let run = try ToolProcess(arguments + ["--json"])
+            #expect(run.status == 0, "\(run.errors)")
+            let document = try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any]
+            #expect((document?["store"] as? String).map { $0.hasSuffix(name + ".sqlite") } ?? true)
+            #expect(document != nil)
+        }
+        #expect(!(try ToolProcess(["inspect", store]).output.contains("\u{202E}")))
+        let run = try ToolProcess(["migrate", store, "--models", models, "--json"])
+        #expect(run.status == 0, "\(run.errors)")
+        for line in run.output.split(separator: "\n") {
+            _ = try JSONSerialization.jsonObject(with: Data(line.utf8))
+        }
+        let missing = try ToolProcess(["migrate", folder.path("no" + name), "--models", models, "--json"])
+        #expect(missing.status == 66)
+        let line = try JSONDecoder().decode(Failure.self, from: Data(missing.output.utf8))
+        #expect(line.event == "error" && line.message.contains("no" + name))
+    }
+
+    /// Runs with standard output on a device that is always full.
+    private func runOnFullDevice(_ arguments: [String]) throws -> (status: Int32, errors: String) {
+        let process = Process()
+        let errors = folder.path("errors-\(UUID().uuidString)")
+        try Data().write(to: URL(fileURLWithPath: errors))
+        process.executableURL = URL(fileURLWithPath: try #require(ToolProcess.path))
+        process.arguments = arguments
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle(forWritingAtPath: "/dev/full")
+        process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: errors))
+        try process.run()
+        process.waitUntilExit()
+        return (process.terminationStatus, try String(contentsOfFile: errors, encoding: .utf8))
+    }
+
+    @Test(
+        "a summary that can't be written says that the store is new",
+        .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")), arguments: [[], ["--json"]])
+    func fullOutput(flags: [String]) throws {
+        let store = try generate("Store.sqlite")
+        let run = try runOnFullDevice(["migrate", store, "--models", models] + flags)
+        #expect(run.status == 74)
+        #expect(run.errors.contains("error: the result can't be written to standard output: "))
+        #expect(run.errors.contains("the new store is in place: \(store); the original is at \(store).premigration-"))
+        let versions = try ToolProcess(["inspect", store, "--models", models]).output
+        #expect(versions.contains("V2"))
+        let again = try runOnFullDevice(["migrate", store, "--models", models] + flags)
+        #expect(again.status == 74 && again.errors.contains("the store is untouched: it has the version already"))
+        let back = try runOnFullDevice(["rollback", store] + flags)
+        #expect(back.status == 74 && back.errors.contains("the original is back"))
+        #expect(try ToolProcess(["inspect", store, "--models", models]).output.contains("V1"))
+    }
+
+    @Test("help of a command that isn't there is a mistake in the command line", arguments: ["nope", "migrat"])
+    func helpOfNothing(word: String) throws {
+        let run = try ToolProcess(["help", word])
+        #expect(run.status == 64)
+        #expect(run.errors.hasPrefix("error: no command \"\(word)\""))
+        #expect(run.output == "")
+    }
+
+    @Test("help of a command is its help")
+    func helpOfCommand() throws {
+        for arguments in [["help"], ["help", "migrate"], ["help", "--help"]] {
+            #expect(try ToolProcess(arguments).status == 0, "\(arguments)")
+        }
+        let long = try ToolProcess(["migrate", "--help"]).output
+        #expect(try ToolProcess(["help", "migrate"]).output == long)
+    }
+
+    @Test(
+        "generate that is interrupted leaves nothing",
+        arguments: [(SIGINT, Int32(130), "Interrupted"), (SIGTERM, 143, "Terminated")])
+    func interrupted(signal: Int32, status: Int32, word: String) throws {
+        let process = Process()
+        let (store, errors) = (folder.path("Store.sqlite"), folder.path("errors"))
+        try Data().write(to: URL(fileURLWithPath: errors))
+        process.executableURL = URL(fileURLWithPath: try #require(ToolProcess.path))
+        process.arguments = ["generate", models, store, "--rows", "100000000", "--seed", "1"]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: errors))
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        while ((try? FileManager.default.attributesOfItem(atPath: store)[.size]) as? Int ?? 0) == 0, process.isRunning {
+            usleep(10_000)
+        }
+        kill(process.processIdentifier, signal)
+        process.waitUntilExit()
+        #expect(process.terminationReason == .exit && process.terminationStatus == status)
+        let said = try String(contentsOfFile: errors, encoding: .utf8)
+        #expect(said.hasPrefix("\(word): stopped; nothing of the store is left\n"), "\(said)")
+        #expect(
+            try Set(FileManager.default.contentsOfDirectory(atPath: folder.url.path)) == [
+                "Notes.xcdatamodeld", "errors",
+            ])
+    }
+}
