@@ -44,9 +44,14 @@ package struct BackupPurge {
             try Files.syncDirectory(location.directory)
         } catch {
             _ = StoreBackups.unlock(directory)
-            throw EngineError(
+            var failure = EngineError(
                 .inputOutput, "\(location.directory): \(error.message)",
                 details: outcome.removed.map { "removed already: \($0)" })
+            if !outcome.removed.isEmpty {
+                failure.state = .settled("\(outcome.removed.count) of its backups are removed")
+                failure.work = .kept
+            }
+            throw failure
         }
         outcome.warnings = StoreBackups.unlock(directory)
         return outcome

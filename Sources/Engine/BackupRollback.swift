@@ -33,19 +33,19 @@ package struct BackupRollback {
     ///   where the backup is in its place, but not provenly for good.
     package func run() throws(EngineError) -> Outcome {
         let location = try StoreLocation(existing: store)
-        let before = StoreTrace(location)
         let backups = StoreBackups(location: location)
         let chosen = try backups.chosen(backup)
         let original = try StoreLocation(existing: chosen)
         let directory = try backups.lock(needsLinks: true)
+        let before = StoreTrace(location)
         var outcome: Outcome
         do throws(EngineError) {
             try refuseOtherNames(of: location, chosen, original)
             outcome = try replace(location, with: original)
         } catch {
-            _ = StoreBackups.unlock(directory)
             var error = error
             if error.state == .untouched { error.state = before?.state() ?? .untouched }
+            _ = StoreBackups.unlock(directory)
             throw error
         }
         outcome.warnings += StoreBackups.unlock(directory)

@@ -5,28 +5,6 @@ import CausewayStoreFormat
 /// A store that is replaced: owned from the first row to the swap (reliability.md §4.2).
 extension Migration {
     func runInPlace(_ location: StoreLocation) throws(EngineError) -> Outcome {
-        let before = StoreTrace(location)
-        do throws(EngineError) {
-            return try locked(location)
-        } catch {
-            var error = error
-            if error.state == .untouched, error.work != .others {
-                error.state = before?.state() ?? .untouched
-                // The run that began the work has folded the -wal in, and the work counts on it.
-                if error.state == .untouched, error.work == .kept, keepsFolded(location) {
-                    error.state = .settled("it stays in rollback-journal mode while there is unfinished work")
-                }
-            }
-            throw error
-        }
-    }
-
-    private func keepsFolded(_ location: StoreLocation) -> Bool {
-        guard let plan = try? WorkDirectory.plan(in: location.workDirectory) else { return false }
-        return plan.sourceIsWAL
-    }
-
-    private func locked(_ location: StoreLocation) throws(EngineError) -> Outcome {
         let history = try versions()
         let directory: WorkDirectory
         do throws(EngineError) {
@@ -34,6 +12,8 @@ extension Migration {
         } catch {
             return try doneWithoutWork(location, location, error)
         }
+        // Only under the lock: looking at the file would end the locks that another migrator of this process has on it.
+        let before = StoreTrace(location)
         let run = reporting(to: directory)
         var outcome: Outcome?
         var failure: RunFailure?
@@ -46,7 +26,19 @@ extension Migration {
         if outcome == nil, failure == nil {
             (outcome, failure) = run.replace(location, history, in: directory, notices: notices)
         }
+        if let ended = failure, ended.error.state == .untouched {
+            failure?.error.state = before?.state() ?? .untouched
+            // The run that began the work has folded the -wal in, and the work counts on it.
+            if failure?.error.state == .untouched, ended.keepsWork, keepsFolded(location) {
+                failure?.error.state = .settled("it stays in rollback-journal mode while there is unfinished work")
+            }
+        }
         return try settled(directory, outcome, failure)
+    }
+
+    private func keepsFolded(_ location: StoreLocation) -> Bool {
+        guard let plan = try? WorkDirectory.plan(in: location.workDirectory) else { return false }
+        return plan.sourceIsWAL
     }
 
     /// Plans without touching the store: what needs nothing, or can't be migrated, stays as it is to the byte.
@@ -73,7 +65,7 @@ extension Migration {
         var refusal = refusal
         let hasRecords = WorkDirectory.hasRecords(at: destination.workDirectory)
         refusal.work = refusal.kind == .busy ? .others : hasRecords ? .kept : .none
-        guard refusal.kind == .cannotCreate, refusal.work == .none else { throw refusal }
+        guard [.cannotCreate, .inputOutput].contains(refusal.kind), refusal.work == .none else { throw refusal }
         let preview = try prepare(source, versions())
         guard preview.steps.isEmpty else { throw refusal }
         return Outcome(store: source.path, backup: nil, prepared: preview, warnings: preview.warnings)
@@ -118,7 +110,7 @@ extension Migration {
 
 /// Why a run ended, and how far it had come.
 struct RunFailure {
-    let error: EngineError
+    var error: EngineError
     /// Whether what is in the work directory is of use.
     let keepsWork: Bool
     /// Whether this run has begun work, or resumed some.

@@ -3,7 +3,8 @@ import CausewaySQLiteFile
 
 /// What a store's files show before a run, so that the run can say afterwards what it did to them.
 ///
-/// Only asked for where no connection of this process has the store open: closing a file ends SQLite's locks on it.
+/// Only asked for under the work directory's lock, and where no connection of this process has the store open: closing a
+/// file ends SQLite's locks on it.
 struct StoreTrace {
     private let location: StoreLocation
     private let status: FileStatus
