@@ -1,5 +1,5 @@
 /// How a migration runs. What changes the rows that result: `target`, `next`, `mappingModels`, `infersDespiteMismatch`,
-/// `onViolation`, `badRows`, `frameworkVersion` and `schemaTemplate`; the rest is speed, memory, safety and files written
+/// `onViolation`, `badRows`, `frameworkVersion`, `schemaTemplate` and `joinTables`; the rest is speed, memory, safety and files written
 /// beside.
 ///
 /// A run takes the work of an earlier one up only where these are the same, and `output`, `rejects`, `keyMap` and
@@ -27,8 +27,12 @@ public struct MigrationOptions: Hashable, Sendable {
     public var keyMap: String?
     /// The `NSPersistenceFrameworkVersion` whose layout is written; nil keeps the source's.
     public var frameworkVersion: Int?
-    /// A store that Core Data wrote for the target version; settles what a model leaves open (names of join tables).
+    /// A store that Core Data wrote for the target version, or a folder with one for it and others for versions on the
+    /// way; settles what a model leaves open (names of join tables).
     public var schemaTemplate: String?
+    /// Names of join tables that were seen in a store of the target version, each one that the model leaves open; letter
+    /// case doesn't count. A store that has the target version already gets them too.
+    public var joinTables: [String] = []
     /// Rows in a batch, at most.
     public var batchRows = 4_096
     /// Bytes in a batch, about: it closes at the row that passes this.

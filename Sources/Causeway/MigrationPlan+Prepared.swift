@@ -16,6 +16,7 @@ extension MigrationPlan {
         diskBytes = prepared.diskBytes
         memoryBytes = EngineOptions.memoryBytes(jobs: options.jobs, batchBytes: options.batchBytes)
         warnings = prepared.warnings + prepared.notices
+        renames = prepared.renames
         steps = prepared.steps.enumerated().map { index, step in
             Step(
                 step, diskBytes: prepared.diskBytes(ofStep: index), rows: index == 0 ? prepared.rows : nil,

@@ -18,6 +18,9 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
     public var memoryBytes: Int
     /// What the user should know before it runs.
     public var warnings: [String]
+    /// Join tables and columns that get other names in a store which has the target version already
+    /// (`Z_2LIKES → Z_2LIKEDBY`): nothing else changes then. Empty where a store is migrated.
+    public var renames: [String]
 
     /// Whether the store has the target version already.
     public var isNothingToDo: Bool { steps.isEmpty }

@@ -117,6 +117,7 @@ public struct Migrator: Sendable {
         return MigrationRequest(
             store: store, models: models, output: options.output, target: options.target, edges: options.next,
             frameworkVersion: options.frameworkVersion, schemaTemplate: options.schemaTemplate,
+            joinTables: options.joinTables,
             fusesSteps: options.fusesSteps, options: try engineOptions(), mappings: options.mappingModels, code: code,
             violations: ViolationPolicy(options.onViolation), rejects: options.rejects, keyMap: options.keyMap,
             infersDespiteMismatch: options.infersDespiteMismatch, resume: ResumePolicy(options.unfinishedWork),

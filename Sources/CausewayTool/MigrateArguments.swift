@@ -79,10 +79,23 @@ public struct MigrateArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A store that Core Data wrote for the target version; it settles names that a model leaves open.",
-            valueName: "store"),
+            """
+            A store that Core Data wrote for the target version, or a folder with one; it settles names that a model \
+            leaves open.
+            """,
+            valueName: "store|folder"),
         completion: .file())
     var schemaTemplate: String?
+
+    @Option(
+        name: .customLong("join-table"),
+        help: ArgumentHelp(
+            """
+            The name of a join table as seen in a store of the target version, where the model leaves it open; may be \
+            given several times.
+            """,
+            valueName: "name"))
+    var joinTables: [String] = []
 
     @Option(help: ArgumentHelp("Rows in a batch, at most.", valueName: "rows"))
     var batchSize = MigrationOptions().batchRows
@@ -147,6 +160,7 @@ public struct MigrateArguments: ParsableArguments {
         options.next = try next.edges()
         options.frameworkVersion = frameworkVersion
         options.schemaTemplate = schemaTemplate
+        options.joinTables = joinTables
         options.batchRows = batchSize
         options.batchBytes = batchBytes.bytes
         options.jobs = jobs

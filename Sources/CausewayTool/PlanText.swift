@@ -16,6 +16,9 @@ struct PlanText {
             "Disk     \(Figures.bytes(plan.diskBytes)) beside the store at the peak",
             "Memory   \(Figures.bytes(plan.memoryBytes)) for rows in flight at most",
         ]
+        if !plan.renames.isEmpty {
+            lines.append("Renames  \(plan.renames.joined(separator: ", ")); nothing else changes")
+        }
         for (index, step) in plan.steps.enumerated() {
             lines += [
                 "",

@@ -10,6 +10,8 @@ package struct MigrationRequest: Sendable {
     package var edges: [String: String]
     package var frameworkVersion: Int?
     package var schemaTemplate: String?
+    /// Names of join tables that a store of the target version was seen to have.
+    package var joinTables: [String]
     package var fusesSteps: Bool
     package var options: EngineOptions
     /// Mapping model files given by name; those beside the models are found without.
@@ -38,7 +40,8 @@ package struct MigrationRequest: Sendable {
 
     package init(
         store: String, models: String, output: String? = nil, target: String? = nil, edges: [String: String] = [:],
-        frameworkVersion: Int? = nil, schemaTemplate: String? = nil, fusesSteps: Bool = true, options: EngineOptions,
+        frameworkVersion: Int? = nil, schemaTemplate: String? = nil, joinTables: [String] = [], fusesSteps: Bool = true,
+        options: EngineOptions,
         mappings: [String] = [], code: MigrationCode = MigrationCode(), violations: ViolationPolicy = .stop,
         rejects: String? = nil, keyMap: String? = nil, infersDespiteMismatch: Bool = false,
         resume: ResumePolicy = .automatic, verification: VerificationLevel = .quick, badRows: BadRowPolicy = .fail,
@@ -51,6 +54,7 @@ package struct MigrationRequest: Sendable {
         self.edges = edges
         self.frameworkVersion = frameworkVersion
         self.schemaTemplate = schemaTemplate
+        self.joinTables = joinTables
         self.fusesSteps = fusesSteps
         self.options = options
         self.mappings = mappings

@@ -25,6 +25,8 @@ package struct PreparedMigration: Sendable {
     /// What the check of the rows has counted and carries all the same; empty until it ran.
     package var notices: [String] = []
     package let frameworkVersion: Int
+    /// What a store that has the target version already gets other names for; empty where a store is migrated.
+    package let renames: [String]
 
     /// Rows that the first step reads.
     package var rowsToRead: Int { rows.reduce(0, +) + objectRows.reduce(0, +) }
@@ -86,7 +88,10 @@ package struct PreparedMigration: Sendable {
         let isCurrent =
             goal.hashes.entities == store.metadata.entityHashes && origin.name == target
             && framework == store.metadata.frameworkVersion
-        if isCurrent {
+        let names = try SettledNames(
+            request, target: goal, history: history, frameworkVersion: framework, store: store)
+        renames = try isCurrent && !names.isEmpty ? Self.renames(store, goal, names) : []
+        if isCurrent, renames.isEmpty {
             (path, steps, rows) = ([target], [], [])
             (handlers, objectRows) = ([], [])
             self.warnings = warnings
@@ -103,34 +108,30 @@ package struct PreparedMigration: Sendable {
             history: history, fuses: request.fusesSteps && staged == nil)
         let (runs, notices) = try chain.runs()
         warnings += notices
-        if origin.isFromCache, case .inferred(let mapping)? = runs.first?.content {
+        if origin.isFromCache, case .inferred(let mapping, _)? = runs.first?.content {
             try Self.refuseForeignModels(mapping, store, history, target: target)
         }
         let binding = try Self.bind(store, model: origin.model)
         try Self.refuseCloudKit(binding, store)
-        let template = try request.schemaTemplate.map { (path: String) throws(EngineError) in
-            // Looking at the store's own file once more would drop the lock on it.
-            guard (try? Files.status(of: path).isSameFile(as: store.identity)) != true else {
-                throw EngineError(
-                    .usage, "\(path): the store to be migrated can't be the template of its own schema",
-                    remedy: "give a store of version \(target) that Core Data wrote")
-            }
-            return try Self.hints(fromTemplate: path)
-        }
         var steps: [StepPlan] = []
         var source = binding.layout
         var schema: StoreSchema? = store.schema
         var appObjects = binding.objects(.appMade)
         let code = CodeCatalog(request.code)
         for (index, run) in runs.enumerated() {
-            var mapping = MappingModel(entityMappings: [])
-            if case .inferred(let inferred) = run.content { mapping = inferred }
+            var (mapping, composed) = (MappingModel(entityMappings: []), [InferredStep]())
+            if case .inferred(let inferred, let single) = run.content { (mapping, composed) = (inferred, single) }
+            let isLast = index == runs.count - 1
+            var template = try names.hints(for: history.version(named: run.versions.last ?? target))
+            // Only what is asked for gets another name.
+            if !renames.isEmpty { template = template ?? LayoutHints(store.schema) }
             let planner = StepPlanner(
-                versions: run.versions, firstStep: run.firstStep, mapping: mapping, destination: run.destination,
-                frameworkVersion: framework, source: source, schema: schema, appObjects: appObjects,
+                versions: run.versions, firstStep: run.firstStep, mapping: mapping, steps: composed,
+                destination: run.destination, frameworkVersion: framework, source: source, schema: schema,
+                appObjects: appObjects,
                 hasHistory: store.schema.history != nil,
                 fillsTables: min(framework, store.metadata.frameworkVersion) >= FrameworkEra.addsColumns,
-                template: index == runs.count - 1 ? template : nil)
+                template: template, joinTables: isLast ? names.joinTables : [])
             let step: StepPlan
             do {
                 switch run.content {
@@ -151,6 +152,7 @@ package struct PreparedMigration: Sendable {
             schema = step.resultingSchema(after: schema)
             appObjects = step.appObjects
         }
+        warnings += source.undecidable.map { "\(target): \($0.warning)" }
         if !binding.objects(.staleCoreData).isEmpty {
             warnings.append(
                 "\(binding.objects(.staleCoreData).count) indexes that earlier migrations left behind are not carried")
@@ -262,10 +264,10 @@ package struct PreparedMigration: Sendable {
             remedy: "let the application migrate it")
     }
 
-    private static func hints(fromTemplate path: String) throws(EngineError) -> LayoutHints {
-        let store = try SourceStore.reading(StoreLocation(existing: path))
-        defer { store.release() }
-        return LayoutHints(store.schema)
+    private static func renames(
+        _ store: SourceStore, _ version: ModelHistory.Version, _ names: SettledNames
+    ) throws(EngineError) -> [String] {
+        try names.layout(insteadOf: store.schema).renames(from: bind(store, model: version.model).layout)
     }
 
     private static func count(_ objects: ObjectStep, in store: SourceStore) throws(EngineError) -> [Int] {

@@ -13,7 +13,8 @@ struct StepChain {
 
     /// How a run's rows get from one store into the next.
     enum Content {
-        case inferred(MappingModel)
+        /// The mapping of all steps of the run, and the steps that it is composed of.
+        case inferred(MappingModel, of: [InferredStep])
         /// One step's mapping models, in the order in which they run.
         case explicit([ResolvedMapping])
     }
@@ -53,10 +54,11 @@ struct StepChain {
             let content: Content
             if explicit.isEmpty {
                 do throws(InferenceError) {
+                    let mapping = try MappingInference.infer(
+                        from: hop.from.model, to: hop.to.model, step: index, hashes: (hop.from.hashes, hop.to.hashes))
                     content = .inferred(
-                        try MappingInference.infer(
-                            from: hop.from.model, to: hop.to.model, step: index,
-                            hashes: (hop.from.hashes, hop.to.hashes)))
+                        mapping,
+                        of: [InferredStep(mapping: mapping, source: hop.from.model, destination: hop.to.model)])
                 } catch {
                     refusals += error.refusals.map { "\(step): \($0)" }
                     continue
@@ -98,11 +100,12 @@ struct StepChain {
     }
 
     private func append(_ content: Content, _ hop: Hop, at index: Int, to runs: inout [Run]) {
-        if fuses, let last = runs.last, last.handlers.isEmpty, case .inferred(let earlier) = last.content,
-            case .inferred(let mapping) = content, let composed = earlier.composed(with: mapping)
+        if fuses, let last = runs.last, last.handlers.isEmpty, case .inferred(let earlier, let before) = last.content,
+            case .inferred(let mapping, let steps) = content, let composed = earlier.composed(with: mapping)
         {
             runs[runs.count - 1] = Run(
-                versions: last.versions + [hop.to.name], firstStep: last.firstStep, content: .inferred(composed),
+                versions: last.versions + [hop.to.name], firstStep: last.firstStep,
+                content: .inferred(composed, of: before + steps),
                 destination: hop.to.model, handlers: hop.handlers)
         } else {
             runs.append(

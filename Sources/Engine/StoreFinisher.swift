@@ -114,22 +114,26 @@ struct StoreFinisher {
         }
     }
 
+    /// The source's largest keys are asked for, too, and not only those of the rows that are still there: its Z_MAX may be
+    /// too low, and steps that run as one must give what single steps give.
     private func maximumKey(of root: String) throws(SQLiteError) -> Int64 {
         guard let table = step.layout.tables.first(where: { $0.rootEntity == root }) else { return 0 }
-        var statement = try staging.connection.prepare("SELECT max(Z_PK) FROM \(try SQLIdentifier(table.name))")
-        var maximum: Int64 = try statement.step() ? max(0, statement.int64(at: 0)) : 0
-        for mapping in step.mapping.entityMappings {
-            guard let to = mapping.destination, step.layout.model.root(of: to) == root, let from = mapping.source else {
-                continue
+        var maximum = max(0, try largestKey(in: table.name, staging.connection))
+        for origin in step.keyOrigins[root] ?? [] {
+            guard let number = step.sourceNumbers[origin] else { continue }
+            for row in source.schema.primaryKeys where row.number == Int64(number) {
+                maximum = max(maximum, row.maximum)
             }
-            for ancestor in step.sourceModel.lineage(of: from) {
-                guard let number = step.sourceNumbers[ancestor.name] else { continue }
-                for row in source.schema.primaryKeys where row.number == Int64(number) {
-                    maximum = max(maximum, row.maximum)
-                }
+            if let table = step.source.tables.first(where: { $0.rootEntity == origin }) {
+                maximum = max(maximum, try largestKey(in: table.name, source.connection))
             }
         }
         return maximum
+    }
+
+    private func largestKey(in table: String, _ connection: borrowing Connection) throws(SQLiteError) -> Int64 {
+        var statement = try connection.prepare("SELECT max(Z_PK) FROM \(try SQLIdentifier(table))")
+        return try statement.step() ? statement.int64(at: 0) : 0
     }
 
     private func writeMetadata() throws(EngineError) {

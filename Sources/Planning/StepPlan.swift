@@ -24,6 +24,8 @@ package struct StepPlan: Sendable {
     package var derivedValues: [DerivedValue]
     /// Entities that became abstract: there must be no rows of them. By source name.
     package var mustBeEmpty: [String]
+    /// Source entities whose largest keys the tables go on from, by the destination's root.
+    package var keyOrigins: [String: Set<String>]
     package var losses: [String]
     package var warnings: [String]
     /// What explicit mapping models do; nil for a run of inferred steps.
@@ -63,6 +65,8 @@ package struct StepPlanner {
     package var versions: [String]
     package var firstStep: Int
     package var mapping: MappingModel
+    /// The steps that `mapping` is composed of; empty where mapping models do the step.
+    package var steps: [InferredStep]
     package var destination: ManagedObjectModel
     package var frameworkVersion: Int
     /// The layout that the step reads, with the names that the store has.
@@ -77,16 +81,20 @@ package struct StepPlanner {
     package var fillsTables: Bool
     /// Names from a store that Core Data made for the destination (`--schema-template`).
     package var template: LayoutHints?
+    /// Names of join tables that were seen in a store of the destination (`--join-table`), in capitals.
+    package var joinTables: [String]
 
     package init(
-        versions: [String], firstStep: Int, mapping: MappingModel, destination: ManagedObjectModel,
+        versions: [String], firstStep: Int, mapping: MappingModel, steps: [InferredStep],
+        destination: ManagedObjectModel,
         frameworkVersion: Int, source: StoreLayout, schema: StoreSchema?, appObjects: [StoreSchema.Object],
         hasHistory: Bool,
-        fillsTables: Bool, template: LayoutHints?
+        fillsTables: Bool, template: LayoutHints?, joinTables: [String] = []
     ) {
         self.versions = versions
         self.firstStep = firstStep
         self.mapping = mapping
+        self.steps = steps
         self.destination = destination
         self.frameworkVersion = frameworkVersion
         self.source = source
@@ -95,15 +103,15 @@ package struct StepPlanner {
         self.hasHistory = hasHistory
         self.fillsTables = fillsTables
         self.template = template
+        self.joinTables = joinTables
     }
 
     /// - Throws: `PlanError`, or `StoreFormatError` where the destination has no layout.
     package func plan() throws -> StepPlan {
-        let layout = try StoreLayout(
-            model: destination, frameworkVersion: frameworkVersion, hints: try template ?? carriedHints())
+        let layout = try layout()
         let statements = try layout.statements()
         let planner = TransferPlanner(
-            mapping: mapping, source: source, destination: layout, fillsTables: fillsTables)
+            mapping: mapping, source: source, destination: layout, steps: steps, fillsTables: fillsTables)
         var passes = try planner.passes()
         if let schema, hasHistory { passes += try planner.historyPasses(schema) }
         let carried = try planner.appPasses(appObjects, schema: schema, passes: passes)
@@ -113,8 +121,8 @@ package struct StepPlanner {
             versions: versions, firstStep: firstStep, mapping: mapping, source: source, layout: layout,
             statements: statements, hasHistory: hasHistory, passes: passes, appObjects: carried.objects,
             derivedValues: derivedValues(in: layout),
-            mustBeEmpty: becomingAbstract(), losses: losses.sentences + carried.losses,
-            warnings: layout.undecidable + statements.unsupported, objects: nil)
+            mustBeEmpty: becomingAbstract(), keyOrigins: steps.keyOrigins, losses: losses.sentences + carried.losses,
+            warnings: statements.unsupported, objects: nil)
     }
 
     /// Plans one step with explicit mapping models; `mapping` isn't used.
@@ -129,8 +137,7 @@ package struct StepPlanner {
         planner.mapping = ObjectStepPlanner(
             resolved, source: sourceMap, destination: preliminary, code: code
         ).skeleton(onlyKept: false)
-        let layout = try StoreLayout(
-            model: destination, frameworkVersion: frameworkVersion, hints: try template ?? planner.carriedHints())
+        let layout = try planner.layout()
         let statements = try layout.statements()
         let objectPlanner = ObjectStepPlanner(
             resolved, source: sourceMap, destination: try StorageMap(layout), code: code)
@@ -145,12 +152,20 @@ package struct StepPlanner {
             versions: versions, firstStep: firstStep, mapping: planner.mapping, source: source, layout: layout,
             statements: statements, hasHistory: hasHistory, passes: passes, appObjects: carried.objects,
             derivedValues: planner.derivedValues(in: layout), mustBeEmpty: [],
+            keyOrigins: [InferredStep(mapping: planner.mapping, source: source.model, destination: destination)]
+                .keyOrigins,
             losses: MappingNotice.losses(of: resolved, from: source.model).map(\.message)
                 + UnreadProperties(resolved: resolved, source: source.model).sentences + carried.losses
                 + objectPlanner.historyLosses(hasHistory),
-            warnings: layout.undecidable + statements.unsupported + resolved.flatMap(\.warnings).map(\.message)
-                + objects.warnings,
+            warnings: statements.unsupported + resolved.flatMap(\.warnings).map(\.message) + objects.warnings,
             objects: objects)
+    }
+
+    /// The destination's layout, with names from stores of its version where they are known, else the source's.
+    private func layout() throws -> StoreLayout {
+        try StoreLayout(
+            model: destination, frameworkVersion: frameworkVersion, hints: try template ?? carriedHints(),
+            joinTables: joinTables)
     }
 
     /// Join tables keep the side that names them and their columns' suffixes.

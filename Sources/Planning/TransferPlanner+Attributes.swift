@@ -34,26 +34,17 @@ extension TransferPlanner {
         }
     }
 
-    /// The cell of an attribute that the row's entity doesn't have, in the table that it shares with the attribute's
-    /// owner. Core Data never reads it, but where it holds something, that stays; and where Core Data would add the column
-    /// with ALTER TABLE, it fills every row (core-data-migration.md §7.5).
+    /// The cell of an attribute that the row's entity doesn't have.
     func foreignAttribute(
         _ path: String, of owner: String, _ context: CellContext, select: inout RowSelect
     ) throws(PlanError) -> CellRecipe {
-        guard let mapping = mapping.mapping(to: owner), let from = mapping.source,
-            let mapped = mapping.attribute(path)
-        else { return .literal(.null) }
-        switch mapped.value {
-        case .carried(let origin, _):
-            // A cell that the row's own entity could see holds a value of its own, and goes where its own mapping says.
-            guard let role = attributeRole(origin, of: from), let column = source.column(role),
-                column.table == source.table(of: context.origin), attributeRole(origin, of: context.origin) != role
-            else { return .literal(.null) }
+        switch foreignCells.origin(of: path, declaredBy: owner, inRowsOf: context.origin) {
+        case .nothing: return .literal(.null)
+        case .constant(let constant, let attribute):
+            return .literal(try literal(constant, path, attribute, context))
+        case .column(let path, let owner):
+            guard let column = source.column(.attribute(entity: owner, path: path)) else { return .literal(.null) }
             return .carry(select.index(of: .column(try identifier(column.column))))
-        case .constant(let constant) where mapped.fillsTable && fillsTables:
-            let target = destination.model.storedAttribute(path, of: owner)
-            return .literal(try literal(constant, path, target, context))
-        case .constant, .derived: return .literal(.null)
         }
     }
 

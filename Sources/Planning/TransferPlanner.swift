@@ -15,17 +15,21 @@ package struct TransferPlanner {
     let numbers: [Int: Int]
     /// Source Z_ENTs whose rows are dropped.
     let dropped: Set<Int>
-    /// Added columns are filled in the rows of all entities of their table, as ALTER TABLE ADD COLUMN does.
-    let fillsTables: Bool
+    let foreignCells: ForeignCells
 
     /// - Parameters:
     ///   - mapping: how the source's model becomes the destination's.
     ///   - source: the source's layout with the names that the store really has.
     ///   - destination: the layout to fill.
+    ///   - steps: what the mapping is composed of; empty where it is one step's.
     ///   - fillsTables: whether Core Data would add columns in place.
-    package init(mapping: MappingModel, source: StoreLayout, destination: StoreLayout, fillsTables: Bool = false) {
+    package init(
+        mapping: MappingModel, source: StoreLayout, destination: StoreLayout, steps: [InferredStep] = [],
+        fillsTables: Bool = false
+    ) {
         self.mapping = mapping
-        self.fillsTables = fillsTables
+        let single = InferredStep(mapping: mapping, source: source.model, destination: destination.model)
+        foreignCells = ForeignCells(steps.isEmpty ? [single] : steps, fillsTables: fillsTables)
         self.source = SourceTables(layout: source)
         self.destination = destination
         var numbers: [Int: Int] = [:]

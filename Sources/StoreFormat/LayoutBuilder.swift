@@ -5,7 +5,7 @@ struct LayoutBuilder {
     let outline: LayoutModel
     let frameworkVersion: Int
     let hints: LayoutHints
-    var undecidable: [String] = []
+    var undecidable: [OpenName] = []
 
     init(
         _ model: ManagedObjectModel, frameworkVersion: Int, hints: LayoutHints, width: HashWidth
@@ -20,7 +20,8 @@ struct LayoutBuilder {
         let joinTables = joinTables()
         return StoreLayout(
             model: outline.model, frameworkVersion: frameworkVersion, entities: outline.entities.map(\.name),
-            tables: tables, joinTables: joinTables, undecidable: undecidable)
+            tables: tables, joinTables: joinTables, undecidable: undecidable,
+            newOrderKeys: hints.newOrderKeys)
     }
 }
 

@@ -1,17 +1,6 @@
 package import CausewayModel
 
 extension LayoutHints {
-    /// A relationship by the entity that declares it.
-    package struct RelationshipName: Hashable, Sendable {
-        package let entity: String
-        package let relationship: String
-
-        package init(_ entity: String, _ relationship: String) {
-            self.entity = entity
-            self.relationship = relationship
-        }
-    }
-
     /// Hints for a migration's destination from the source as really found: each join table keeps its naming side and its
     /// columns' clash numbers, renumbered for the new model; order keys keep their order (store-format.md §5.3).
     ///
@@ -24,18 +13,19 @@ extension LayoutHints {
         self.init()
         let blind = try StoreLayout(model: model, frameworkVersion: frameworkVersion)
         let carrier = JoinTableCarrier(source: source, destination: blind, counterpart: counterpart)
-        joinTables = carrier.joinTables()
-        orderColumns = Self.orderColumns(from: source, to: blind, counterpart)
+        (joinTables, chosenAmid) = carrier.joinTables()
+        orderColumns = carryOrderColumns(from: source, to: blind, counterpart)
     }
 
-    private static func orderColumns(
+    private mutating func carryOrderColumns(
         from source: StoreLayout, to destination: StoreLayout, _ counterpart: (RelationshipName) -> RelationshipName?
     ) -> [String: [String]] {
         var places: [RelationshipName: Int] = [:]
         for table in source.tables {
             for (place, column) in table.columns.enumerated() {
                 guard case .orderKey(let entity, let relationship) = column.role else { continue }
-                places[RelationshipName(entity, relationship)] = place
+                let name = RelationshipName(entity, relationship)
+                if !source.newOrderKeys.contains(name) { places[name] = place }
             }
         }
         var result: [String: [String]] = [:]
@@ -43,9 +33,11 @@ extension LayoutHints {
             let keys = table.columns.enumerated().compactMap {
                 offset, column -> (place: Int, offset: Int, name: String)? in
                 guard case .orderKey(let entity, let relationship) = column.role else { return nil }
+                let name = RelationshipName(entity, relationship)
+                let place = counterpart(name).flatMap { places[$0] }
+                if place == nil { newOrderKeys.insert(name) }
                 // New ones come last.
-                let place = counterpart(RelationshipName(entity, relationship)).flatMap { places[$0] } ?? Int.max
-                return (place, offset, column.name)
+                return (place ?? Int.max, offset, column.name)
             }
             guard keys.count > 1 else { continue }
             result[table.name] = keys.sorted { ($0.place, $0.offset) < ($1.place, $1.offset) }.map(\.name)
@@ -71,25 +63,30 @@ private struct JoinTableCarrier {
         let blind: Int
     }
 
-    func joinTables() -> [String: [String]] {
+    /// Names with their key columns, and what the names were chosen amid.
+    func joinTables() -> (columns: [String: [String]], chosenAmid: [String: Set<String>]) {
         let carried = sourceNumbers()
         var tables: [(name: String, columns: [KeyColumn])] = []
+        var chosenAmid: [String: Set<String>] = [:]
         for join in destination.joinTables where !join.isReflexive {
             let named = Name(join.owner, join.relationship)
             let inverse = Name(join.inverseOwner, join.inverse)
             let ownerKey = keyColumn(inverse, pointingTo: join.owner, blind: join.ownerColumn, carried)
             let destinationKey = keyColumn(
                 named, pointingTo: join.inverseOwner, blind: join.destinationColumn, carried)
-            if isTurned(named, inverse) {
+            let before = origin(of: named, inverse)
+            if named.entity == inverse.entity, let before, before.isTurned {
                 tables.append((table(inverse), [destinationKey, ownerKey]))
             } else {
                 tables.append((table(named), [ownerKey, destinationKey]))
             }
+            if let last = tables.last { chosenAmid[last.name] = before?.table.chosenAmid ?? [] }
         }
         let names = numbered(tables.flatMap(\.columns))
-        return Dictionary(
+        let columns = Dictionary(
             tables.map { table in (table.name, table.columns.compactMap { names[$0.relationship] }) },
             uniquingKeysWith: { first, _ in first })
+        return (columns, chosenAmid)
     }
 
     private func table(_ relationship: Name) -> String {
@@ -106,20 +103,22 @@ private struct JoinTableCarrier {
             blind: SchemaNames.clashNumber(of: blind, base: base) ?? 0)
     }
 
-    /// A pair inside one entity may be named by either side: the source's choice stays.
-    private func isTurned(_ named: Name, _ inverse: Name) -> Bool {
-        guard named.entity == inverse.entity, let first = counterpart(named), let second = counterpart(inverse) else {
-            return false
+    /// The source's join table of the same links, with whether the other side names it there. What an earlier step has
+    /// guessed is none: it would only hide that nobody knows.
+    private func origin(of named: Name, _ inverse: Name) -> (table: JoinTable, isTurned: Bool)? {
+        guard let first = counterpart(named), let second = counterpart(inverse) else { return nil }
+        for join in source.joinTables where !join.chosenAmid.isEmpty {
+            let ends = [Name(join.owner, join.relationship), Name(join.inverseOwner, join.inverse)]
+            if ends == [first, second] { return (join, false) }
+            if ends == [second, first] { return (join, true) }
         }
-        return source.joinTables.contains {
-            Name($0.owner, $0.relationship) == second && Name($0.inverseOwner, $0.inverse) == first
-        }
+        return nil
     }
 
     /// Clash numbers of the source's key columns, by the relationship that each is named for.
     private func sourceNumbers() -> [Name: Int] {
         var result: [Name: Int] = [:]
-        for join in source.joinTables where !join.isReflexive {
+        for join in source.joinTables where !join.isReflexive && !join.chosenAmid.isEmpty {
             for (relationship, entity, column) in [
                 (Name(join.inverseOwner, join.inverse), join.owner, join.ownerColumn),
                 (Name(join.owner, join.relationship), join.inverseOwner, join.destinationColumn),

@@ -66,6 +66,17 @@ struct LayoutModel {
         inverses[id].map { ($0, relationship($0)) }
     }
 
+    /// Names of everything that the entity declares and inherits: what Core Data's dictionary of it holds.
+    func propertyNames(of entity: Int) -> Set<String> {
+        var names: Set<String> = []
+        for ancestor in lineages[entity].map({ entities[$0] }) {
+            names.formUnion(ancestor.attributes.map(\.name))
+            names.formUnion(ancestor.relationships.map(\.name))
+            names.formUnion(ancestor.fetchedProperties.map(\.name))
+        }
+        return names
+    }
+
     /// The relationship that `entity` declares or inherits under this name.
     func relationship(named name: String, of entity: Int) -> RelationshipID? {
         for ancestor in lineages[entity].reversed() {

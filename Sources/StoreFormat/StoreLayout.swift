@@ -14,8 +14,10 @@ package struct StoreLayout: Sendable {
     package let tables: [EntityTable]
     /// In the order in which Core Data creates them (by owner's Z_ENT, then its property order).
     package let joinTables: [JoinTable]
-    /// What could not be derived from the model and was guessed: one sentence each, for the plan's warnings.
-    package let undecidable: [String]
+    /// What the model leaves open and no store settles, for the plan's warnings.
+    package let undecidable: [OpenName]
+    /// Order keys whose place among those of their table no store has shown.
+    let newOrderKeys: Set<LayoutHints.RelationshipName>
 
     /// Z_ENT by entity name.
     package let entityNumbers: [String: Int]
@@ -31,7 +33,7 @@ package struct StoreLayout: Sendable {
 
     package init(
         model: ManagedObjectModel, frameworkVersion: Int, entities: [String], tables: [EntityTable],
-        joinTables: [JoinTable], undecidable: [String]
+        joinTables: [JoinTable], undecidable: [OpenName], newOrderKeys: Set<LayoutHints.RelationshipName> = []
     ) {
         self.model = model
         self.frameworkVersion = frameworkVersion
@@ -39,6 +41,7 @@ package struct StoreLayout: Sendable {
         self.tables = tables
         self.joinTables = joinTables
         self.undecidable = undecidable
+        self.newOrderKeys = newOrderKeys
         entityNumbers = Dictionary(zip(entities, 1...), uniquingKeysWith: { first, _ in first })
         tablesByRoot = Dictionary(zip(tables.map(\.rootEntity), 0...), uniquingKeysWith: { first, _ in first })
         var columns: [ColumnRole: TableColumn] = [:]
@@ -123,10 +126,14 @@ package struct JoinTable: Hashable, Sendable {
     package let ownerOrderColumn: String?
     /// `Z_FOK_…` giving the destination's place in the owner's ordered relationship; nil where it isn't ordered.
     package let destinationOrderColumn: String?
+    /// Names of all properties that the entity had when Core Data chose the name and the columns' clash numbers, where
+    /// the model leaves a choice; empty where no store has shown what it chose.
+    package let chosenAmid: Set<String>
 
     package init(
         name: String, owner: String, relationship: String, inverseOwner: String, inverse: String, ownerColumn: String,
-        destinationColumn: String, ownerOrderColumn: String?, destinationOrderColumn: String?
+        destinationColumn: String, ownerOrderColumn: String?, destinationOrderColumn: String?,
+        chosenAmid: Set<String> = []
     ) {
         self.name = name
         self.owner = owner
@@ -137,22 +144,21 @@ package struct JoinTable: Hashable, Sendable {
         self.destinationColumn = destinationColumn
         self.ownerOrderColumn = ownerOrderColumn
         self.destinationOrderColumn = destinationOrderColumn
+        self.chosenAmid = chosenAmid
     }
 
     package var isReflexive: Bool { owner == inverseOwner && relationship == inverse }
+
+    /// Both ends belong to one entity: either may name the table (store-format.md §5.3).
+    package var isPairInOneEntity: Bool { owner == inverseOwner && relationship != inverse }
 }
 
-/// What a model doesn't settle about its layout, taken from a real store (store-format.md §5.3).
-package struct LayoutHints: Hashable, Sendable {
-    /// Join tables by name: the two key columns in declared order.
-    package var joinTables: [String: [String]]
-    /// The `Z_FOK_…` columns of an entity table in declared order, by table name.
-    package var orderColumns: [String: [String]]
-
-    package init(joinTables: [String: [String]] = [:], orderColumns: [String: [String]] = [:]) {
-        self.joinTables = joinTables
-        self.orderColumns = orderColumns
-    }
+/// A name that the model leaves open (store-format.md §5.3): what is written, and what else it may be.
+package struct OpenName: Hashable, Sendable {
+    /// A sentence without its full stop.
+    package let message: String
+    /// The names that the table may have, the written one first; empty where columns' numbers are open.
+    package let tables: [String]
 }
 
 /// One statement of a fresh store, in Core Data's text.

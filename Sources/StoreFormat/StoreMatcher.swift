@@ -149,7 +149,7 @@ extension StoreMatcher {
         return JoinTable(
             name: real.name, owner: join.owner, relationship: join.relationship, inverseOwner: join.inverseOwner,
             inverse: join.inverse, ownerColumn: real.columns[first].name, destinationColumn: real.columns[second].name,
-            ownerOrderColumn: orders[0], destinationOrderColumn: orders[1])
+            ownerOrderColumn: orders[0], destinationOrderColumn: orders[1], chosenAmid: join.chosenAmid)
     }
 
     /// Places of the two key columns; an exact name is preferred to one with a clash number.
@@ -184,7 +184,7 @@ extension JoinTable {
         JoinTable(
             name: SchemaNames.join(numbers[inverseOwner] ?? 0, inverse), owner: inverseOwner, relationship: inverse,
             inverseOwner: owner, inverse: relationship, ownerColumn: destinationColumn, destinationColumn: ownerColumn,
-            ownerOrderColumn: destinationOrderColumn, destinationOrderColumn: ownerOrderColumn)
+            ownerOrderColumn: destinationOrderColumn, destinationOrderColumn: ownerOrderColumn, chosenAmid: chosenAmid)
     }
 }
 

@@ -75,6 +75,9 @@ struct RecoveryPlanTests {
             $0.badRows = .quarantine
             $0.rejects = $0.store + ".rejects"
         },
+        Change(name: "a name of a join table", says: "--join-table: was “”, is “Z_1AUTHORS”") {
+            $0.joinTables = ["z_1authors"]
+        },
         Change(name: "a key map", says: "--key-map") { $0.keyMap = $0.store + ".keys" },
         Change(name: "an edited model", says: "the passes of V1") { request in
             let path = request.models + "/V2.xcdatamodel/contents"

@@ -23,8 +23,14 @@ final class Scenario {
 
     /// The versions are called V1, V2, …; `rows` is SQL that fills the tables of the first, and whatever else belongs to
     /// the store.
-    init(
+    convenience init(
         _ versions: String..., framework: Int = 1509, history: Bool = false, wal: Bool = false, rows: String = ""
+    ) throws {
+        try self.init(versions: versions, framework: framework, history: history, wal: wal, rows: rows)
+    }
+
+    init(
+        versions: [String], framework: Int = 1509, history: Bool = false, wal: Bool = false, rows: String = ""
     ) throws {
         folder =
             FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
@@ -43,11 +49,28 @@ final class Scenario {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
+    /// Without models: a store of one that is elsewhere.
+    init(model: ManagedObjectModel, framework: Int = 1509, rows: String) throws {
+        folder =
+            FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+            .appending(path: "causeway-engine-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try Self.makeStore(at: store, model: model, framework: framework, rows: rows)
+    }
+
     static func makeStore(
         at path: String, model text: String, framework: Int = 1509, history: Bool = false, wal: Bool = false,
         rows: String = ""
     ) throws {
-        let model = try ModelReader.model(source: Array(text.utf8))
+        try makeStore(
+            at: path, model: ModelReader.model(source: Array(text.utf8)), framework: framework, history: history,
+            wal: wal, rows: rows)
+    }
+
+    static func makeStore(
+        at path: String, model: ManagedObjectModel, framework: Int, history: Bool = false, wal: Bool = false,
+        rows: String
+    ) throws {
         let layout = try StoreLayout(model: model, frameworkVersion: framework, hints: LayoutHints())
         let connection = try Connection(path: path, mode: .create, hardening: .own)
         let statements = try layout.statements()

@@ -10,10 +10,11 @@ struct LossReportTests {
     private func losses(_ from: String, _ to: String) throws -> [String] {
         let source = try ModelReader.model(source: Array(from.utf8))
         let destination = try ModelReader.model(source: Array(to.utf8))
+        let mapping = try MappingInference.infer(from: source, to: destination)
         return try StepPlanner(
-            versions: ["V1", "V2"], firstStep: 0,
-            mapping: try MappingInference.infer(from: source, to: destination), destination: destination,
-            frameworkVersion: 1509,
+            versions: ["V1", "V2"], firstStep: 0, mapping: mapping,
+            steps: [InferredStep(mapping: mapping, source: source, destination: destination)],
+            destination: destination, frameworkVersion: 1509,
             source: try StoreLayout(model: source, frameworkVersion: 1509, hints: LayoutHints()), schema: nil,
             appObjects: [], hasHistory: false, fillsTables: true, template: nil
         ).plan().losses

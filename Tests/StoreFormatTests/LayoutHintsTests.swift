@@ -37,7 +37,69 @@ import Testing
         let layout = try StoreLayout(model: destination, frameworkVersion: 1509, hints: hints)
         #expect(layout.joinTables.map(\.name) == [isTurned ? "Z_2FANS" : "Z_2LIKES"])
         #expect(layout.joinTables.map(\.ownerColumn) == [isTurned ? "Z_2LIKES" : "Z_2FANS"])
-        #expect(layout.undecidable.isEmpty)
+        let names = ["Z_2LIKES", "Z_2FANS"]
+        #expect(layout.undecidable.map(\.tables) == [isTurned ? names.reversed() : names], "likedBy is gone")
+    }
+
+    /// The layout of a store of `source`, carried to `destination`; properties keep their names.
+    private func carried(_ source: StoreLayout, to destination: String) throws -> StoreLayout {
+        let model = try TestModels.model(destination)
+        let hints = try LayoutHints(carrying: source, to: model, frameworkVersion: 1509) { name in
+            source.model.relationship(name.relationship, of: name.entity) == nil ? nil : name
+        }
+        return try StoreLayout(model: model, frameworkVersion: 1509, hints: hints)
+    }
+
+    @Test("a kept name is said to be doubtful where the set of properties changed, however many steps ago")
+    func doubtfulName() throws {
+        func user(_ extra: String) -> String {
+            pair("User", "likes", "likedBy").replacing("</entity>", with: extra + "</entity>")
+        }
+        let seen = try TestModels.layout(
+            user(""), hints: LayoutHints(joinTables: ["Z_1LIKES": ["Z_1LIKEDBY", "Z_1LIKES"]]))
+        let name = "<attribute name=\"name\" attributeType=\"String\" optional=\"YES\"/>"
+        let transient = name.replacing("optional", with: "transient=\"YES\" optional")
+        let mandatory = name.replacing("optional=\"YES\"", with: "optional=\"NO\"")
+        #expect(try carried(seen, to: user("")).undecidable.isEmpty)
+        #expect(try carried(seen, to: user("") + "<entity name=\"Zoo\"/>").undecidable.isEmpty)
+        for grown in [name, transient] {
+            let layout = try carried(seen, to: user(grown))
+            #expect(layout.joinTables.map(\.name) == ["Z_1LIKES"])
+            #expect(layout.undecidable.map(\.tables) == [["Z_1LIKES", "Z_1LIKEDBY"]])
+            #expect(layout.undecidable.first?.message.contains("the properties of User have changed") == true)
+            #expect(try carried(layout, to: user(grown)).undecidable.count == 1, "no store has shown it since")
+            #expect(try carried(layout, to: user("")).undecidable.isEmpty, "the name was chosen for these properties")
+        }
+        let named = try TestModels.layout(
+            user(name), hints: LayoutHints(joinTables: ["Z_1LIKES": ["Z_1LIKEDBY", "Z_1LIKES"]]))
+        #expect(try carried(named, to: user(mandatory)).undecidable.isEmpty)
+    }
+
+    @Test(
+        "what a step has guessed isn't kept by the next: a pair that is new on the way is guessed for its last version")
+    func guessIsNotCarried() throws {
+        let first = try carried(try TestModels.layout("<entity name=\"User\"/>"), to: pair("User", "likes", "likedBy"))
+        #expect(first.joinTables.map(\.chosenAmid) == [[]])
+        #expect(first.undecidable.first?.message.contains("a guess") == true)
+        let last = pair("User", "likes", "likedBy").replacing(
+            "</entity>", with: "<attribute name=\"name\" attributeType=\"String\"/></entity>")
+        let stepwise = try carried(first, to: last)
+        #expect(stepwise.joinTables == (try TestModels.layout(last)).joinTables)
+        #expect(stepwise.undecidable.first?.message.contains("a guess") == true)
+    }
+
+    @Test("a name that was seen is taken, with the columns in its own order", arguments: ["Z_1LIKES", "Z_1LIKEDBY"])
+    func seenName(name: String) throws {
+        let model = try TestModels.model(pair("User", "likes", "likedBy"))
+        for hints in [LayoutHints(), LayoutHints(joinTables: ["Z_1LIKES": ["Z_1LIKEDBY", "Z_1LIKES"]])] {
+            let layout = try StoreLayout(model: model, frameworkVersion: 1509, hints: hints, joinTables: [name])
+            #expect(layout.undecidable.isEmpty)
+            #expect(layout.joinTables.map(\.name) == [name])
+            #expect(layout.joinTables.map(\.destinationColumn) == [name])
+            #expect(layout.joinTables.map(\.ownerColumn) == [name == "Z_1LIKES" ? "Z_1LIKEDBY" : "Z_1LIKES"])
+        }
+        let blind = try StoreLayout(model: model, frameworkVersion: 1509)
+        #expect(Set(blind.possibleJoinTableNames.flatMap(\.names)) == ["Z_1LIKES", "Z_1LIKEDBY"])
     }
 
     @Test("clash numbers are carried; a gap closes and a new relationship comes last")
@@ -70,7 +132,8 @@ import Testing
         let layout = try StoreLayout(model: destination, frameworkVersion: 1509, hints: carried)
         let columns = Dictionary(uniqueKeysWithValues: layout.joinTables.map { ($0.relationship, $0.ownerColumn) })
         #expect(columns == ["two": "Z_1IN", "one": "Z_1IN1", "zero": "Z_1IN2"])
-        #expect(layout.undecidable.isEmpty)
+        #expect(layout.undecidable.map(\.tables) == [[]], "zero for three")
+        #expect(layout.undecidable.first?.message.contains("Z_1IN1 of Z_1ONE") == true)
     }
 
     @Test("order keys keep the source's order")

@@ -15,7 +15,7 @@ import Testing
     @Test("a fresh store binds to the layout that made it")
     func fresh() throws {
         let binding = try bind("SELECT 1")
-        let expected = try TestModels.layout(TestModels.library)
+        let expected = try TestModels.layout(TestModels.library, hints: LayoutHints(binding.schema))
         #expect(binding.layout.tables == expected.tables)
         #expect(binding.layout.joinTables == expected.joinTables)
         #expect(binding.schema.isFresh)

@@ -43,6 +43,9 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
             Part(name: "the path", value: prepared.path.joined(separator: " → ")),
             Part(name: "the framework version", value: String(prepared.frameworkVersion)),
             Part(name: "--on-violation", value: "\(request.violations)"),
+            Part(
+                name: "--join-table",
+                value: Set(request.joinTables.map { $0.uppercased() }).sorted().joined(separator: ", ")),
             Part(name: "--bad-rows", value: request.badRows.rawValue),
             Part(name: "--rejects", value: request.rejects ?? ""),
             Part(name: "--key-map", value: request.keyMap ?? ""),

@@ -1,0 +1,93 @@
+import CausewayEngine
+import CausewayModel
+import CausewayStoreFormat
+import Foundation
+import Testing
+
+/// `--no-fuse` is the reference: every cell of every table, also those that belong to no attribute of their row's entity,
+/// keys that were given out, metadata and names.
+@Suite("Steps that run as one give every cell that single steps give")
+struct FusedCellsTests {
+    /// What differs, or that only one of the two was refused.
+    static func differences(
+        _ scenario: Scenario, models: String? = nil, to target: String, framework: Int? = nil
+    ) throws -> [String] {
+        let results: [Result<String, any Error>] = [true, false].map { fuses in
+            Result {
+                var request = scenario.request(to: target, fuses: fuses, jobs: 1)
+                request.frameworkVersion = framework
+                if let models { request.models = models }
+                return try EngineRun.output(request, as: "fused-\(fuses).sqlite")
+            }
+        }
+        switch (results[0], results[1]) {
+        case (.success(let fused), .success(let single)):
+            let (a, b) = (try Database.dump(fused), try Database.dump(single))
+            if a.count != b.count { return ["\(a.count) lines, \(b.count) lines"] }
+            return zip(a, b).filter { $0 != $1 }.map { "fused: \($0)\nsingle: \($1)" }
+        case (.failure(let a), .failure(let b)):
+            // What a plan can't have is refused either way; rows are never the reason here.
+            let kinds = [a, b].map { ($0 as? EngineError)?.kind }
+            return kinds == [.plan, .plan] ? [] : ["fused: \(a)\nsingle: \(b)"]
+        case (.failure(let error), .success): return ["fused: \(error)"]
+        case (.success, .failure(let error)): return ["single: \(error)"]
+        }
+    }
+
+    /// More of them for a longer search: `CAUSEWAY_HISTORIES=1000-2000`.
+    static let seeds: [Int] = {
+        let bounds = ProcessInfo.processInfo.environment["CAUSEWAY_HISTORIES"]?.split(separator: "-").compactMap {
+            Int($0)
+        }
+        guard let bounds, bounds.count == 2 else { return Array(0..<24) }
+        return Array(bounds[0]...bounds[1])
+    }()
+
+    @Test("on random histories with hierarchies", arguments: seeds)
+    func random(seed: Int) throws {
+        var random = Seeded(seed)
+        let versions = try RandomModel.history(5, &random)
+        let framework = seed % 2 == 0 ? 1509 : 866
+        let layout = try StoreLayout(
+            model: try ModelReader.model(source: Array(versions[0].utf8)), frameworkVersion: framework)
+        var rows = RandomRows(layout)
+        let scenario = try Scenario(versions: versions, framework: framework, rows: rows.statements(6, &random))
+        let found = try Self.differences(scenario, to: "V5")
+        #expect(found.isEmpty, "\(versions.joined(separator: "\n"))")
+    }
+
+    /// A stretch of a real app's history.
+    struct Stretch: CustomTestStringConvertible, Sendable {
+        let models: String
+        let versions: Range<Int>
+        var testDescription: String { "\(URL(filePath: models).lastPathComponent) \(versions)" }
+    }
+
+    static let shared = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../shared/stores")
+        .standardizedFileURL.path
+    static let wire = "wire/zmessaging.xcdatamodeld"
+    static let stretches: [Stretch] = {
+        let isThorough = ProcessInfo.processInfo.environment["CAUSEWAY_EVERY_PAIR"] != nil
+        return stride(from: 0, to: 84, by: isThorough ? 5 : 21).map {
+            Stretch(models: Self.wire, versions: $0..<($0 + 7))
+        }
+    }()
+
+    @Test(
+        "on real histories, with something in every cell",
+        .enabled(if: FileManager.default.fileExists(atPath: shared), "shared/stores is missing"), arguments: stretches)
+    func real(_ stretch: Stretch) throws {
+        let history = try ModelHistory(reading: Self.shared + "/" + stretch.models, edges: [:])
+        let versions = Array(history.versions[stretch.versions.clamped(to: history.versions.indices)])
+        let first = try #require(versions.first)
+        let layout = try StoreLayout(model: first.model, frameworkVersion: 1509)
+        for seed in 0..<2 {
+            var (random, rows) = (Seeded(seed), RandomRows(layout))
+            let scenario = try Scenario(model: first.model, rows: rows.statements(20, &random))
+            let target = try #require(versions.last?.name)
+            let found = try Self.differences(scenario, models: history.path, to: target, framework: 1509 - seed * 643)
+            #expect(found.isEmpty)
+            #expect(FileManager.default.fileExists(atPath: scenario.folder + "/fused-true.sqlite"))
+        }
+    }
+}
