@@ -38,7 +38,7 @@ struct ForeignCells {
     private let steps: [Step]
     private let fillsTables: Bool
 
-    /// - Parameter fillsTables: whether Core Data would add columns in place.
+    /// `fillsTables`: whether Core Data would add columns in place.
     init(_ steps: [InferredStep], fillsTables: Bool) {
         self.steps = steps.map(Step.init)
         self.fillsTables = fillsTables
@@ -50,6 +50,7 @@ struct ForeignCells {
     ///   - path: the attribute in the last version; `composite.leaf` for a composite's leaf.
     ///   - owner: the entity that declares it, which the row's entity isn't a kind of.
     ///   - entity: the row's entity in the first version.
+    /// - Returns: what the first version's row, or a step on the way, puts there.
     func origin(of path: String, declaredBy owner: String, inRowsOf entity: String) -> Origin {
         var (path, owner) = (path, owner)
         for (step, entity) in zip(steps, line(from: entity)).reversed() {

@@ -32,9 +32,9 @@ package struct LayoutHints: Hashable, Sendable {
 }
 
 extension StoreLayout {
-    /// As `init(model:frameworkVersion:hints:)`, with join tables named as they were seen in a store of the model.
-    ///
-    /// - Parameter joinTables: names in capitals, each one that a table of the layout may have; others count nothing.
+    /// As `init(model:frameworkVersion:hints:)`, with join tables named as they were seen in a store of the model:
+    /// `joinTables` are names in capitals, each one that a table of the layout may have; others count nothing. Throws as
+    /// that does.
     package init(
         model: ManagedObjectModel, frameworkVersion: Int, hints: LayoutHints, joinTables: [String]
     ) throws(StoreFormatError) {

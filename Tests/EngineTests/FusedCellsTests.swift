@@ -56,6 +56,67 @@ struct FusedCellsTests {
         #expect(found.isEmpty, "\(versions.joined(separator: "\n"))")
     }
 
+    struct Case: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let versions: [String]
+        let rows: String
+        let query: String
+        let expected: [String]
+    }
+
+    private static func beasts(_ beast: String = "", _ subentities: String...) -> String {
+        model(entity("Beast", attribute("sound"), beast), subentities.joined())
+    }
+
+    private static func kind(_ name: String, _ properties: String = "") -> String {
+        entity(name, parent: "Beast", properties)
+    }
+
+    private static let size = attribute("size", "Integer 16", default: "5")
+
+    static let cases = [
+        Case(
+            testDescription: "an attribute goes up, and down again",
+            versions: [
+                beasts("", kind("Cat", size), kind("Dog")), beasts(size, kind("Cat"), kind("Dog")),
+                beasts("", kind("Cat", size), kind("Dog")),
+            ],
+            rows: "INSERT INTO ZBEAST (Z_PK, Z_ENT, Z_OPT, ZSIZE) VALUES (1, 2, 1, 8), (2, 3, 1, 9);",
+            query: "SELECT Z_PK, ZSIZE FROM ZBEAST ORDER BY 1", expected: ["1|8", "2|NULL"]),
+        Case(
+            testDescription: "an added attribute becomes mandatory",
+            versions: [
+                beasts("", kind("Cat"), kind("Dog")),
+                beasts("", kind("Cat", attribute("size", "Integer 16")), kind("Dog")),
+                beasts("", kind("Cat", attribute("size", "Integer 16", optional: false, default: "5")), kind("Dog")),
+            ],
+            rows: "INSERT INTO ZBEAST (Z_PK, Z_ENT, Z_OPT) VALUES (1, 2, 1), (2, 3, 1);",
+            query: "SELECT Z_PK, ZSIZE FROM ZBEAST ORDER BY 1", expected: ["1|5", "2|NULL"]),
+        Case(
+            testDescription: "an entity that comes on the way gains an attribute with a default",
+            versions: [
+                beasts("", kind("Dog")), beasts("", kind("Cat"), kind("Dog")),
+                beasts("", kind("Cat", size), kind("Dog")),
+            ],
+            rows: "INSERT INTO ZBEAST (Z_PK, Z_ENT, Z_OPT) VALUES (1, 1, 1), (2, 2, 1);",
+            query: "SELECT Z_PK, ZSIZE FROM ZBEAST ORDER BY 1", expected: ["1|5", "2|5"]),
+        Case(
+            testDescription: "an entity that comes on the way leaves its hierarchy",
+            versions: [beasts(), beasts("", kind("Cat")), model(entity("Beast", attribute("sound")), entity("Cat"))],
+            rows: """
+                INSERT INTO ZBEAST (Z_PK, Z_ENT, Z_OPT) VALUES (1, 1, 1);
+                UPDATE Z_PRIMARYKEY SET Z_MAX = 100;
+                """,
+            query: "SELECT Z_NAME, Z_MAX FROM Z_PRIMARYKEY ORDER BY 1", expected: ["'Beast'|100", "'Cat'|100"]),
+    ]
+
+    @Test("where one step undoes or completes what another has done", arguments: cases)
+    func small(_ example: Case) throws {
+        let scenario = try Scenario(versions: example.versions, rows: example.rows)
+        #expect(try Self.differences(scenario, to: "V3") == [])
+        #expect(try Database.rows(example.query, in: scenario.folder + "/fused-true.sqlite") == example.expected)
+    }
+
     /// A stretch of a real app's history.
     struct Stretch: CustomTestStringConvertible, Sendable {
         let models: String
