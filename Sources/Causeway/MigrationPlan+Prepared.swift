@@ -30,6 +30,7 @@ extension MigrationPlan.Step {
     init(_ step: StepPlan, diskBytes: Int, rows: [Int]?, objectRows: [Int]?, handlers: [StageHandler]) {
         versions = step.versions
         self.diskBytes = diskBytes
+        conversions = step.mapping.conversions.map { "\(step.version(ofStep: $0.step)): \($0)" }
         losses = step.losses
         var passes = step.passes.enumerated().map { index, pass in
             MigrationPlan.Pass(pass, rows: rows?[index])

@@ -34,6 +34,9 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
         public var diskBytes: Int
         /// The passes in the order of their execution.
         public var passes: [Pass]
+        /// Attributes whose numeric type changes and whose values are converted, each as
+        /// `V2: Thing.count: Integer 32 → Integer 64` with the version that changes it.
+        public var conversions: [String]
         /// What is lost: dropped entities, attributes and links, a sentence each.
         public var losses: [String]
         /// Statements of the new store's schema in the order of their execution.

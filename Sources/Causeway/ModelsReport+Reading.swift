@@ -101,7 +101,7 @@ extension ModelsReport.Step {
     init(from: String, to: String, _ history: ModelHistory) {
         self.init(
             from: from, to: to, isEqual: false, isInferable: false, refusals: [], addedEntities: [],
-            removedEntities: [], renamedEntities: [], changedEntities: [], error: nil)
+            removedEntities: [], renamedEntities: [], changedEntities: [], conversions: [], error: nil)
         guard let source = history.versions.first(where: { $0.name == from }),
             let destination = history.versions.first(where: { $0.name == to })
         else {
@@ -120,6 +120,7 @@ extension ModelsReport.Step {
     }
 
     private mutating func take(_ mapping: MappingModel) {
+        conversions = mapping.conversions.map(\.description)
         for entity in mapping.entityMappings {
             switch (entity.source, entity.destination) {
             case (nil, let to?): addedEntities.append(to)

@@ -63,6 +63,9 @@ public struct ModelsReport: Hashable, Codable, Sendable {
         public var renamedEntities: [Renaming]
         /// Entities with the same name and another hash.
         public var changedEntities: [String]
+        /// Attributes whose numeric type changes and whose values are converted:
+        /// `Thing.count: Integer 32 → Integer 64`.
+        public var conversions: [String]
         /// Why the step can't be judged: one of its versions can't be read.
         public var error: String?
     }

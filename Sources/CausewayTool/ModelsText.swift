@@ -82,5 +82,6 @@ struct ModelsText {
             ("added", step.addedEntities), ("removed", step.removedEntities), ("renamed", renamed),
             ("changed", step.changedEntities),
         ].filter { !$0.1.isEmpty }.map { "\($0.0.padded(to: 9))\($0.1.joined(separator: ", "))" }
+            + step.conversions.map { "converted \($0)" }
     }
 }

@@ -25,7 +25,8 @@ struct PlanText {
                 "Step \(index + 1) of \(plan.steps.count): \(step.versions.joined(separator: " → ")), "
                     + "\(Figures.bytes(step.diskBytes)) of disk",
             ]
-            lines += passes(step) + step.passes.compactMap(\.mapping).flatMap(Self.mapping) + Self.losses(step)
+            lines += passes(step) + step.passes.compactMap(\.mapping).flatMap(Self.mapping) + Self.conversions(step)
+                + Self.losses(step)
             if showsSQL { lines += statements(step) }
         }
         return lines + Self.warnings(plan)
@@ -36,6 +37,10 @@ struct PlanText {
         plan.steps.flatMap { step in
             step.losses.map { "lost in \(step.versions.joined(separator: " → ")): \($0)" }
         } + plan.warnings.map { "warning: \($0)" }
+    }
+
+    private static func conversions(_ step: MigrationPlan.Step) -> [String] {
+        step.conversions.isEmpty ? [] : ["  Converted:"] + step.conversions.map { "  - \($0)" }
     }
 
     private static func losses(_ step: MigrationPlan.Step) -> [String] {

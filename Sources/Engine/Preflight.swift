@@ -49,6 +49,7 @@ struct Preflight {
         do {
             findings += try entityNumbers()
             findings += try obligations()
+            findings += try numbers()
         } catch {
             throw EngineError(error, during: "\(source.location.path): the check of the rows")
         }

@@ -31,7 +31,8 @@ package struct InferenceError: Error, Hashable, Sendable, CustomStringConvertibl
 
     /// The kinds of change that stop inference.
     package enum Reason: Hashable, Sendable {
-        case attributeTypeChanged(from: String, to: String)
+        /// `expression` converts the values in a mapping model; nil where the language has none that does.
+        case attributeTypeChanged(from: String, to: String, expression: String?)
         case attributeBecameRelationship
         case relationshipBecameAttribute
         case ambiguousRenaming(source: String, claimants: [String])
@@ -41,10 +42,11 @@ package struct InferenceError: Error, Hashable, Sendable, CustomStringConvertibl
 
         var explanation: String {
             switch self {
-            case .attributeTypeChanged(let from, let to):
+            case .attributeTypeChanged(let from, let to, let expression):
                 """
-                source and destination attribute types are incompatible (\(from) → \(to)); add a new attribute with \
-                another name, or convert the values with a mapping model
+                source and destination attribute types are incompatible (\(from) → \(to)); convert the values in a \
+                mapping model \(expression.map { "with \($0)" } ?? "whose policy does it"), or add a new attribute with \
+                another name
                 """
             case .attributeBecameRelationship:
                 "was an attribute and is now a relationship; give it another name, or use a mapping model"

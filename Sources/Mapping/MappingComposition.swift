@@ -5,8 +5,9 @@ extension MappingModel {
     ///
     /// - Returns: nil where the pair can't run as one: the links of one relationship change their cardinality or order in
     ///   both (what the first change drops, the second must not see), they do so in one and the other removes entities
-    ///   (which of several links is the first depends on the rows that are there), or the second carries a derived
-    ///   attribute that the first computes from complete rows.
+    ///   (which of several links is the first depends on the rows that are there), the second carries a derived
+    ///   attribute that the first computes from complete rows, or it converts a default of the first that its type can't
+    ///   hold (whether a row has it, the rows say).
     package func composed(with next: MappingModel) -> MappingModel? {
         if (changesForms && next.removesEntities) || (removesEntities && next.changesForms) { return nil }
         var byMiddle: [String: [EntityMapping]] = [:]
@@ -34,7 +35,7 @@ extension MappingModel {
             result.append(
                 EntityMapping(
                     name: "IEM_Remove_\(source)", kind: .remove, source: source, destination: nil,
-                    obligations: mapping.obligations))
+                    obligations: mapping.obligations, conversions: mapping.conversions))
         }
         return MappingModel(entityMappings: result)
     }
@@ -51,7 +52,7 @@ extension MappingModel {
 extension EntityMapping {
     fileprivate func carriesDerived(from first: EntityMapping) -> Bool {
         attributes.contains {
-            guard case .carried(let middle, _) = $0.value else { return false }
+            guard case .carried(let middle, _, _) = $0.value else { return false }
             return first.attribute(middle)?.value == .derived
         }
     }
@@ -70,7 +71,8 @@ extension EntityMapping {
 
     /// nil where the two can't run as one.
     fileprivate func composed(after first: EntityMapping, all: [String: [EntityMapping]]) -> EntityMapping? {
-        guard !carriesDerived(from: first), let source = first.source,
+        guard !carriesDerived(from: first), conversions.allSatisfy({ $0.convertsDefault(of: first) }),
+            let source = first.source,
             let relationships = composedRelationships(after: first, all: all)
         else { return nil }
         let isCopy = first.kind == .copy && kind == .copy
@@ -78,7 +80,8 @@ extension EntityMapping {
             name: isCopy ? "IEM_Copy_\(source)" : "IEM_Transform_\(source)", kind: isCopy ? .copy : .transform,
             source: source, destination: destination, attributes: attributes.map { $0.composed(after: first) },
             relationships: relationships,
-            obligations: first.obligations + obligations.compactMap { $0.traced(through: first) })
+            obligations: first.obligations + obligations.compactMap { $0.traced(through: first) },
+            conversions: first.conversions + conversions.compactMap { $0.traced(through: first) })
     }
 
     private func composedRelationships(
@@ -111,17 +114,19 @@ extension EntityMapping {
 extension AttributeMapping {
     /// What this mapping, applied to the result of `first`, does to a row of `first`'s source.
     fileprivate func composed(after first: EntityMapping) -> AttributeMapping {
-        guard case .carried(let middle, let replacement) = value, let earlier = first.attribute(middle) else {
-            return self
-        }
+        guard case .carried(let middle, let replacement, let conversion) = value,
+            let earlier = first.attribute(middle)
+        else { return self }
         switch earlier.value {
-        case .carried(let source, let earlierReplacement):
+        case .carried(let source, let earlierReplacement, let earlierConversion):
             return AttributeMapping(
                 destination: destination,
-                value: .carried(from: source, nilReplacement: earlierReplacement ?? replacement))
+                value: .carried(
+                    from: source, nilReplacement: earlierReplacement.converted(by: conversion) ?? replacement,
+                    conversion: earlierConversion.followed(by: conversion)))
         case .constant(let constant):
             return AttributeMapping(
-                destination: destination, value: .constant(constant.nonNull ?? replacement),
+                destination: destination, value: .constant(constant.converted(by: conversion) ?? replacement),
                 fillsTable: earlier.fillsTable)
         case .derived:
             preconditionFailure("composed(with:) refuses to carry what the first mapping derives")
@@ -135,7 +140,7 @@ extension Obligation {
         guard case .noNulls(let middle) = demand, let earlier = first.attribute(middle) else { return self }
         var result = self
         switch earlier.value {
-        case .carried(let source, nil): result.demand = .noNulls(attribute: source)
+        case .carried(let source, nil, _): result.demand = .noNulls(attribute: source)
         case .constant(let constant) where constant.nonNull == nil: result.demand = .noRows
         case .carried, .constant, .derived: return nil
         }
@@ -143,7 +148,22 @@ extension Obligation {
     }
 }
 
+extension NumericConversion? {
+    package func followed(by next: NumericConversion?) -> NumericConversion? {
+        guard let self, let next else { return self ?? next }
+        return self.followed(by: next)
+    }
+}
+
 extension Constant? {
+    /// nil for NULL.
+    fileprivate func converted(by conversion: NumericConversion?) -> Constant? {
+        nonNull.flatMap { constant in
+            guard let conversion else { return constant }
+            return conversion.applied(to: constant)
+        }
+    }
+
     fileprivate var nonNull: Constant? {
         self == .null ? nil : self
     }

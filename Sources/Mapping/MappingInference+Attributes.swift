@@ -41,8 +41,12 @@ extension MappingInference {
         guard !old.isTransient, old.type != .undefined else {
             return added(attribute, entity: entity, prefix: paths.to)
         }
-        guard old.type == attribute.type else {
-            refuse(.attributeTypeChanged(from: old.type.modelName, to: attribute.type.modelName), entity, to)
+        let conversion = Self.conversion(from: old.type, to: attribute.type)
+        guard old.type == attribute.type || conversion != nil else {
+            refuse(
+                .attributeTypeChanged(
+                    from: old.type.modelName, to: attribute.type.modelName,
+                    expression: ConvertingExpression.text(from, from: old.type, to: attribute.type)), entity, to)
             return []
         }
         if attribute.type == .composite {
@@ -63,11 +67,36 @@ extension MappingInference {
             obligations.append(
                 Obligation(step: step, entity: entity, attribute: to, demand: .noNulls(attribute: from)))
         }
+        if let conversion {
+            conversions.append(
+                AttributeConversion(
+                    step: step, entity: entity, attribute: to, source: from, conversion: conversion))
+        }
         return [
             AttributeMapping(
                 destination: to,
-                value: .carried(from: from, nilReplacement: tightened ? attribute.defaultValue : nil))
+                value: .carried(
+                    from: from, nilReplacement: tightened ? attribute.defaultValue : nil, conversion: conversion))
         ]
+    }
+
+    /// nil where the types are equal, or not both numeric.
+    private static func conversion(from old: AttributeType, to new: AttributeType) -> NumericConversion? {
+        guard old != new, let from = NumericType(old), let to = NumericType(new) else { return nil }
+        return NumericConversion(from: from, to: to)
+    }
+
+    /// Marks the conversions of inherited attributes, which the parent has too.
+    func markInherited(_ mappings: inout [EntityMapping]) {
+        let all = Set(mappings.flatMap { $0.conversions.map { "\($0)" } })
+        for index in mappings.indices where !mappings[index].conversions.isEmpty {
+            guard let parent = destination.entities[mappings[index].destination ?? ""]?.parent else { continue }
+            for place in mappings[index].conversions.indices {
+                var raised = mappings[index].conversions[place]
+                raised.entity = parent
+                mappings[index].conversions[place].isInherited = all.contains("\(raised)")
+            }
+        }
     }
 
     /// An attribute without source: its default in every row, even where it is optional (core-data-migration.md §4).

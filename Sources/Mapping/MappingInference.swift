@@ -17,6 +17,7 @@ package struct MappingInference {
     var refusals: [InferenceError.Refusal] = []
     /// Of the entity mapping that is being made.
     var obligations: [Obligation] = []
+    var conversions: [AttributeConversion] = []
 
     /// Infers the mapping, or says everything that prevents it.
     ///
@@ -68,6 +69,7 @@ package struct MappingInference {
             }
         }
         markTableFills(&mappings)
+        markInherited(&mappings)
         let used = Set(mappings.compactMap(\.source))
         for name in source.entitiesInStoreOrder() where !used.contains(name) {
             mappings.append(EntityMapping(name: "IEM_Remove_\(name)", kind: .remove, source: name, destination: nil))
@@ -81,14 +83,14 @@ package struct MappingInference {
     private mutating func mapped(
         _ name: String, from origin: String, _ hashes: (source: VersionHashes, destination: VersionHashes)
     ) -> EntityMapping {
-        obligations = []
+        (obligations, conversions) = ([], [])
         relationshipMatches[name] = RelationshipMatch(source, origin, destination, name)
         let attributes = attributes(of: name, from: origin)
         let same = origin == name && hashes.source.entities[origin] == hashes.destination.entities[name]
         return EntityMapping(
             name: "IEM_\(same ? "Copy" : "Transform")_\(origin)", kind: same ? .copy : .transform, source: origin,
             destination: name, attributes: attributes, relationships: relationships(of: name, from: origin),
-            obligations: obligations)
+            obligations: obligations, conversions: conversions)
     }
 
     /// The subentity that a destination entity takes in beside its source: it has the destination's own name, while the

@@ -44,10 +44,13 @@ package struct EntityMapping: Hashable, Sendable {
     package var relationships: [RelationshipMapping]
     /// What the source's rows must fulfil; those of attributes and entities that later steps drop stay.
     package var obligations: [Obligation]
+    /// Attributes whose numeric type changes, in the order of the steps; those that later steps drop stay.
+    package var conversions: [AttributeConversion]
 
     package init(
         name: String, kind: Kind, source: String?, destination: String?, attributes: [AttributeMapping] = [],
-        relationships: [RelationshipMapping] = [], obligations: [Obligation] = []
+        relationships: [RelationshipMapping] = [], obligations: [Obligation] = [],
+        conversions: [AttributeConversion] = []
     ) {
         self.name = name
         self.kind = kind
@@ -56,6 +59,7 @@ package struct EntityMapping: Hashable, Sendable {
         self.attributes = attributes
         self.relationships = relationships
         self.obligations = obligations
+        self.conversions = conversions
     }
 
     package func attribute(_ path: String) -> AttributeMapping? {
@@ -70,8 +74,9 @@ package struct EntityMapping: Hashable, Sendable {
 /// Where a destination attribute's value comes from.
 package struct AttributeMapping: Hashable, Sendable {
     package enum Value: Hashable, Sendable {
-        /// The source attribute's value; NULL becomes `nilReplacement` where that is not nil.
-        case carried(from: String, nilReplacement: Constant?)
+        /// The source attribute's value, converted where its type changes; NULL becomes `nilReplacement`, a value of the
+        /// destination's type, where that is not nil.
+        case carried(from: String, nilReplacement: Constant?, conversion: NumericConversion? = nil)
         /// The same value in every row: the default of an added attribute, or NULL.
         case constant(Constant?)
         /// A derived attribute whose derivation is new: computed from the destination's rows after they are written.

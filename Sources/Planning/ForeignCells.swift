@@ -11,10 +11,10 @@ import CausewayModel
 struct ForeignCells {
     enum Origin: Hashable {
         case nothing
-        /// The default of a step that adds the column, in the form of that step's attribute.
-        case constant(Constant?, Attribute?)
-        /// The source's column of an attribute, by the entity that declares it.
-        case column(path: String, declaredBy: String)
+        /// The default of a step that adds the column, in the form of that step's attribute; later steps convert it.
+        case constant(Constant?, Attribute?, NumericConversion?)
+        /// The source's column of an attribute, by the entity that declares it, and what the steps make of its numbers.
+        case column(path: String, declaredBy: String, NumericConversion?)
     }
 
     /// A step with its mappings by the entity at either end.
@@ -53,11 +53,12 @@ struct ForeignCells {
     /// - Returns: what the first version's row, or a step on the way, puts there.
     func origin(of path: String, declaredBy owner: String, inRowsOf entity: String) -> Origin {
         var (path, owner) = (path, owner)
+        var later: NumericConversion?
         for (step, entity) in zip(steps, line(from: entity)).reversed() {
             guard let mapping = step.mappings[owner], let from = mapping.source, let mapped = mapping.attribute(path)
             else { return .nothing }
             switch mapped.value {
-            case .carried(let origin, _):
+            case .carried(let origin, _, let conversion):
                 let model = step.models.source
                 let name = String(origin.prefix { $0 != "." })
                 // A cell that the row's own entity could see holds a value of its own, which goes where its own mapping
@@ -67,13 +68,14 @@ struct ForeignCells {
                     model.attribute(name, of: entity)?.owner != declaring
                 else { return .nothing }
                 (path, owner) = (origin, declaring)
+                later = conversion.followed(by: later)
             case .constant(let constant) where mapped.fillsTable && fillsTables:
-                return .constant(constant, step.models.destination.storedAttribute(path, of: owner))
+                return .constant(constant, step.models.destination.storedAttribute(path, of: owner), later)
             case .constant, .derived:
                 return .nothing
             }
         }
-        return .column(path: path, declaredBy: owner)
+        return .column(path: path, declaredBy: owner, later)
     }
 
     /// The row's entity in each version but the last.

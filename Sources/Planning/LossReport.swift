@@ -14,7 +14,7 @@ struct LossReport {
             }
             let kept = Set(
                 entity.attributes.compactMap { attribute -> String? in
-                    guard case .carried(let origin, _) = attribute.value else { return nil }
+                    guard case .carried(let origin, _, _) = attribute.value else { return nil }
                     return origin
                 })
             let attributes = source.storedAttributes(of: from).filter { !kept.contains($0.path) }

@@ -1,3 +1,4 @@
+package import CausewayMapping
 package import CausewayStoreFormat
 
 /// One pass: the rows of one source statement on their way into one destination table.
@@ -70,6 +71,9 @@ package indirect enum CellRecipe: Sendable {
     case carry(Int)
     /// The source's cell; the literal where it is NULL.
     case carryOr(Int, StoredLiteral)
+    /// The source's number as the types of the conversion keep it; texts and binary data as they are. The literal, where
+    /// there is one, for NULL.
+    case converted(Int, NumericConversion, ifNull: StoredLiteral?)
     case literal(StoredLiteral)
     /// A key that becomes NULL where its target's entity (`entity` holds its Z_ENT) is among the dropped ones.
     case key(Int, entity: Int, dropped: Set<Int>)

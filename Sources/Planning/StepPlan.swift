@@ -38,6 +38,12 @@ extension StepPlan {
     /// Z_ENT by entity name in the store to read.
     package var sourceNumbers: [String: Int] { source.entityNumbers }
 
+    /// The version that a step of the path makes.
+    package func version(ofStep position: Int) -> String {
+        let index = position - firstStep + 1
+        return versions.indices.contains(index) ? versions[index] : versions.last ?? ""
+    }
+
     /// What the next step finds beside the model's tables: the app's own tables and history, as they were; nil where
     /// there is neither.
     package func resultingSchema(after schema: StoreSchema?) -> StoreSchema? {

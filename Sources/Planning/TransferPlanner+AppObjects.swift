@@ -131,8 +131,8 @@ extension CellRecipe {
     /// The result column that the cell comes from, whatever is done to it.
     fileprivate var carriedCell: Int? {
         switch self {
-        case .carry(let cell), .carryOr(let cell, _), .key(let cell, _, _), .entityNumber(let cell, _),
-            .inlined(let cell),
+        case .carry(let cell), .carryOr(let cell, _), .converted(let cell, _, _), .key(let cell, _, _),
+            .entityNumber(let cell, _), .inlined(let cell),
             .prefixed(let cell), .historyBitmap(let cell, _):
             cell
         case .first(let recipe, _): recipe.carriedCell

@@ -14,7 +14,7 @@ extension TransferPlanner {
         case .derived: return .literal(.null)
         case .constant(let constant):
             return .literal(try literal(constant, path, target, context))
-        case .carried(let from, let replacement):
+        case .carried(let from, let replacement, let conversion):
             guard let role = attributeRole(from, of: context.origin), let column = source.column(role) else {
                 throw .missingInSource(entity: context.origin, property: from)
             }
@@ -29,8 +29,11 @@ extension TransferPlanner {
             case (false, true): return .prefixed(index)
             default: break
             }
-            guard let replacement else { return .carry(index) }
-            return .carryOr(index, try literal(replacement, path, target, context))
+            let ifNull = try replacement.map { (constant: Constant) throws(PlanError) in
+                try literal(constant, path, target, context)
+            }
+            if let conversion, conversion.changesCells { return .converted(index, conversion, ifNull: ifNull) }
+            return ifNull.map { .carryOr(index, $0) } ?? .carry(index)
         }
     }
 
@@ -40,11 +43,13 @@ extension TransferPlanner {
     ) throws(PlanError) -> CellRecipe {
         switch foreignCells.origin(of: path, declaredBy: owner, inRowsOf: context.origin) {
         case .nothing: return .literal(.null)
-        case .constant(let constant, let attribute):
-            return .literal(try literal(constant, path, attribute, context))
-        case .column(let path, let owner):
+        case .constant(let constant, let attribute, let conversion):
+            return .literal(try literal(constant, path, attribute, context).converted(by: conversion))
+        case .column(let path, let owner, let conversion):
             guard let column = source.column(.attribute(entity: owner, path: path)) else { return .literal(.null) }
-            return .carry(select.index(of: .column(try identifier(column.column))))
+            let index = select.index(of: .column(try identifier(column.column)))
+            if let conversion, conversion.changesCells { return .converted(index, conversion, ifNull: nil) }
+            return .carry(index)
         }
     }
 
@@ -70,5 +75,21 @@ extension ManagedObjectModel {
     /// The attribute, or the leaf of a composite, that `path` names on `entity`.
     func storedAttribute(_ path: String, of entity: String) -> Attribute? {
         storedAttributes(of: entity).first { $0.path == path }?.attribute
+    }
+}
+
+extension StoredLiteral {
+    /// What a column whose type changes makes of it.
+    fileprivate func converted(by conversion: NumericConversion?) -> StoredLiteral {
+        let number: StoredNumber
+        switch self {
+        case .integer(let value): number = .integer(value)
+        case .real(let value): number = .real(value)
+        case .null, .text, .blob: return self
+        }
+        switch conversion?.applied(to: number) ?? number {
+        case .integer(let value): return .integer(value)
+        case .real(let value): return .real(value)
+        }
     }
 }

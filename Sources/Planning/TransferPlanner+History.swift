@@ -100,7 +100,7 @@ extension TransferPlanner {
         let before = preserved(in: source.model, entity: from)
         var result: [String: String] = [:]
         for (index, path) in preserved(in: destination.model, entity: to).enumerated() {
-            guard case .carried(let origin, _) = mapping.attribute(path)?.value,
+            guard case .carried(let origin, _, _) = mapping.attribute(path)?.value,
                 let place = before.firstIndex(of: origin)
             else { continue }
             result["ZTOMBSTONE\(index)"] = "ZTOMBSTONE\(place)"
@@ -119,7 +119,7 @@ extension TransferPlanner {
     private func bitmapMap(_ mapping: EntityMapping, from: String, to: String) -> HistoryColumnsMap {
         var attributes: [String: String] = [:]
         for attribute in mapping.attributes {
-            if case .carried(let origin, _) = attribute.value { attributes[origin] = attribute.destination }
+            if case .carried(let origin, _, _) = attribute.value { attributes[origin] = attribute.destination }
         }
         var relationships: [String: String] = [:]
         for relationship in mapping.relationships {

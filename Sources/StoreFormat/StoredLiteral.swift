@@ -18,19 +18,15 @@ package enum StoredLiteral: Hashable, Sendable {
             self = .null
             return
         }
+        if let type = NumericType(attribute.type) {
+            switch type.stored(default: constant) {
+            case .integer(let value): self = .integer(value)
+            case .real(let value): self = .real(value)
+            case nil: return nil
+            }
+            return
+        }
         switch (attribute.type, constant) {
-        case (.boolean, .boolean(let value)): self = .integer(value ? 1 : 0)
-        case (.boolean, .integer(let value)): self = .integer(value == 0 ? 0 : 1)
-        case (.integer16, .boolean(let value)), (.integer32, .boolean(let value)), (.integer64, .boolean(let value)):
-            self = .integer(value ? 1 : 0)
-        case (.integer16, .integer(let value)), (.integer32, .integer(let value)), (.integer64, .integer(let value)):
-            self = .integer(value)
-        case (.integer16, .real(let value)), (.integer32, .real(let value)), (.integer64, .real(let value)):
-            guard let exact = Int64(exactly: value.rounded(.towardZero)) else { return nil }
-            self = .integer(exact)
-        case (.double, .integer(let value)), (.float, .integer(let value)): self = .real(Double(value))
-        case (.double, .real(let value)): self = .real(value)
-        case (.float, .real(let value)): self = .real(Double(Float(value)))
         case (.date, .date(let value)), (.date, .real(let value)): self = Self.numeric(value)
         case (.date, .integer(let value)): self = .integer(value)
         case (.decimal, .decimal(let value)), (.decimal, .string(let value)): self = Self.decimal(value)

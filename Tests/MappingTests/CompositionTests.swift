@@ -162,7 +162,7 @@ extension MappingModel {
                 var made: [String: Constant] = [:]
                 for attribute in entity.attributes {
                     switch attribute.value {
-                    case .carried(let from, let replacement): made[attribute.destination] = row[from] ?? replacement
+                    case .carried(let from, let replacement, _): made[attribute.destination] = row[from] ?? replacement
                     case .constant(let constant): made[attribute.destination] = constant
                     case .derived: break
                     }

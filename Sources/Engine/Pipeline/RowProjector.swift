@@ -1,3 +1,5 @@
+import CausewayMapping
+import CausewayModel
 import CausewayPlanning
 import CausewaySQLite
 import CausewaySQLiteFile
@@ -48,6 +50,7 @@ final class RowProjector {
         case carry(Range<Int>)
         case literals(Int)
         case carryOr(Int, literal: Int)
+        case converted(Int, NumericConversion, literal: Int?)
         case key(Int, entity: Int, dropped: Set<Int>)
         case entityNumber(Int, numbers: [Int: Int])
         case literalIfPresent(Int, literal: Int)
@@ -172,6 +175,10 @@ final class RowProjector {
             switch demand {
             case .noRow(let bad): throw bad
             case .notNull(let cell, let bad): if reader.isNull(at: cell) { throw bad }
+            case .converts(let cell, let conversion, let attribute, let place):
+                guard let number = reader.number(at: cell), case .misfit(let misfit) = conversion.fit(of: number)
+                else { continue }
+                throw BadRow(code: .migration, property: attribute, reason: "\(place): \(misfit.clause)")
             }
         }
     }
@@ -188,6 +195,7 @@ final class RowProjector {
         case .literals(let index): writer.append(literals[index])
         case .carryOr(let cell, let literal):
             if reader.isNull(at: cell) { writer.append(literals[literal]) } else { carry(cell) }
+        case .converted(let cell, let conversion, let literal): convert(cell, conversion, literal)
         case .key(let cell, let entity, let dropped):
             if let number = reader.integer(at: entity), dropped.contains(Int(number)) {
                 writer.appendNull()
@@ -216,6 +224,19 @@ final class RowProjector {
 
     private func carry(_ cell: Int) {
         writer.append(cell: cell, of: reader)
+    }
+
+    private func convert(_ cell: Int, _ conversion: NumericConversion, _ literal: Int?) {
+        if let literal, reader.isNull(at: cell) {
+            writer.append(literals[literal])
+        } else if let number = reader.number(at: cell) {
+            switch conversion.applied(to: number) {
+            case .integer(let value): writer.append(value)
+            case .real(let value): writer.append(value)
+            }
+        } else {
+            carry(cell)
+        }
     }
 
     private func append(made value: CellValue) throws(RecordError) {
@@ -299,6 +320,10 @@ extension RowProjector {
             case .carry(let cell): .carry(cell..<cell + 1)
             case .literal(let literal): .literals(try add([CellValue(literal)], title))
             case .carryOr(let cell, let literal): .carryOr(cell, literal: try add([CellValue(literal)], title))
+            case .converted(let cell, let conversion, let literal):
+                .converted(
+                    cell, conversion,
+                    literal: try literal.map { (literal) throws(EngineError) in try add([CellValue(literal)], title) })
             case .key(let cell, let entity, let dropped): .key(cell, entity: entity, dropped: dropped)
             case .entityNumber(let cell, let numbers): .entityNumber(cell, numbers: numbers)
             case .literalIfPresent(let cell, let literal):
@@ -326,6 +351,14 @@ extension RowProjector {
             operations.removeLast()
             operations[operations.count - 1] = .carry(before.lowerBound..<last.upperBound)
         }
+    }
+}
+
+extension RecordReader {
+    /// nil for NULL, texts and binary data.
+    @inline(__always) func number(at cell: Int) -> StoredNumber? {
+        if let integer = integer(at: cell) { return .integer(integer) }
+        return real(at: cell).map { .real($0) }
     }
 }
 

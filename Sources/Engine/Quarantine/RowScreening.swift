@@ -14,6 +14,8 @@ struct RowScreening: Sendable {
         /// There must be no such row.
         case noRow(BadRow)
         case notNull(cell: Int, BadRow)
+        /// The last type of the conversion must hold the cell's number; `place` says where.
+        case converts(cell: Int, NumericConversion, attribute: String, place: String)
     }
 
     /// The plan's pass with all columns.
@@ -90,7 +92,25 @@ struct RowScreening: Sendable {
                 }
             }
         }
+        try addConversions(step, &pass, to: &result)
         return result
+    }
+
+    /// The numbers that must fit their new types.
+    private static func addConversions(
+        _ step: StepPlan, _ pass: inout RowPass, to demands: inout [Int: [Demand]]
+    ) throws(SQLiteError) {
+        for mapping in step.mapping.entityMappings {
+            guard let entity = mapping.source, let number = step.sourceNumbers[entity], pass.projections[number] != nil
+            else { continue }
+            for change in mapping.conversions {
+                guard let column = step.sourceColumn(of: change.source, of: entity) else { continue }
+                demands[number, default: []].append(
+                    .converts(
+                        cell: pass.select.index(of: .column(try SQLIdentifier(column))), change.conversion,
+                        attribute: change.attribute, place: step.place(of: change)))
+            }
+        }
     }
 
     private static func bad(_ obligation: Obligation, _ reason: String) -> BadRow {
@@ -100,10 +120,7 @@ struct RowScreening: Sendable {
 
 extension StepPlan {
     /// The version that makes an attribute mandatory.
-    func version(of obligation: Obligation) -> String {
-        let index = obligation.step - firstStep + 1
-        return versions.indices.contains(index) ? versions[index] : versions.last ?? ""
-    }
+    func version(of obligation: Obligation) -> String { version(ofStep: obligation.step) }
 
     /// The source's column of an attribute that `entity` has or inherits.
     func sourceColumn(of path: String, of entity: String) -> String? {

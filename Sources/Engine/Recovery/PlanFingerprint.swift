@@ -111,6 +111,10 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
                 + ["\(pass.dropped.sorted()) \(pass.elsewhere.sorted()) \(pass.dropsUnknown)"]).joined(
                     separator: "\u{1F}")
         }
+            // Of versions in between too: they decide which rows are bad.
+            + step.mapping.entityMappings.flatMap(\.conversions).map {
+                "\($0.step) \($0) of \($0.source) through \($0.conversion.types)"
+            }
     }
 
     private static func mappings(_ objects: ObjectStep) -> [String] {
@@ -170,6 +174,8 @@ extension CellRecipe {
         switch self {
         case .carry(let cell): "carry \(cell)"
         case .carryOr(let cell, let literal): "carry \(cell) or \(literal)"
+        case .converted(let cell, let conversion, let literal):
+            "converted \(cell) \(conversion.types) or \(literal.map { "\($0)" } ?? "NULL")"
         case .literal(let literal): "literal \(literal)"
         case .key(let cell, let entity, let dropped): "key \(cell) \(entity) \(dropped.sorted())"
         case .entityNumber(let cell, let numbers):

@@ -1,3 +1,5 @@
+import CausewayMapping
+import CausewayModel
 import CausewayPlanning
 import CausewaySQLiteFile
 import CausewayStoreFormat
@@ -148,6 +150,9 @@ final class DigestMeter {
         switch rule {
         case .plain: return content(row, cell)
         case .replacingNull(let literal): return content(row, cell) ?? CellContent(literal)
+        case .converting(let conversion, let literal):
+            if let number = row.number(at: cell) { return CellContent(conversion.applied(to: number)) }
+            return content(row, cell) ?? literal.flatMap { CellContent($0) }
         case .ending(let entity, let dropped):
             if let number = row.integer(at: entity), let number = Int(exactly: number), dropped.contains(number) {
                 return nil
@@ -160,6 +165,13 @@ final class DigestMeter {
 }
 
 extension CellContent {
+    init(_ number: StoredNumber) {
+        switch number {
+        case .integer(let value): self = CellHash.integer(value)
+        case .real(let value): self = CellHash.real(value)
+        }
+    }
+
     /// nil for NULL.
     init?(_ literal: StoredLiteral) {
         switch literal {

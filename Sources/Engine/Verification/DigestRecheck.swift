@@ -97,8 +97,9 @@ struct DigestRecheck {
         return result
     }
 
-    /// Columns whose declared types make SQLite keep the same value differently in the two stores: only how many values
-    /// they have can be compared. None in stores that Core Data made: the type of an attribute is part of its hash.
+    /// Columns whose declared types make SQLite keep the same value differently in the two stores, although the recipe
+    /// doesn't convert it: only how many values they have can be compared. None in stores that Core Data made: the type of
+    /// an attribute is part of its hash.
     private func converted(_ pass: RowPass, table: String) -> Set<String> {
         guard let from = verification.source.schema.table(pass.sourceTable), let to = result.table(table) else {
             return []
@@ -106,12 +107,20 @@ struct DigestRecheck {
         var converted: Set<String> = []
         for projection in pass.projections.values {
             for (output, recipe) in projection.cells.enumerated() {
-                guard case .carry(let input) = recipe, case .column(let name) = pass.select.cells[input],
+                let input: Int
+                switch recipe {
+                case .carry(let cell), .converted(let cell, _, _): input = cell
+                default: continue
+                }
+                guard case .column(let name) = pass.select.cells[input],
                     let old = from.position(of: name.name), let new = to.position(of: pass.destinationColumns[output])
                 else { continue }
-                if Affinity(from.columns[old].declaredType) != Affinity(to.columns[new].declaredType) {
-                    converted.insert(pass.destinationColumns[output])
-                }
+                let (before, after) = (
+                    Affinity(from.columns[old].declaredType), Affinity(to.columns[new].declaredType)
+                )
+                // A number has been converted; a text that looks like one can't stand in a column of numbers.
+                if case .converted = recipe, before == .numeric || before == .real { continue }
+                if before != after { converted.insert(pass.destinationColumns[output]) }
             }
         }
         return converted

@@ -1,8 +1,9 @@
+import CausewayMapping
 import CausewayPlanning
 import CausewayStoreFormat
 
-/// Which cells of a pass a digest covers, derived from its recipes: those that carry what the source holds. What a pass
-/// makes anew (literals, entity numbers, re-encoded values) is no part of it.
+/// Which cells of a pass a digest covers, derived from its recipes: those that carry what the source holds, numbers of
+/// another type included. What a pass makes anew (literals, entity numbers, re-encoded values) is no part of it.
 ///
 /// Rows with a key are digested column by column, hashed with the key; rows without one (join tables, tables of the app's
 /// own without a key column) as a whole.
@@ -12,6 +13,8 @@ final class DigestShape: Sendable {
         case plain
         /// The literal in place of NULL.
         case replacingNull(StoredLiteral)
+        /// The number as its new type keeps it; the literal, where there is one, in place of NULL.
+        case converting(NumericConversion, ifNull: StoredLiteral?)
         /// NULL where the result column `entity` names a dropped entity.
         case ending(entity: Int, dropped: Set<Int>)
         /// NULL unless the result column `position` holds `CellRecipe.firstPosition`.
@@ -93,6 +96,8 @@ final class DigestShape: Sendable {
         switch recipe {
         case .carry(let cell): return (cell, .plain)
         case .carryOr(let cell, let literal): return (cell, .replacingNull(literal))
+        case .converted(let cell, let conversion, let literal):
+            return (cell, .converting(conversion, ifNull: literal))
         case .key(let cell, let entity, let dropped): return (cell, .ending(entity: entity, dropped: dropped))
         case .first(let recipe, let position):
             return carried(recipe).map { ($0.input, .first($0.rule, position: position)) }

@@ -1,3 +1,5 @@
+import CausewayMapping
+import CausewayModel
 import CausewayPlanning
 import CausewaySQLite
 
@@ -23,6 +25,9 @@ enum StatementContent {
         switch rule {
         case .plain: return content(row, cell, isUTF8: isUTF8)
         case .replacingNull(let literal): return content(row, cell, isUTF8: isUTF8) ?? CellContent(literal)
+        case .converting(let conversion, let literal):
+            if let number = row.number(at: cell) { return CellContent(conversion.applied(to: number)) }
+            return content(row, cell, isUTF8: isUTF8) ?? literal.flatMap { CellContent($0) }
         case .ending(let entity, let dropped):
             guard row.type(at: entity) == .integer else { return content(row, cell, isUTF8: isUTF8) }
             return dropped.contains(Int(clamping: row.int64(at: entity))) ? nil : content(row, cell, isUTF8: isUTF8)
@@ -31,6 +36,17 @@ enum StatementContent {
                 return nil
             }
             return content(row, cell, rule, isUTF8: isUTF8)
+        }
+    }
+}
+
+extension Statement {
+    /// nil for NULL, texts and binary data.
+    func number(at cell: Int) -> StoredNumber? {
+        switch type(at: cell) {
+        case .integer: .integer(int64(at: cell))
+        case .real: .real(double(at: cell))
+        case .null, .text, .blob: nil
         }
     }
 }
