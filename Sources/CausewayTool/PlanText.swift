@@ -25,7 +25,8 @@ struct PlanText {
                 "Step \(index + 1) of \(plan.steps.count): \(step.versions.joined(separator: " → ")), "
                     + "\(Figures.bytes(step.diskBytes)) of disk",
             ]
-            lines += passes(step) + step.passes.compactMap(\.mapping).flatMap(Self.mapping) + Self.conversions(step)
+            lines +=
+                passes(step) + step.passes.compactMap(\.mapping).flatMap(Self.mapping) + Self.conversions(step)
                 + Self.losses(step)
             if showsSQL { lines += statements(step) }
         }

@@ -55,7 +55,9 @@ extension MappingModel {
     /// Every change of a numeric type, once, in the order of the steps.
     package var conversions: [AttributeConversion] {
         var seen: Set<String> = []
-        return entityMappings.flatMap(\.conversions).filter { !$0.isInherited && seen.insert("\($0.step) \($0)").inserted }
-            .sorted { $0.step < $1.step }
+        return entityMappings.flatMap(\.conversions).filter {
+            !$0.isInherited && seen.insert("\($0.step) \($0)").inserted
+        }
+        .sorted { $0.step < $1.step }
     }
 }

@@ -62,7 +62,8 @@ struct NumericConversionTests {
     private static func text(_ number: StoredNumber) -> String {
         switch number {
         case .integer(let value): String(value)
-        case .real(let value): String(value)
+        // SQLite reads no negative zero.
+        case .real(let value): String(value == 0 ? 0 : value)
         }
     }
 
@@ -71,8 +72,8 @@ struct NumericConversionTests {
     /// Every pair of types as an attribute of its own: `a3x5` changes from the fourth type to the sixth.
     private static let pairs = types.indices.flatMap { from in types.indices.map { (from, $0) } }
 
-    private static func version(_ type: ((Int, Int)) -> Int) -> String {
-        model(entity("Thing", pairs.map { attribute("a\($0.0)x\($0.1)", name(types[type($0)])) }.joined()))
+    private static func version(_ type: ((Int, Int)) -> Int, extra: String = "") -> String {
+        model(entity("Thing", extra, pairs.map { attribute("a\($0.0)x\($0.1)", name(types[type($0)])) }.joined()))
     }
 
     private static let columnNames = pairs.map { "ZA\($0.0)X\($0.1)" }.joined(separator: ", ")
@@ -117,7 +118,9 @@ struct NumericConversionTests {
         arguments: [1, 7, 1_024], [true, false])
     func allPairs(batchRows: Int, fuses: Bool) throws {
         let scenario = try Scenario(
-            Self.version { $0.0 }, Self.version { $0.1 }, Self.version { $0.0 }, rows: Self.rows)
+            Self.version { $0.0 }, Self.version { $0.1 },
+            // Without a difference it would be the first version.
+            Self.version({ $0.0 }, extra: attribute("extra")), rows: Self.rows)
         for target in [2, 3] {
             var request = scenario.request(to: "V\(target)", fuses: fuses, batchRows: batchRows)
             request.verification = .full
@@ -135,7 +138,8 @@ struct NumericConversionTests {
 
     // MARK: - What isn't a number, and cells of nobody
 
-    @Test("texts and binary data in a column of numbers are carried as they are, and counted", arguments: [true, false])
+    @Test(
+        "texts and binary data in a column of numbers are carried as they are, and counted", arguments: [true, false])
     func otherClasses(fuses: Bool) throws {
         let scenario = try Scenario(
             model(entity("Thing", attribute("n", "Integer 64"), attribute("m", "Integer 64"))),
@@ -233,7 +237,8 @@ struct NumericConversionTests {
             try Database.rows("SELECT Z_PK, coalesce(ZK, ZK1) FROM ZBASE", in: dumps[0]) == ["1|1", "2|0", "3|1"])
     }
 
-    @Test("derived attributes, fetch indexes and unique constraints over converted attributes", arguments: [true, false])
+    @Test(
+        "derived attributes, fetch indexes and unique constraints over converted attributes", arguments: [true, false])
     func dependents(fuses: Bool) throws {
         func version(_ type: String, _ total: String) -> String {
             let derivation = #"derived="YES" derivationExpression="books.@count""#

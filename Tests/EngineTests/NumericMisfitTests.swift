@@ -7,7 +7,13 @@ import Testing
 struct NumericMisfitTests {
     /// 60 rows whose `n` is `value` in every second one.
     private static func scenario(_ types: String..., value: String, other: String = "1") throws -> Scenario {
-        let versions = types.map { model(entity("Thing", attribute("n", $0), attribute("label"))) }
+        // Each has an attribute more: a version with the hashes of the first would need no migration.
+        let versions = types.enumerated().map { index, type in
+            model(
+                entity(
+                    "Thing", attribute("n", type), attribute("label"),
+                    (0..<index).map { attribute("more\($0)") }.joined()))
+        }
         let rows = """
             WITH RECURSIVE k(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < 60)
             INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT, ZN, ZLABEL)
@@ -20,7 +26,8 @@ struct NumericMisfitTests {
 
     static let misfits = [
         ("Integer 32", "Integer 16", "32768", "out of range"), ("Integer 64", "Integer 16", "-32769", "out of range"),
-        ("Integer 64", "Integer 32", "2147483648", "out of range"), ("Integer 16", "Boolean", "2", "other than 0 and 1"),
+        ("Integer 64", "Integer 32", "2147483648", "out of range"),
+        ("Integer 16", "Boolean", "2", "other than 0 and 1"),
         ("Integer 64", "Boolean", "-1", "other than 0 and 1"), ("Double", "Boolean", "0.5", "other than 0 and 1"),
         ("Double", "Integer 16", "0.5", "with a fraction"), ("Float", "Integer 64", "-1.5", "with a fraction"),
         ("Double", "Integer 32", "1e10", "out of range"), ("Double", "Integer 64", "1e19", "out of range"),
@@ -117,16 +124,16 @@ struct NumericMisfitTests {
             if case .warning(let text) = event { warnings.append(text) }
         }.run()
         #expect(warnings == [notice])
-        #expect(outcome.warnings == [notice])
+        #expect(outcome.warnings.filter { $0.contains("Thing.n") } == [notice])
         #expect(try scenario.rows("SELECT DISTINCT ZN FROM ZTHING WHERE Z_PK % 2") == [change.kept])
     }
 
     @Test("numbers that fit exactly say nothing")
     func exact() throws {
         let scenario = try Self.scenario("Integer 64", "Double", "Float", value: "-16777216")
-        #expect(try scenario.migrate().warnings == [])
+        #expect(try scenario.migrate().warnings.allSatisfy { !$0.contains("Thing.n") })
         let infinite = try Self.scenario("Double", "Float", value: "9e999")
-        #expect(try infinite.migrate().warnings == [])
+        #expect(try infinite.migrate().warnings.allSatisfy { !$0.contains("Thing.n") })
         #expect(try infinite.rows("SELECT DISTINCT ZN FROM ZTHING WHERE Z_PK % 2") == ["inf"])
     }
 

@@ -31,9 +31,10 @@ struct NumericCompositionTests {
                 AttributeConversion(step: 0, entity: "Thing", attribute: "b", source: "a", conversion: first),
                 AttributeConversion(step: 1, entity: "Thing", attribute: "c", source: "a", conversion: both),
             ])
-        #expect(mapping.conversions.map { "\($0.step) \($0.attribute) \($0.conversion)" } == [
-            "0 b Integer 64 → Integer 16", "1 c Integer 16 → Double",
-        ])
+        #expect(
+            mapping.conversions.map { "\($0.step) \($0.attribute) \($0.conversion)" } == [
+                "0 b Integer 64 → Integer 16", "1 c Integer 16 → Double",
+            ])
         #expect(both.fit(of: .integer(70_000)) == nil, "the first step's matter")
         #expect(both.applied(to: .integer(7)) == .real(7))
     }
