@@ -184,9 +184,13 @@ let package = Package(
                 "CausewayGeneration", "CausewayModel", "CausewayStoreFormat", "CausewayExpressions", "CausewaySQLite",
                 "CausewayPlatform",
             ]),
-        // The whole library on real stores.
+        // The whole library on real stores and on the worked examples.
         .testTarget(
-            name: "CausewayTests", dependencies: ["Causeway", "CausewayEngine", "CausewayPlatform", "CausewaySQLite"],
+            name: "CausewayTests",
+            dependencies: [
+                "Causeway", "CausewayEngine", "CausewayPlatform", "CausewaySQLite", "ColourfulPostsMigrator",
+                "BookStoreMigrator", "TracksMigrator", "StaffMigrator",
+            ],
             swiftSettings: settings),
         // The worked examples, in the process and as processes.
         .tests(

@@ -48,7 +48,8 @@ public struct StoreGeneration: Hashable, Sendable {
     ///
     /// - Parameter progress: called a few times a second with the rows written so far; returning false stops, and what
     ///   was written is removed.
-    /// - Returns: rows by entity, abstract ones left out.
+    /// - Returns: rows by entity, abstract ones left out. Fewer in all than `rows`, where the model's uniqueness constraints
+    ///   and mandatory relationships leave no room for more: a unique Boolean has two values.
     /// - Throws: `MigrationError` where the model can't be used, or the output exists or can't be written.
     @discardableResult
     public func run(progress: (Int) -> Bool = { _ in true }) throws(MigrationError) -> [String: Int] {

@@ -68,7 +68,13 @@ public struct GenerateCommand: ParsableCommand {
         var table = TextTable([("ENTITY", .leading), ("ROWS", .trailing)])
         for (entity, count) in counts.sorted(by: { $0.key < $1.key }) { table.add(entity, Figures.grouped(count)) }
         let total = counts.values.reduce(0, +)
-        try printResult(["\(output): \(Figures.count(total, "row", "rows"))"] + (table.isEmpty ? [] : table.lines))
+        var lines = ["\(output): \(Figures.count(total, "row", "rows"))"]
+        if total < rows {
+            lines.append(
+                "of \(Figures.grouped(rows)) asked for: the model's uniqueness constraints and mandatory relationships leave "
+                    + "room for no more")
+        }
+        try printResult(lines + (table.isEmpty ? [] : table.lines))
     }
 
     /// Generates until a signal stops it, which leaves nothing of the store.

@@ -22,14 +22,9 @@ struct StoreFinisher {
     func finishRows(
         besides made: Set<String>, _ execute: (String) throws(EngineError) -> Void
     ) throws(EngineError) {
-        for (index, value) in step.derivedValues.enumerated() {
-            guard let expression = value.expression else { continue }
+        for (index, value) in step.derivedValues.enumerated() where value.source != .now {
             try ledger.once("derived value \(index)") { () throws(EngineError) in
-                try execute(
-                    """
-                    UPDATE \(value.table) SET \(value.column) = \(expression) \
-                    WHERE Z_ENT BETWEEN \(value.entityNumbers.lowerBound) AND \(value.entityNumbers.upperBound)
-                    """)
+                for sql in value.statements() { try execute(sql) }
             }
         }
         try ledger.once("house rows") { () throws(EngineError) in

@@ -15,59 +15,67 @@ struct EntityShares {
     let counts: [String: Int]
     let weights: [String: Int]
 
-    init(_ layout: StoreLayout, rows: Int) {
+    init(_ layout: StoreLayout, rows: Int, unique: UniqueRoles) {
         let concrete = layout.entities.filter { layout.model.entities[$0]?.isAbstract == false }
         let groups = EntityShares.groups(concrete, in: layout.model)
         var weights: [String: Int] = [:]
+        let listed = Set(
+            layout.model.entities.values.flatMap(\.relationships).filter {
+                $0.isToMany && !$0.isTransient && layout.model.inverse(of: $0) == nil
+            }.map(\.destination))
         for group in groups {
-            let weight = group.map { EntityShares.weight(of: $0, in: layout.model) }.max() ?? 1
+            let weight = group.map { EntityShares.weight(of: $0, in: layout.model, listed: listed) }.max() ?? 1
             for entity in group { weights[entity] = weight }
         }
         self.weights = weights
-        counts = EntityShares.counts(groups, weights: weights, rows: rows)
+        var counts = EntityShares.counts(groups, weights: weights, rows: rows)
+        RowLimits(layout, unique: unique).apply(to: &counts, rows: rows)
+        self.counts = counts
     }
 
-    /// 1, or more where the entity is the many side.
-    private static func weight(of entity: String, in model: ManagedObjectModel) -> Int {
+    /// 1, or more where the entity is the many side; `listed` are the destinations of to-manys without inverse.
+    private static func weight(of entity: String, in model: ManagedObjectModel, listed: Set<String>) -> Int {
         var weight = 1
         for ancestor in model.lineage(of: entity) {
             for relationship in ancestor.relationships where !relationship.isToMany && !relationship.isTransient {
                 if model.inverse(of: relationship)?.relationship.isToMany == true { weight *= childFactor }
             }
-            let isListed = model.entities.values.contains { owner in
-                owner.relationships.contains {
-                    $0.isToMany && !$0.isTransient && $0.destination == ancestor.name && model.inverse(of: $0) == nil
-                }
-            }
-            if isListed { weight *= childFactor }
+            if listed.contains(ancestor.name) { weight *= childFactor }
+            weight = min(weight, largestWeight)
         }
-        return min(weight, largestWeight)
+        return weight
     }
 
     /// Entities that must have equal counts together, everything else alone; in Z_ENT order of their first entity.
     private static func groups(_ concrete: [String], in model: ManagedObjectModel) -> [[String]] {
-        var groupOf: [String: Int] = [:]
-        for (number, entity) in concrete.enumerated() { groupOf[entity] = number }
-        func join(_ a: Int, _ b: Int) {
-            for (entity, group) in groupOf where group == max(a, b) { groupOf[entity] = min(a, b) }
+        var places: [String: Int] = [:]
+        for (number, entity) in concrete.enumerated() { places[entity] = number }
+        // Each entity's way to the first of its group.
+        var leaders = Array(concrete.indices)
+        func leader(of place: Int) -> Int {
+            var leader = place
+            while leaders[leader] != leader { leader = leaders[leader] }
+            leaders[place] = leader
+            return leader
         }
-        for entity in concrete {
+        func join(_ a: Int, _ b: Int) {
+            let (a, b) = (leader(of: a), leader(of: b))
+            leaders[max(a, b)] = min(a, b)
+        }
+        for (place, entity) in concrete.enumerated() {
             for ancestor in model.lineage(of: entity) {
                 for relationship in ancestor.relationships where !relationship.isToMany && !relationship.isTransient {
                     guard let inverse = model.inverse(of: relationship)?.relationship, !inverse.isToMany,
                         !relationship.isOptional || !inverse.isOptional
                     else { continue }
-                    let partners = concrete.filter { model.isKind($0, of: relationship.destination) }
-                    for partner in partners {
-                        if let a = groupOf[entity], let b = groupOf[partner], a != b { join(a, b) }
+                    for partner in concrete where model.isKind(partner, of: relationship.destination) {
+                        if let other = places[partner] { join(place, other) }
                     }
                 }
             }
         }
-        return concrete.indices.compactMap { number in
-            let members = concrete.filter { groupOf[$0] == number }
-            return members.isEmpty ? nil : members
-        }
+        let members = Dictionary(grouping: concrete.indices, by: leader(of:))
+        return members.sorted { $0.key < $1.key }.map { $0.value.map { concrete[$0] } }
     }
 
     /// One row each where there are enough, the rest by weight; what doesn't divide goes to whole groups first.

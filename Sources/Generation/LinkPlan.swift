@@ -51,7 +51,7 @@ struct LinkPlan {
             children.count > 0, targets.count > 0
         else { return nil }
         let stream = stream(entity, relationship.name)
-        let inverse = mutualInverse(of: relationship, declaredBy: entity)
+        let inverse = model.mutualInverse(of: relationship, declaredBy: entity)
         var missing = relationship.isOptional ? LinkPlan.missingToOnes : 0
         let formula: ToOneFormula
         if let inverse, !inverse.relationship.isToMany {
@@ -120,17 +120,6 @@ struct LinkPlan {
         return Pairing(form: form, missing: isMandatory ? 0 : LinkPlan.missingPairs, stream: first &+ 1)
     }
 
-    /// The inverse, where it points back; one that doesn't is none for the rows.
-    private func mutualInverse(
-        of relationship: Relationship, declaredBy entity: String
-    ) -> (owner: String, relationship: Relationship)? {
-        guard let inverse = model.inverse(of: relationship), !inverse.relationship.isTransient,
-            let back = model.inverse(of: inverse.relationship), back.relationship.name == relationship.name,
-            back.owner == entity
-        else { return nil }
-        return inverse
-    }
-
     // MARK: - Many-to-many
 
     func join(_ table: JoinTable) -> JoinLink? {
@@ -161,4 +150,17 @@ struct JoinLink {
     let owners: Population
     let partners: Population
     let formula: JoinFormula
+}
+
+extension ManagedObjectModel {
+    /// The inverse, where it points back; one that doesn't is none for the rows.
+    func mutualInverse(
+        of relationship: Relationship, declaredBy entity: String
+    ) -> (owner: String, relationship: Relationship)? {
+        guard let inverse = inverse(of: relationship), !inverse.relationship.isTransient,
+            let back = self.inverse(of: inverse.relationship), back.relationship.name == relationship.name,
+            back.owner == entity
+        else { return nil }
+        return inverse
+    }
 }

@@ -71,9 +71,10 @@ struct RowWriter: ~Copyable {
         var random = RandomStream(stream: recipe.stream &+ 1, key: row.key)
         switch recipe.kind {
         case .text(let kind, let bounds, let isUnique):
-            text.compose(kind, bounds: bounds, isUnique: isUnique, key: row.key, &random)
+            text.compose(kind, bounds: bounds, isUnique: isUnique, key: recipe.number(of: row) + 1, &random)
             try bindText(at: position)
-        case .fixedText(let bytes):
+        case .fixedText(let bytes, let isUnique):
+            if isUnique, recipe.number(of: row) > 0 { return }
             text.clear()
             text.append(bytes)
             try bindText(at: position)
@@ -94,7 +95,12 @@ struct RowWriter: ~Copyable {
             blob.removeAll(keepingCapacity: true)
             for place in 0..<16 { blob.append(uuid[place]) }
             try statement.bind(blob, at: position)
-        case .transformable(let archives):
+        case .transformable(let archives, let isUnique):
+            if isUnique {
+                let number = recipe.number(of: row)
+                if number < archives.count { try statement.bind(archives[number], at: position) }
+                return
+            }
             try statement.bind(archives[random.next(below: archives.count)], at: position)
         case .decimal(_, let hasNaN) where hasNaN && random.next(below: 512) == 0:
             try statement.bind("NaN", at: position)

@@ -118,7 +118,7 @@ extension StoreGenerator {
         }
     }
 
-    /// Indexes, then derived values, which need them, then R-trees with their rows and triggers, in Core Data's order.
+    /// Indexes, then derived values, then R-trees with their rows and triggers, in Core Data's order.
     private func finishModel(
         _ statements: SchemaStatements, from start: Int, on connection: borrowing Connection,
         _ progress: (GenerationProgress) -> Bool
@@ -136,25 +136,10 @@ extension StoreGenerator {
         if needsDerived { try computeDerived(on: connection) }
     }
 
-    /// Counts first: an attribute may be derived from another object's count.
     private func computeDerived(on connection: borrowing Connection) throws(GenerationError) {
-        var copies: [String] = []
-        for entity in layout.entities {
-            for attribute in layout.model.entities[entity]?.attributes ?? [] {
-                guard let value = layout.derivedValue(of: attribute.name, declaredBy: entity),
-                    let expression = value.expression
-                else { continue }
-                let update =
-                    "UPDATE \(value.table) SET \(value.column) = \(expression) WHERE Z_ENT BETWEEN "
-                    + "\(value.entityNumbers.lowerBound) AND \(value.entityNumbers.upperBound)"
-                if expression.hasPrefix("(SELECT COUNT") {
-                    try run(update, on: connection)
-                } else {
-                    copies.append(update)
-                }
-            }
+        for value in layout.derivedValues {
+            for sql in value.statements() { try run(sql, on: connection) }
         }
-        for update in copies { try run(update, on: connection) }
     }
 
     private func report(

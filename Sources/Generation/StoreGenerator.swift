@@ -9,7 +9,8 @@ package import CausewayStoreFormat
 package struct StoreGenerator {
     package let layout: StoreLayout
     package let options: GenerationOptions
-    /// Rows by concrete entity.
+    /// Rows by concrete entity. Fewer than the options ask for, where uniqueness constraints and mandatory relationships
+    /// leave no room for more.
     package let counts: [String: Int]
 
     let keySpaces: [String: KeySpace]
@@ -21,7 +22,8 @@ package struct StoreGenerator {
         try options.check()
         self.layout = layout
         self.options = options
-        let shares = EntityShares(layout, rows: options.rows)
+        let unique = UniqueRoles(in: layout, rows: options.rows)
+        let shares = EntityShares(layout, rows: options.rows, unique: unique)
         if shares.counts.isEmpty, options.rows > 0 {
             throw GenerationError(
                 .unusableModel, "the model has no entity that can have rows: all are abstract, or there is none")
@@ -39,7 +41,7 @@ package struct StoreGenerator {
         }
         self.keySpaces = keySpaces
         let links = LinkPlan(
-            layout: layout, keySpaces: keySpaces, uniqueRoles: UniqueRoles.roles(in: layout), seed: options.seed)
+            layout: layout, keySpaces: keySpaces, uniqueRoles: unique.roles, seed: options.seed)
         self.links = links
         let planner = TablePlanner(
             layout: layout, options: options, links: links, archives: try SampleArchives.make())
@@ -52,6 +54,8 @@ package struct StoreGenerator {
 /// Keyed archives for transformable attributes.
 enum SampleArchives {
     private static let tags = [["orchard"], ["autumn", "harvest"], ["cider", "oak", "russet"], []]
+    /// How many `make` gives; all are different.
+    static let count = 2 * tags.count
 
     /// An array and a dictionary of strings for each list of tags.
     static func make() throws(GenerationError) -> [[UInt8]] {

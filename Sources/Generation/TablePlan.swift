@@ -59,7 +59,7 @@ struct TablePlanner {
                 let attribute = leaf(path, of: owner),
                 let recipe = ValueRecipe(
                     attribute, path: path, of: entity, count: count,
-                    isUnique: self.links.uniqueRoles.contains(column.role), options: options, archives: archives)
+                    unique: numbering(of: column.role, declaredBy: owner, place), options: options, archives: archives)
             else { continue }
             values.append((offset + 1, recipe))
         }
@@ -72,6 +72,12 @@ struct TablePlanner {
         return RowRecipe(
             number: number, values: values, links: cells,
             saves: RandomStream.stream(seed: options.seed, "saves " + entity))
+    }
+
+    /// Where the entity's rows stand among those with a unique attribute; nil where it needn't be unique.
+    private func numbering(of role: ColumnRole, declaredBy owner: String, _ place: Int) -> ValueRecipe.Numbering? {
+        guard links.uniqueRoles.contains(role), let population = links.population(of: owner) else { return nil }
+        return .init(first: population.base(of: place) ?? 0, count: population.count)
     }
 
     /// The link whose key stands in the column, with the parameters of key, entity number and order key.

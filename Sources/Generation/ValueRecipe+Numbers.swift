@@ -6,11 +6,14 @@ extension ValueRecipe {
     }
 
     /// 2015-01-01 00:00 UTC in seconds since 2001-01-01: the first rows are about that old.
-    private static let firstDate = 441_763_200.0
+    static let firstDate = 441_763_200.0
     /// Ten years, over which the rows of an entity were made.
     private static let dateSpan = 315_576_000.0
     /// A week: rows aren't made quite in order.
     private static let dateNoise = 604_800.0
+
+    /// The row's number among all rows that have the attribute, from 0.
+    func number(of row: RowPlace) -> Int { firstNumber + row.ordinal }
 
     /// nil for NULL, and for kinds that aren't numbers.
     func number(_ row: RowPlace, _ random: inout RandomStream) -> Number? {
@@ -23,15 +26,15 @@ extension ValueRecipe {
             if overflows || width == Int.max { return .integer(magnitude) }
             return .integer(range.lowerBound + magnitude % (width + 1))
         case .uniqueInteger(let range):
-            let (value, overflows) = range.lowerBound.addingReportingOverflow(row.key - 1)
+            let (value, overflows) = range.lowerBound.addingReportingOverflow(number(of: row))
             return overflows || value > range.upperBound ? nil : .integer(value)
         case .real(let bounds), .decimal(let bounds, _):
             // Hundredths up to 10, 100, … 1,000,000, each equally likely.
             var bound = 1_000
             for _ in 0..<random.next(below: 6) { bound *= 10 }
             return .real(bounds.fit(Double(random.next(below: bound)) / 100))
-        case .uniqueReal:
-            return .real(Double(row.key) + 0.5)
+        case .uniqueReal(let first, let step):
+            return .real(first + step * Double(number(of: row)))
         case .date(let bounds, let isUnique):
             return .real(isUnique ? uniqueDate(row, &random) : date(row, bounds, &random))
         case .text, .fixedText, .uuid, .uri, .binary, .external, .transformable:
@@ -51,7 +54,7 @@ extension ValueRecipe {
 
     /// A minute for each row.
     private func uniqueDate(_ row: RowPlace, _ random: inout RandomStream) -> Double {
-        ValueRecipe.firstDate + Double(row.key) * 60 + Double(random.next(below: 59))
+        ValueRecipe.firstDate + Double(number(of: row) + 1) * 60 + Double(random.next(below: 59))
     }
 }
 

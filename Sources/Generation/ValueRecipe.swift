@@ -7,22 +7,23 @@ struct ValueRecipe {
         case boolean(yesOutOf256: Int)
         /// Small numbers often, large ones seldom: each number of bits up to `bits` is equally likely.
         case integer(bits: Int, range: ClosedRange<Int>)
-        /// Different in every row of the table; NULL for the rows that a narrow type has no value for.
+        /// Different in every row; NULL for the rows that a narrow type has no value for.
         case uniqueInteger(range: ClosedRange<Int>)
         /// Hundredths.
         case real(bounds: ValueBounds)
-        case uniqueReal
+        case uniqueReal(first: Double, step: Double)
         /// Hundredths; one in 512 is `NaN` where that is allowed, as Core Data stores `notANumber` (store-format.md §4.1).
         case decimal(bounds: ValueBounds, hasNaN: Bool)
         case date(bounds: ValueBounds, isUnique: Bool)
         case text(TextKind, bounds: ValueBounds, isUnique: Bool)
-        case fixedText([UInt8])
+        /// In one row only where it must be unique.
+        case fixedText([UInt8], isUnique: Bool)
         case uuid
         case uri
         case binary(isUnique: Bool)
         case external(ExternalBlobs)
         /// One of a few archives.
-        case transformable([[UInt8]])
+        case transformable([[UInt8]], isUnique: Bool)
     }
 
     /// What a text looks like, guessed from the attribute's name.
@@ -36,6 +37,8 @@ struct ValueRecipe {
     let stream: UInt64
     /// Rows of the entity in all: dates rise over them.
     let count: Int
+    /// The number of the entity's first row among all rows that have the attribute, from 0: unique values follow it.
+    let firstNumber: Int
 }
 
 extension ValueRecipe {
@@ -45,8 +48,8 @@ extension ValueRecipe {
 
     /// nil where the attribute gets its values otherwise: derived ones are computed from the finished rows.
     init?(
-        _ attribute: Attribute, path: String, of entity: String, count: Int, isUnique: Bool, options: GenerationOptions,
-        archives: [[UInt8]]
+        _ attribute: Attribute, path: String, of entity: String, count: Int, unique: Numbering?,
+        options: GenerationOptions, archives: [[UInt8]]
     ) {
         guard attribute.derivation == nil || attribute.isComputedByTime else { return nil }
         let stream = RandomStream.stream(seed: options.seed, "value " + entity + "." + path)
@@ -54,34 +57,50 @@ extension ValueRecipe {
         let share = ValueRecipe.missingShares[random.next(below: ValueRecipe.missingShares.count)]
         guard
             let kind = ValueRecipe.kind(
-                of: attribute, isUnique: isUnique, stream: stream, count: count, options: options, archives: archives)
+                of: attribute, unique: unique, stream: stream, count: count, options: options, archives: archives)
         else { return nil }
         self.kind = kind
         self.stream = stream
         self.count = max(count, 1)
+        firstNumber = unique?.first ?? 0
         missing = attribute.isOptional && attribute.derivation == nil ? share : 0
     }
 
+    /// The place of an entity's rows among all rows with a unique attribute.
+    struct Numbering {
+        let first: Int
+        /// All rows that have the attribute.
+        let count: Int
+    }
+
     private static func kind(
-        of attribute: Attribute, isUnique: Bool, stream: UInt64, count: Int, options: GenerationOptions,
+        of attribute: Attribute, unique: Numbering?, stream: UInt64, count: Int, options: GenerationOptions,
         archives: [[UInt8]]
     ) -> Kind? {
         let bounds = ValueBounds(attribute)
+        let isUnique = unique != nil
         switch attribute.type {
         case .boolean:
             if isUnique { return .uniqueInteger(range: 0...1) }
             return .boolean(yesOutOf256: attribute.defaultValue == .boolean(true) ? 256 - yesShare : yesShare)
-        case .integer16: return integer(bits: 10, Int(Int16.min)...Int(Int16.max), bounds, isUnique)
-        case .integer32: return integer(bits: 20, Int(Int32.min)...Int(Int32.max), bounds, isUnique)
-        case .integer64: return integer(bits: 40, Int.min...Int.max, bounds, isUnique)
-        case .double, .float: return isUnique ? .uniqueReal : .real(bounds: bounds)
+        case .integer16, .integer32, .integer64:
+            let range = integerRange(of: attribute, bounds)
+            let bits = attribute.type == .integer16 ? 10 : attribute.type == .integer32 ? 20 : 40
+            return isUnique ? .uniqueInteger(range: range) : .integer(bits: bits, range: range)
+        case .double, .float:
+            return unique.map { uniqueReal(from: 1.5, step: 1, bounds, $0.count) } ?? .real(bounds: bounds)
         case .decimal:
-            let isFree = attribute.isOptional && bounds.least == nil && bounds.most == nil
-            return isUnique ? .uniqueInteger(range: 0...Int.max) : .decimal(bounds: bounds, hasNaN: isFree)
-        case .date: return .date(bounds: bounds, isUnique: isUnique)
+            let isFree = bounds.least == nil && bounds.most == nil
+            guard let unique else { return .decimal(bounds: bounds, hasNaN: attribute.isOptional && isFree) }
+            return isFree ? .uniqueInteger(range: 0...Int.max) : uniqueReal(from: 1, step: 1, bounds, unique.count)
+        case .date:
+            guard let unique, bounds.least != nil || bounds.most != nil else {
+                return .date(bounds: bounds, isUnique: isUnique)
+            }
+            return uniqueReal(from: firstDate, step: 60, bounds, unique.count)
         case .string:
             if bounds.hasPattern, case .string(let text)? = attribute.defaultValue {
-                return .fixedText(Array(text.utf8))
+                return .fixedText(Array(text.utf8), isUnique: isUnique)
             }
             return .text(textKind(attribute.name), bounds: bounds, isUnique: isUnique)
         case .uuid: return .uuid
@@ -91,17 +110,31 @@ extension ValueRecipe {
                 return .external(ExternalBlobs(stream: stream, count: count, options: options))
             }
             return .binary(isUnique: isUnique)
-        case .transformable: return .transformable(archives)
+        case .transformable: return .transformable(archives, isUnique: isUnique)
         case .undefined, .objectID, .composite: return nil
         }
     }
 
-    private static func integer(bits: Int, _ type: ClosedRange<Int>, _ bounds: ValueBounds, _ isUnique: Bool) -> Kind {
-        let least = bounds.least.flatMap { Int(exactly: $0.rounded(.up)) } ?? 0
-        let low = min(max(least, type.lowerBound), type.upperBound)
+    /// The integers that an attribute's type and validation allow; not negative where nothing says so.
+    static func integerRange(of attribute: Attribute, _ bounds: ValueBounds) -> ClosedRange<Int> {
+        let type =
+            switch attribute.type {
+            case .integer16: Int(Int16.min)...Int(Int16.max)
+            case .integer32: Int(Int32.min)...Int(Int32.max)
+            default: Int.min...Int.max
+            }
         let most = bounds.most.flatMap { Int(exactly: $0.rounded(.down)) } ?? type.upperBound
-        let range = low...max(low, min(most, type.upperBound))
-        return isUnique ? .uniqueInteger(range: range) : .integer(bits: bits, range: range)
+        let least = bounds.least.flatMap { Int(exactly: $0.rounded(.up)) } ?? min(0, most)
+        let low = min(max(least, type.lowerBound), type.upperBound)
+        return low...max(low, min(most, type.upperBound))
+    }
+
+    /// `count` different numbers within the bounds; where both are given, as far apart as fit.
+    private static func uniqueReal(from usual: Double, step: Double, _ bounds: ValueBounds, _ count: Int) -> Kind {
+        let length = step * Double(count)
+        guard let most = bounds.most else { return .uniqueReal(first: max(usual, bounds.least ?? usual), step: step) }
+        let first = bounds.least ?? min(usual, most - length)
+        return .uniqueReal(first: first, step: min(step, max(0, most - first) / Double(max(count, 1))))
     }
 
     private static func textKind(_ name: String) -> TextKind {

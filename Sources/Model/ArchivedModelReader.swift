@@ -71,8 +71,14 @@ struct ArchivedModelReader {
         let byName = Dictionary(stubs.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         if byName.count < stubs.count { problems.append(.init("Two entities have the same name.")) }
         // Before the walk along hierarchies; the check of the finished model gives the message.
-        let isTooLarge = byName.count > ModelLimits.entities
-        var entities: [Entity] = isTooLarge ? byName.keys.map { Entity(name: $0) } : []
+        let isTooLarge =
+            byName.count > ModelLimits.entities || ModelConsistency.deepest(byName.mapValues(\.parent)) != nil
+        var entities: [Entity] = []
+        for stub in byName.values where isTooLarge {
+            var entity = Entity(name: stub.name)
+            entity.parent = stub.parent
+            entities.append(entity)
+        }
         for stub in stubs where !isTooLarge {
             entityName = stub.name
             entities.append(try entity(stub, inherited: inherited(stub, byName)))

@@ -21,6 +21,15 @@ struct ModelConsistency {
         if model.entities.count > ModelLimits.entities {
             return [.init("The model has \(model.entities.count) entities; at most \(ModelLimits.entities) are read.")]
         }
+        if let deepest = deepest(model.entities.mapValues(\.parent)) {
+            let line = lines[Place(entity: deepest)]
+            return [
+                .init(
+                    "The entity has \(ModelLimits.inheritanceDepth) ancestors or more; at most "
+                        + "\(ModelLimits.inheritanceDepth) levels of inheritance are read.", entity: deepest, line: line
+                )
+            ]
+        }
         var check = ModelConsistency(model, lines)
         for name in model.entities.keys.sorted(by: ManagedObjectModel.compareOrder) {
             if let entity = model.entities[name] { check.check(entity) }
@@ -32,6 +41,25 @@ struct ModelConsistency {
             }
         }
         return check.problems
+    }
+
+    /// An entity below the last level that is read, of all entities with their parents; nil where there is none. Takes one look at each entity, so that deep
+    /// hierarchies are refused before anything walks along them. Cycles are found later.
+    static func deepest(_ parents: [String: String?]) -> String? {
+        var children: [String: [String]] = [:]
+        var level: [String] = []
+        for (name, parent) in parents {
+            if let parent, parents[parent] != nil {
+                children[parent, default: []].append(name)
+            } else {
+                level.append(name)
+            }
+        }
+        for _ in 0..<ModelLimits.inheritanceDepth {
+            level = level.flatMap { children[$0] ?? [] }
+            if level.isEmpty { return nil }
+        }
+        return level.min(by: ManagedObjectModel.compareOrder)
     }
 
     private mutating func check(_ entity: Entity) {

@@ -73,8 +73,12 @@ package enum ModelLimits {
     package static let fileSize = 64 * 1024 * 1024
     /// Entries of a bundle's folder; the longest known history has 90 versions.
     package static let folderEntries = 10_000
-    /// Entities of a model; Photos has 70. Walks along hierarchies cost its square.
-    package static let entities = 10_000
+    /// Entities of a model; Photos has 70. Core Data itself has numbers for 16,000, but questions that one entity asks of
+    /// all others cost the square of their number; with 2,000 they take seconds.
+    package static let entities = 2_000
+    /// Levels of inheritance, the root included; deeper than 8 was never seen. What is inherited is walked through, and
+    /// numbered, once for each level below.
+    package static let inheritanceDepth = 100
     /// Levels of composite attributes inside each other; Xcode allows few, none deeper than 2 was seen.
     package static let compositeDepth = 16
     /// Leaf elements of all composite attributes of a model: a composite type may name others, which multiplies.

@@ -27,6 +27,8 @@ enum LinkAccess {
         var placeOfMine: SQLIdentifier?
         /// The other end's place in this row's ordered relationship.
         var placeOfTheirs: SQLIdentifier?
+        /// Whether an index leads with `mine`.
+        var isIndexed = true
     }
 }
 
@@ -55,6 +57,8 @@ struct ResolvedLinks {
 struct SourceTables {
     let layout: StoreLayout
     private let columns: [ColumnRole: (table: String, column: String)]
+    private let tablesByEntity: [String: String]
+    private let numbersByTable: [String: [Int]]
 
     var model: ManagedObjectModel { layout.model }
 
@@ -67,13 +71,23 @@ struct SourceTables {
             }
         }
         self.columns = columns
+        let byRoot = Dictionary(layout.tables.map { ($0.rootEntity, $0.name) }, uniquingKeysWith: { first, _ in first })
+        let tablesByEntity = Dictionary(
+            layout.model.entities.keys.compactMap { name in byRoot[layout.model.root(of: name)].map { (name, $0) } },
+            uniquingKeysWith: { first, _ in first })
+        self.tablesByEntity = tablesByEntity
+        var numbers: [String: [Int]] = [:]
+        for (entity, number) in layout.entityNumbers {
+            if let table = tablesByEntity[entity] { numbers[table, default: []].append(number) }
+        }
+        numbersByTable = numbers
     }
 
+    /// Z_ENTs of the entities whose rows are in a table.
+    func numbers(in table: String) -> [Int] { numbersByTable[table] ?? [] }
+
     /// The table that holds the rows of `entity`.
-    func table(of entity: String) -> String? {
-        let root = model.root(of: entity)
-        return layout.tables.first { $0.rootEntity == root }?.name
-    }
+    func table(of entity: String) -> String? { tablesByEntity[entity] }
 
     func column(_ role: ColumnRole) -> (table: String, column: String)? {
         switch role {
@@ -148,7 +162,8 @@ struct SourceTables {
                     table: try identifier(table.name), mine: try identifier(table.destinationColumn),
                     theirs: try identifier(table.ownerColumn),
                     placeOfMine: try identifier(table.destinationOrderColumn),
-                    placeOfTheirs: try identifier(table.ownerOrderColumn))
+                    placeOfTheirs: try identifier(table.ownerOrderColumn),
+                    isIndexed: layout.indexesBothEndsOfJoins)
             }
         }
         throw .missingInSource(entity: mine.owner, property: mine.relationship.name)

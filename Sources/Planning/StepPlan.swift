@@ -200,7 +200,7 @@ package struct StepPlanner {
                 if isNew, let value = layout.derivedValue(of: attribute.name, declaredBy: name) { result.append(value) }
             }
         }
-        return result
+        return DerivedValue.inOrder(result)
     }
 
     private func becomingAbstract() -> [String] {

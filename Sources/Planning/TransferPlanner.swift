@@ -16,6 +16,10 @@ package struct TransferPlanner {
     /// Source Z_ENTs whose rows are dropped.
     let dropped: Set<Int>
     let foreignCells: ForeignCells
+    /// The mappings whose rows end in a table, by its root entity; with the source's entity name.
+    private let members: [String: [(source: String, mapping: EntityMapping)]]
+    /// The destination table that is filled first from a source's table, by the latter.
+    private let firstTables: [String: String]
 
     /// - Parameters:
     ///   - mapping: how the source's model becomes the destination's.
@@ -30,7 +34,8 @@ package struct TransferPlanner {
         self.mapping = mapping
         let single = InferredStep(mapping: mapping, source: source.model, destination: destination.model)
         foreignCells = ForeignCells(steps.isEmpty ? [single] : steps, fillsTables: fillsTables)
-        self.source = SourceTables(layout: source)
+        let tables = SourceTables(layout: source)
+        self.source = tables
         self.destination = destination
         var numbers: [Int: Int] = [:]
         for entity in mapping.entityMappings {
@@ -42,6 +47,20 @@ package struct TransferPlanner {
         }
         self.numbers = numbers
         dropped = Set(source.entityNumbers.values).subtracting(numbers.keys)
+        var members: [String: [(source: String, mapping: EntityMapping)]] = [:]
+        for entity in mapping.entityMappings {
+            guard let from = entity.source, let to = entity.destination else { continue }
+            members[destination.model.root(of: to), default: []].append((from, entity))
+        }
+        self.members = members
+        var firstTables: [String: String] = [:]
+        for table in destination.tables {
+            guard let from = members[table.rootEntity]?.first.flatMap({ tables.table(of: $0.source) }) else {
+                continue
+            }
+            if firstTables[from] == nil { firstTables[from] = table.name }
+        }
+        self.firstTables = firstTables
     }
 
     /// The passes that move entity rows and join rows, tables before join tables, each in layout order.
@@ -56,19 +75,10 @@ package struct TransferPlanner {
         return result
     }
 
-    /// The mappings whose rows end in `table`, by the source's entity name.
-    private func members(of table: EntityTable) -> [(source: String, mapping: EntityMapping)] {
-        mapping.entityMappings.compactMap { entity in
-            guard let source = entity.source, let destination = entity.destination,
-                self.destination.model.root(of: destination) == table.rootEntity
-            else { return nil }
-            return (source, entity)
-        }
-    }
-
     private func entityPass(for table: EntityTable) throws(PlanError) -> RowPass? {
-        let members = members(of: table)
-        guard let first = members.first, let sourceTable = source.table(of: first.source) else { return nil }
+        guard let members = members[table.rootEntity], let first = members.first,
+            let sourceTable = source.table(of: first.source)
+        else { return nil }
         var select = RowSelect(table: try identifier(sourceTable))
         let key = select.index(of: .column(try identifier("Z_PK")))
         let discriminator = select.index(of: .column(try identifier("Z_ENT")))
@@ -77,22 +87,16 @@ package struct TransferPlanner {
             guard let number = source.layout.entityNumbers[member.source] else { continue }
             projections[number] = try projection(of: member.mapping, from: member.source, table: table, select: &select)
         }
-        let inTable = source.layout.entityNumbers.filter { source.table(of: $0.key) == sourceTable }.map(\.value)
+        let inTable = source.numbers(in: sourceTable)
         let gone = dropped.intersection(inTable)
+        // Rows that no pass moves are counted once: by the first pass over their table.
+        let isFirst = firstTables[sourceTable] == table.name
         return RowPass(
             kind: .entity, title: table.rootEntity, select: select, sourceTable: sourceTable,
             destinationTable: table.name, destinationColumns: table.columns.map(\.name), key: key,
             discriminator: discriminator, projections: projections,
-            // Rows that no pass moves are counted once: by the first pass over their table.
-            dropped: isFirstPass(over: sourceTable, table) ? gone : [],
-            elsewhere: Set(inTable).subtracting(projections.keys)
-                .subtracting(isFirstPass(over: sourceTable, table) ? gone : []))
-    }
-
-    private func isFirstPass(over sourceTable: String, _ table: EntityTable) -> Bool {
-        destination.tables.first { candidate in
-            members(of: candidate).first.flatMap { source.table(of: $0.source) } == sourceTable
-        }?.name == table.name
+            dropped: isFirst ? gone : [],
+            elsewhere: Set(inTable).subtracting(projections.keys).subtracting(isFirst ? gone : []))
     }
 
     private func projection(

@@ -102,6 +102,7 @@ package struct Connection: ~Copyable {
     /// Runs one or more statements and ignores their rows.
     package func execute(_ sql: String) throws(SQLiteError) {
         try refuseNUL(in: sql)
+        StatementObserver.see(sql, on: self)
         let result = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
         if result != SQLITE_OK { throw unsafe SQLiteError.last(of: handle, result: result, sql: sql) }
     }
@@ -110,6 +111,7 @@ package struct Connection: ~Copyable {
     /// from where it doesn't fragment.
     package func prepare(_ sql: String, persistent: Bool = false) throws(SQLiteError) -> Statement {
         try refuseNUL(in: sql)
+        StatementObserver.see(sql, on: self)
         let flags = persistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
         var text = sql
         // Closures of the standard library carry no typed error: the outcome is looked at outside.

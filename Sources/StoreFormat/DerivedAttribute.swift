@@ -36,13 +36,101 @@ enum DerivedForm: Hashable {
 }
 
 /// How to compute a derived attribute for rows that exist already.
+///
+/// In time that is linear in the rows of both tables, whatever indexes there are: counts come from one grouped scan, and
+/// copies are looked up by Z_PK.
 package struct DerivedValue: Hashable, Sendable {
     package let table: String
     package let column: String
     /// Rows whose Z_ENT lies here have the attribute.
     package let entityNumbers: ClosedRange<Int>
-    /// An SQL expression over the row of `table`; nil for `now()`, which is the time of the save in seconds since 2001.
-    package let expression: String?
+    package let source: Source
+
+    package init(table: String, column: String, entityNumbers: ClosedRange<Int>, source: Source) {
+        self.table = table
+        self.column = column
+        self.entityNumbers = entityNumbers
+        self.source = source
+    }
+
+    /// What the value is made of.
+    package enum Source: Hashable, Sendable {
+        /// `now()`: the time of the save in seconds since 2001.
+        case now
+        /// How many rows of `table` hold the row's Z_PK in the column `key`.
+        case count(table: String, key: String)
+        /// The column of the row of `table` whose Z_PK the row has in its column `key`.
+        case copy(table: String, column: String, key: String)
+
+        /// The table that it is read from; nil for the clock.
+        package var table: String? {
+            switch self {
+            case .now: nil
+            case .count(let table, _), .copy(let table, _, _): table
+            }
+        }
+    }
+
+    /// The keys that are counted, and how often each occurs.
+    private static let counts = "temp.causeway_counts"
+
+    /// Statements that compute the value for every row that has it.
+    ///
+    /// - Parameter onlyChanges: rows that have the right value already aren't written.
+    /// - Returns: what to execute, one after the other; nothing for `now()`, which only a save knows.
+    package func statements(onlyChanges: Bool = false) -> [String] {
+        switch source {
+        case .now: return []
+        case .count(let other, let key):
+            // A correlated count would scan the other table once a row where no index leads with the key: none does
+            // before the indexes are made, and none ever in a join table's second column up to framework version 519.
+            // Keys of another storage class lead nowhere, and fit into no INTEGER PRIMARY KEY.
+            return [
+                "CREATE TEMP TABLE causeway_counts (key INTEGER PRIMARY KEY, number INTEGER NOT NULL)",
+                "INSERT INTO \(Self.counts) SELECT \(key), count(*) FROM \(other) WHERE typeof(\(key)) = 'integer' "
+                    + "GROUP BY \(key)",
+                update(
+                    "ifnull((SELECT c.number FROM \(Self.counts) AS c WHERE c.key = \(table).Z_PK), 0)", onlyChanges),
+                "DROP TABLE \(Self.counts)",
+            ]
+        case .copy(let other, let copied, let key):
+            let value = "(SELECT o.\(copied) FROM \(other) AS o WHERE o.Z_PK = \(table).\(key))"
+            return [update(value, onlyChanges)]
+        }
+    }
+
+    private func update(_ value: String, _ onlyChanges: Bool) -> String {
+        "UPDATE \(table) SET \(column) = \(value) "
+            + "WHERE Z_ENT BETWEEN \(entityNumbers.lowerBound) AND \(entityNumbers.upperBound)"
+            + (onlyChanges ? " AND \(column) IS NOT \(value)" : "")
+    }
+
+    /// The order in which values can be computed: a copy of a derived column comes after that column.
+    package static func inOrder(_ values: [DerivedValue]) -> [DerivedValue] {
+        struct Cell: Hashable {
+            let table: String
+            let column: String
+        }
+        var waiting: [Cell: [DerivedValue]] = [:]
+        for value in values { waiting[Cell(table: value.table, column: value.column), default: []].append(value) }
+        var result: [DerivedValue] = []
+        for value in values {
+            // A value copies from one column, so what must come first is one chain; one that leads back to itself ends
+            // where it is met again.
+            var chain: [DerivedValue] = []
+            var next: Cell? = Cell(table: value.table, column: value.column)
+            while let cell = next, let found = waiting.removeValue(forKey: cell) {
+                chain += found.reversed()
+                next =
+                    found.lazy.compactMap {
+                        guard case .copy(let table, let column, _) = $0.source else { return nil }
+                        return Cell(table: table, column: column)
+                    }.first
+            }
+            result += chain.reversed()
+        }
+        return result
+    }
 }
 
 extension StoreLayout {
@@ -53,38 +141,43 @@ extension StoreLayout {
             let derivation = declared.derivation, let table = table(of: entity),
             let column = column(.attribute(entity: entity, path: attribute)), let numbers = numbers(ofTree: entity)
         else { return nil }
-        func value(_ expression: String?) -> DerivedValue {
-            DerivedValue(table: table.name, column: column.name, entityNumbers: numbers, expression: expression)
+        func value(_ source: DerivedValue.Source) -> DerivedValue {
+            DerivedValue(table: table.name, column: column.name, entityNumbers: numbers, source: source)
         }
         switch DerivedForm(derivation.expression) {
         case .now:
-            return value(nil)
+            return value(.now)
         case .count(let relationship):
-            return countExpression(relationship, of: entity, table: table.name).map(value)
+            return countedKeys(relationship, of: entity).map(value)
         case .copy(let relationship, let target):
             guard let (_, toOne) = model.relationship(relationship, of: entity), !toOne.isToMany,
                 let key = self.column(of: relationship, in: entity), let other = self.table(of: toOne.destination),
                 let source = self.column(of: target, in: toOne.destination)
             else { return nil }
-            return value(
-                "(SELECT related.\(source.name) FROM \(other.name) AS related "
-                    + "WHERE related.Z_PK = \(table.name).\(key.name))")
+            return value(.copy(table: other.name, column: source.name, key: key.name))
         case .other:
             return nil
         }
     }
 
-    private func countExpression(_ name: String, of entity: String, table: String) -> String? {
+    /// Every derived attribute that can be computed, in the order in which it can be.
+    package var derivedValues: [DerivedValue] {
+        DerivedValue.inOrder(
+            entities.flatMap { name in
+                (model.entities[name]?.attributes ?? []).filter { $0.derivation != nil }.compactMap {
+                    derivedValue(of: $0.name, declaredBy: name)
+                }
+            })
+    }
+
+    private func countedKeys(_ name: String, of entity: String) -> DerivedValue.Source? {
         guard let (owner, relationship) = model.relationship(name, of: entity), relationship.isToMany else {
             return nil
         }
-        func count(_ other: String, _ key: String) -> String {
-            "(SELECT COUNT(*) FROM \(other) AS related WHERE related.\(key) = \(table).Z_PK)"
-        }
         if let (join, isNaming) = joinTable(of: name, declaredBy: owner) {
-            return count(join.name, isNaming ? join.ownerColumn : join.destinationColumn)
+            return .count(table: join.name, key: isNaming ? join.ownerColumn : join.destinationColumn)
         }
-        return countedColumn(of: relationship, declaredBy: owner).map { count($0.table, $0.column.name) }
+        return countedColumn(of: relationship, declaredBy: owner).map { .count(table: $0.table, key: $0.column.name) }
     }
 
     /// The column in the destination's table that points back to the owner of a to-many.

@@ -22,6 +22,7 @@ struct LayoutModel {
     let inverses: [RelationshipID: RelationshipID]
     /// Names of each entity's stored properties, inherited ones included, in Core Data's dictionary order.
     let propertyOrders: [[String]]
+    private var virtual: [Int: [RelationshipID]] = [:]
 
     init(_ model: ManagedObjectModel, width: HashWidth = .bits64) throws(StoreFormatError) {
         self.model = model
@@ -54,6 +55,7 @@ struct LayoutModel {
         self.lineages = lineages
         self.inverses = inverses
         lastDescendants = last
+        virtual = findVirtual()
     }
 
     func number(_ entity: Int) -> Int { entity + 1 }
@@ -94,21 +96,26 @@ struct LayoutModel {
         return inverse.relationship.isToMany
     }
 
-    /// The entity's to-many relationships without inverse that point to `destination`.
-    func virtualRelationships(to destination: Int) -> [RelationshipID] {
-        var result: [RelationshipID] = []
+    /// The to-many relationships without inverse that point to `destination`.
+    func virtualRelationships(to destination: Int) -> [RelationshipID] { virtual[destination] ?? [] }
+
+    /// By destination, in Z_ENT order of the owners, then in the owner's dictionary order.
+    private func findVirtual() -> [Int: [RelationshipID]] {
+        var result: [Int: [RelationshipID]] = [:]
         for (owner, entity) in entities.enumerated() {
+            let ids = entity.relationships.indices.map { RelationshipID(entity: owner, place: $0) }.filter { id in
+                let relationship = relationship(id)
+                return !relationship.isTransient && relationship.isToMany && inverses[id] == nil
+            }
+            guard !ids.isEmpty else { continue }
             let order = propertyOrders[owner]
-            result +=
-                entity.relationships.indices.filter { place in
-                    let relationship = entity.relationships[place]
-                    return !relationship.isTransient && relationship.isToMany
-                        && indexes[relationship.destination] == destination
-                        && inverses[RelationshipID(entity: owner, place: place)] == nil
+            let ordered = ids.map { (order.firstIndex(of: relationship($0).name) ?? 0, $0) }
+                .sorted { ($0.0, $0.1.place) < ($1.0, $1.1.place) }
+            for (_, id) in ordered {
+                if let destination = indexes[relationship(id).destination] {
+                    result[destination, default: []].append(id)
                 }
-                .map { (order.firstIndex(of: entity.relationships[$0].name) ?? 0, $0) }
-                .sorted { $0 < $1 }
-                .map { RelationshipID(entity: owner, place: $0.1) }
+            }
         }
         return result
     }

@@ -27,8 +27,14 @@ package struct RowSelect: Hashable, Sendable {
         package var value: SQLIdentifier
         /// Orders the candidates before their keys do.
         package var order: SQLIdentifier?
+        /// Whether an index leads with `key`; without one all links are sorted once instead of searched for every row.
+        package var isIndexed = true
 
-        package init(table: SQLIdentifier, key: SQLIdentifier, value: SQLIdentifier, order: SQLIdentifier? = nil) {
+        package init(
+            table: SQLIdentifier, key: SQLIdentifier, value: SQLIdentifier, order: SQLIdentifier? = nil,
+            isIndexed: Bool = true
+        ) {
+            self.isIndexed = isIndexed
             self.table = table
             self.key = key
             self.value = value
@@ -67,11 +73,17 @@ package struct RowSelect: Hashable, Sendable {
 
     /// The statement's text.
     package var sql: String {
-        var text = "SELECT " + cells.map(Self.text).joined(separator: ", ") + " FROM \(table) AS t"
-        if !conditions.isEmpty { text += " WHERE " + conditions.map(Self.text).joined(separator: " AND ") }
+        var text = "SELECT " + cells.map(self.text).joined(separator: ", ") + " FROM \(table) AS t"
+        if isSortedApart { text += " NOT INDEXED" }
+        text += joins
+        if !conditions.isEmpty { text += " WHERE " + conditions.map(self.text).joined(separator: " AND ") }
         text += " ORDER BY " + (order.isEmpty ? "t.rowid" : order.map(String.init).joined(separator: ", "))
         return text
     }
+
+    /// The rows are read as they lie in the table and sorted apart (an external merge sort): an index in their order that
+    /// doesn't hold all cells would lead through the table at random. With the ordering cells alone the index has all.
+    private var isSortedApart: Bool { !order.isEmpty && cells.count > order.count }
 
     /// Whether rows can be asked for from a key on: they come in the table's own order, and no cell counts rows.
     package var isSeekable: Bool {
@@ -84,18 +96,45 @@ package struct RowSelect: Hashable, Sendable {
 
     /// As `sql`, but only the rows whose rowid is above the one parameter. For seekable statements.
     package var sqlAfterKey: String {
-        let bound = (conditions.map(Self.text) + ["t.rowid > ?1"]).joined(separator: " AND ")
-        return "SELECT " + cells.map(Self.text).joined(separator: ", ") + " FROM \(table) AS t WHERE " + bound
+        let bound = (conditions.map(self.text) + ["t.rowid > ?1"]).joined(separator: " AND ")
+        return "SELECT " + cells.map(self.text).joined(separator: ", ") + " FROM \(table) AS t\(joins) WHERE " + bound
             + " ORDER BY t.rowid"
     }
 
     /// Counts the rows that `sql` gives.
     package var countSQL: String {
         "SELECT count(*) FROM \(table) AS t"
-            + (conditions.isEmpty ? "" : " WHERE " + conditions.map(Self.text).joined(separator: " AND "))
+            + (conditions.isEmpty ? "" : " WHERE " + conditions.map(self.text).joined(separator: " AND "))
     }
 
-    private static func text(_ cell: Cell) -> String {
+    /// Links without an index, each once: `f0`, `f1`, …
+    private var unindexed: [RelatedKey] {
+        var result: [RelatedKey] = []
+        for cell in cells {
+            var cell = cell
+            while case .position(let owner, _) = cell { cell = owner }
+            switch cell {
+            case .related(let key), .relatedEntity(let key, _):
+                if !key.isIndexed, !result.contains(key) { result.append(key) }
+            case .column, .position: break
+            }
+        }
+        return result
+    }
+
+    /// The first link of each key. SQLite sorts them, and finds them by an index that it makes once for the statement.
+    private var joins: String {
+        unindexed.enumerated().map { place, key in
+            let order = key.order.map { "o.\($0), " } ?? ""
+            return """
+                 LEFT JOIN (SELECT k, v FROM (SELECT o.\(key.key) AS k, o.\(key.value) AS v, row_number() OVER \
+                (PARTITION BY o.\(key.key) ORDER BY \(order)o.\(key.value)) AS n FROM \(key.table) AS o) WHERE n = 1) \
+                AS f\(place) ON f\(place).k = t."Z_PK"
+                """
+        }.joined()
+    }
+
+    private func text(_ cell: Cell) -> String {
         switch cell {
         case .column(let name): return "t.\(name)"
         case .related(let key): return text(key)
@@ -110,7 +149,8 @@ package struct RowSelect: Hashable, Sendable {
         }
     }
 
-    private static func text(_ key: RelatedKey) -> String {
+    private func text(_ key: RelatedKey) -> String {
+        if let place = unindexed.firstIndex(of: key) { return "f\(place).v" }
         let order = key.order.map { "o.\($0), " } ?? ""
         return """
             (SELECT o.\(key.value) FROM \(key.table) AS o WHERE o.\(key.key) = t."Z_PK" \
@@ -118,7 +158,7 @@ package struct RowSelect: Hashable, Sendable {
             """
     }
 
-    private static func text(_ condition: Condition) -> String {
+    private func text(_ condition: Condition) -> String {
         switch condition {
         case .notNull(let cell): return "\(text(cell)) IS NOT NULL"
         case .oneOf(let column, let numbers):

@@ -16,6 +16,9 @@ extension StoreLayout {
         }
     }
 
+    /// Whether join tables have an index that leads with their second column, beside the one of their primary key.
+    package var indexesBothEndsOfJoins: Bool { frameworkVersion >= FrameworkEra.modelCache }
+
     /// Tables and indexes of persistent history (store-format.md §11).
     package var historyStatements: [SchemaStatement] {
         HistoryLayout(self).statements

@@ -184,6 +184,29 @@ struct NumericConversionTests {
         #expect(results[0] == results[1])
     }
 
+    @Test(
+        "a default that fills the rows of all entities of its table is converted with them", arguments: ["7", "70000"])
+    func filledCells(value: String) throws {
+        func version(_ type: String?, _ extra: String = "") -> String {
+            model(
+                entity("Base", attribute("x"), extra),
+                entity("Left", parent: "Base", type.map { attribute("n", $0, default: value) } ?? ""),
+                entity("Right", parent: "Base"))
+        }
+        let scenario = try Scenario(
+            version(nil), version("Integer 32"), version("Double"), version("Float", attribute("y")),
+            rows: "INSERT INTO ZBASE (Z_PK, Z_ENT, Z_OPT) VALUES (1, 1, 1), (2, 2, 1), (3, 3, 1);")
+        let results = try [true, false].map { fuses in
+            var request = scenario.request(to: "V4", fuses: fuses)
+            request.verification = .full
+            return try EngineRun.output(request, as: "\(fuses).sqlite")
+        }
+        #expect(try Database.dump(results[0]) == Database.dump(results[1]))
+        #expect(
+            try Database.rows("SELECT Z_PK, ZN FROM ZBASE", in: results[0])
+                == (1...3).map { "\($0)|\(value).0" })
+    }
+
     @Test("the default of the new type replaces NULL, in steps that run as one too", arguments: [true, false])
     func defaults(fuses: Bool) throws {
         let scenario = try Scenario(

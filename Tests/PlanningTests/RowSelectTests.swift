@@ -58,4 +58,13 @@ struct RowSelectTests {
         #expect(select.sql == "SELECT t.\"a\", t.\"b\" FROM \"Z_1X\" AS t \(conditions) ORDER BY 1, 2")
         #expect(select.countSQL == "SELECT count(*) FROM \"Z_1X\" AS t \(conditions)")
     }
+
+    @Test("rows in another order than the table's are read as they lie and sorted, unless an index has all of them")
+    func order() throws {
+        let cells = try ["a", "b", "o"].map { RowSelect.Cell.column(try name($0)) }
+        let list = RowSelect(table: try name("Z_1X"), cells: cells, order: [1, 2])
+        #expect(list.sql == #"SELECT t."a", t."b", t."o" FROM "Z_1X" AS t NOT INDEXED ORDER BY 1, 2"#)
+        let set = RowSelect(table: try name("Z_1X"), cells: Array(cells.prefix(2)), order: [1, 2])
+        #expect(set.sql == #"SELECT t."a", t."b" FROM "Z_1X" AS t ORDER BY 1, 2"#)
+    }
 }

@@ -11,7 +11,8 @@ struct MigrationBenchmark: AsyncParsableCommand {
         commandName: "MigrationBenchmark",
         abstract: "Measures a migration against INSERT … SELECT and cp.",
         subcommands: [
-            Measure.self, Safety.self, Split.self, MigrateOnce.self, SplitOnce.self, TransferOnce.self, CopyOnce.self,
+            Measure.self, Linear.self, Safety.self, Split.self, MigrateOnce.self, SplitOnce.self, TransferOnce.self,
+            CopyOnce.self, LinearGenerate.self, LinearOnce.self,
         ],
         defaultSubcommand: Measure.self)
 }

@@ -97,7 +97,7 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
     private static func statements(_ step: StepPlan) -> [String] {
         let statements = step.statements
         return (statements.tableStatements + statements.houseStatements + statements.modelStatements).map(\.sql)
-            + step.derivedValues.map { "\($0.table).\($0.column) = \($0.expression ?? "")" }
+            + step.derivedValues.flatMap { ["\($0.table).\($0.column)"] + $0.statements() }
             + step.appObjects.compactMap(\.sql)
     }
 

@@ -13,19 +13,13 @@ struct StageDerivation {
     private let values: [DerivedValue]
 
     init(_ layout: StoreLayout) {
-        var values: [DerivedValue] = []
-        for name in layout.entities {
-            for attribute in layout.model.entities[name]?.attributes ?? [] where attribute.derivation != nil {
-                if let value = layout.derivedValue(of: attribute.name, declaredBy: name) { values.append(value) }
-            }
-        }
-        self.values = values
+        values = layout.derivedValues
     }
 
     /// Statements that make the temporary triggers, and those that remove them.
     func triggers() throws(SQLiteError) -> (create: [String], drop: [String]) {
         var (create, drop): ([String], [String]) = ([], [])
-        for (index, value) in values.enumerated() where value.expression == nil {
+        for (index, value) in values.enumerated() where value.source == .now {
             let (table, column) = (try SQLIdentifier(value.table), try SQLIdentifier(value.column))
             let body = """
                 WHEN NEW.Z_ENT BETWEEN \(value.entityNumbers.lowerBound) AND \(value.entityNumbers.upperBound) \
@@ -42,27 +36,17 @@ struct StageDerivation {
 
     /// Statements that compute the values again that depend on any of `tables`. Rows that have the right value already
     /// aren't written.
-    func updates(after tables: Set<String>) throws(SQLiteError) -> [String] {
-        var result: [String] = []
+    func updates(after written: Set<String>) -> [String] {
+        var (tables, result) = (written, [String]())
         for value in values {
-            guard let expression = value.expression,
-                tables.contains(value.table) || !tables.isDisjoint(with: Self.sources(of: expression))
-            else { continue }
-            let (table, column) = (try SQLIdentifier(value.table), try SQLIdentifier(value.column))
-            result.append(
-                """
-                UPDATE \(table) SET \(column) = \(expression) \
-                WHERE Z_ENT BETWEEN \(value.entityNumbers.lowerBound) AND \(value.entityNumbers.upperBound) \
-                AND \(column) IS NOT \(expression)
-                """)
+            guard let source = value.source.table, tables.contains(value.table) || tables.contains(source) else {
+                continue
+            }
+            result += value.statements(onlyChanges: true)
+            // A copy of it comes later.
+            tables.insert(value.table)
         }
         return result
-    }
-
-    /// The tables that a derived value is computed from: what stands after each FROM.
-    private static func sources(of expression: String) -> Set<String> {
-        let words = expression.split(separator: " ")
-        return Set(zip(words, words.dropFirst()).filter { $0.0 == "FROM" }.map { String($0.1) })
     }
 }
 

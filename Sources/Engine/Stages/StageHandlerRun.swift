@@ -69,7 +69,7 @@ package struct StageHandlerRun {
         try call(handler, keys: keys, written: prepared.written)
         try writing(handler) { () throws(SQLiteError) in
             for sql in prepared.drop { try writer.run(sql) }
-            for sql in try derivation.updates(after: prepared.written.tables) { try writer.run(sql) }
+            for sql in derivation.updates(after: prepared.written.tables) { try writer.run(sql) }
             try writeLastKeys(keys.keys)
             try dropTemporaryTables()
             try writer.commitIfDue()

@@ -1,0 +1,1 @@
+../../../../Fixtures/Staff/Migrator/ContactPolicy.swift

@@ -1,0 +1,1 @@
+../../../../Fixtures/BookStore/Migrator/SynopsisManager.swift

@@ -1,0 +1,1 @@
+../../../../Fixtures/Tracks/Migrator/TracksStages.swift
