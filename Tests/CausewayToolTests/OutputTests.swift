@@ -76,6 +76,26 @@ struct OutputTests {
         #expect(line.event == "error" && line.message.contains("no" + name))
     }
 
+    @Test("JSON is valid where a name is no text at all", arguments: ["inspect", "verify", "status"])
+    func brokenName(command: String) throws {
+        let process = Process()
+        let output = folder.path("output")
+        try Data().write(to: URL(fileURLWithPath: output))
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = [
+            "-c", "exec \"$0\" \(command) \"$(printf '/no/\\377\\200.sqlite')\" --json",
+            try #require(ToolProcess.path),
+        ]
+        process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: output))
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 66)
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: output))
+        #expect(String(validating: bytes, as: UTF8.self) != nil)
+        #expect(try JSONDecoder().decode(Failure.self, from: bytes).event == "error")
+    }
+
     /// Runs with standard output on a device that is always full.
     private func runOnFullDevice(_ arguments: [String]) throws -> (status: Int32, errors: String) {
         let process = Process()

@@ -137,6 +137,27 @@ struct VerifValueTests {
         #expect(damage.map { "\($0.entity ?? "").\($0.property ?? "")" }.sorted() == ["Animal.owner", "Animal.toys"])
     }
 
+    private static let composite = CausewayEngineTests.model(
+        entity("House", "<attribute name=\"place\" optional=\"YES\" attributeType=\"Composite\" composite=\"Place\"/>"),
+        """
+        <composite name="Place">\(attribute("street", optional: false))\(attribute("number", "Integer 16"))</composite>
+        """)
+
+    @Test("elements of a composite are asked for only where there is one")
+    func composites() throws {
+        let scenario = try Scenario(
+            Self.composite,
+            rows: """
+                INSERT INTO ZHOUSE (Z_PK, Z_ENT, Z_OPT, ZSTREET, ZNUMBER) VALUES (1, 1, 1, NULL, NULL),
+                (2, 1, 1, 'Elm', NULL), (3, 1, 1, NULL, 7), (4, 1, 1, 'Oak', 'x');
+                """)
+        let store = try SourceStore.reading(StoreLocation(existing: scenario.store))
+        defer { store.release() }
+        let report = try StoreExamination(store, history: nil, isQuick: true).run()
+        let found = report.findings.map { "\($0.property ?? "") \($0.kind) \($0.keys)" }
+        #expect(Set(found) == ["place.street missingValue [3]", "place.number storageClass [4]"], "\(found)")
+    }
+
     @Test("a row with a key that no object has is named")
     func lowKey() throws {
         let report = try Self.report("UPDATE ZOWNER SET Z_PK = 0")
