@@ -37,9 +37,10 @@ package struct BackupRollback {
         let chosen = try backups.chosen(backup)
         let original = try StoreLocation(existing: chosen)
         let directory = try backups.lock(needsLinks: true)
-        let before = StoreTrace(location)
+        var before: StoreTrace?
         var outcome: Outcome
         do throws(EngineError) {
+            before = try StoreTrace(location)
             try refuseOtherNames(of: location, chosen, original)
             outcome = try replace(location, with: original)
         } catch {

@@ -13,15 +13,16 @@ extension Migration {
             return try doneWithoutWork(location, location, error)
         }
         // Only under the lock: looking at the file would end the locks that another migrator of this process has on it.
-        let before = StoreTrace(location)
+        var before: StoreTrace?
         let run = reporting(to: directory)
         var outcome: Outcome?
         var failure: RunFailure?
         var notices: [String]?
         do throws(EngineError) {
+            before = try StoreTrace(location)
             if try !directory.hasWork() { (outcome, notices) = try run.preview(location, history) }
         } catch {
-            failure = RunFailure(error: error, keepsWork: false, hasPlan: false)
+            failure = RunFailure(error: error, keepsWork: true, hasPlan: false)
         }
         if outcome == nil, failure == nil {
             (outcome, failure) = run.replace(location, history, in: directory, notices: notices)

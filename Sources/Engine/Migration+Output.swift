@@ -28,7 +28,7 @@ extension Migration {
         do throws(EngineError) {
             if try !directory.hasWork() { (outcome, notices) = try migration.preview(source, destination) }
         } catch {
-            failure = RunFailure(error: error, keepsWork: false, hasPlan: false)
+            failure = RunFailure(error: error, keepsWork: true, hasPlan: false)
         }
         if outcome == nil, failure == nil {
             var run = OutputRun(migration: migration, source: source, destination: destination, notices: notices)

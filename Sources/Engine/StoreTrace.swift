@@ -12,26 +12,25 @@ struct StoreTrace {
     private let walBytes: Int64
     private let journalBytes: Int64
 
-    /// nil where there is no store that can be looked at.
-    init?(_ location: StoreLocation) {
+    /// - Throws: why the store can't be looked at, which the run would meet next.
+    init(_ location: StoreLocation) throws(EngineError) {
         self.location = location
-        guard let status = try? Files.statusIfExists(location.path),
-            let head = try? Files.readPrefix(of: location.path, length: DatabaseHeader.length)
-        else { return nil }
-        self.status = status
-        isWAL = DatabaseHeader(head)?.isWAL ?? false
-        walBytes = Self.bytes(location.wal)
-        journalBytes = Self.bytes(location.journal)
-    }
-
-    private static func bytes(_ path: String) -> Int64 {
-        ((try? Files.statusIfExists(path)) ?? nil)?.size ?? 0
+        do {
+            status = try Files.status(of: location.path)
+            let isFile = status.kind == .regular
+            let head = isFile ? try Files.readPrefix(of: location.path, length: DatabaseHeader.length) : []
+            isWAL = DatabaseHeader(head)?.isWAL ?? false
+            walBytes = try Files.statusIfExists(location.wal)?.size ?? 0
+            journalBytes = try Files.statusIfExists(location.journal)?.size ?? 0
+        } catch {
+            throw EngineError(reading: error, at: location.path)
+        }
     }
 
     /// What a run that has replaced nothing did to the store. It folds a `-wal` in and plays a journal back, as every
     /// program does that opens the store; changes to anything else are other programs'.
     func state() -> EngineError.StoreState {
-        guard let now = StoreTrace(location), now.status.isSameFile(as: status) else { return .untouched }
+        guard let now = try? StoreTrace(location), now.status.isSameFile(as: status) else { return .untouched }
         var done: [String] = []
         if journalBytes > 0, now.journalBytes == 0 {
             done.append("an unfinished transaction of another program was rolled back")

@@ -31,7 +31,7 @@ struct HookErrorTests {
     func system(_ code: ResultCode, depth: Int) {
         let error = Self.error(Self.wrapped(code, depth: depth))
         #expect(error.kind == .inputOutput, "\(error)")
-        #expect(error.isResumable)
+        #expect(error.isPassing)
         #expect("\(error)".hasPrefix("v1 → v2, PersonToContact, x-coredata://S/Person/p7"), "\(error)")
     }
 
