@@ -100,7 +100,7 @@ extension ModelsReport {
 extension ModelsReport.Step {
     init(from: String, to: String, _ history: ModelHistory) {
         self.init(
-            from: from, to: to, isEqual: false, isInferable: false, refusals: [], addedEntities: [],
+            from: from, to: to, isEqual: false, isInferable: false, conditions: [], refusals: [], addedEntities: [],
             removedEntities: [], renamedEntities: [], changedEntities: [], conversions: [], error: nil)
         guard let source = history.versions.first(where: { $0.name == from }),
             let destination = history.versions.first(where: { $0.name == to })
@@ -111,8 +111,11 @@ extension ModelsReport.Step {
         }
         isEqual = source.hashes.entities == destination.hashes.entities
         do throws(InferenceError) {
-            take(try MappingInference.infer(from: source.model, to: destination.model))
+            let mapping = try MappingInference.infer(from: source.model, to: destination.model)
+            take(mapping)
             isInferable = true
+            // A store of the same hashes needs no migration, whatever its rows are.
+            conditions = isEqual ? [] : mapping.conditions(from: source.model, to: destination.model)
         } catch {
             refusals = error.refusals.map(\.description)
             compare(source.hashes.entities, destination.hashes.entities)

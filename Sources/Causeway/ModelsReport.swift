@@ -53,6 +53,9 @@ public struct ModelsReport: Hashable, Codable, Sendable {
         public var isEqual: Bool
         /// Whether the mapping can be inferred, as in a lightweight migration.
         public var isInferable: Bool
+        /// What the rows of a store must fulfil where the mapping can be inferred: a sentence each that begins with “if”.
+        /// `plan` asks the rows of a store.
+        public var conditions: [String]
         /// Why it can't, all reasons at once.
         public var refusals: [String]
         /// Entities that are new.

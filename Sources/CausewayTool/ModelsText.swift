@@ -47,8 +47,10 @@ struct ModelsText {
             let head = "  \(step.from) → \(step.to): "
             if let error = step.error { return [head + error] }
             if step.isEqual { return [head + "no migration needed: the hashes are equal"] }
-            let verdict = (step.isInferable ? "can be inferred" : "can't be inferred") + fitting(step)
-            return [head + verdict] + changes(step).map { "      \($0)" } + step.refusals.map { "    - \($0)" }
+            let inferable = step.conditions.isEmpty ? "can be inferred" : "can be inferred where the rows allow it"
+            let verdict = (step.isInferable ? inferable : "can't be inferred") + fitting(step)
+            return [head + verdict] + changes(step).map { "      \($0)" }
+                + (step.refusals + step.conditions).map { "    - \($0)" }
         }
     }
 

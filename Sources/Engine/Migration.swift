@@ -155,10 +155,19 @@ package struct Migration {
         let hasHandlers = prepared.handlers.contains { !$0.isEmpty }
         let notices = try Preflight(
             steps: prepared.steps, source: store, makesObjects: step.objects != nil || hasHandlers,
-            badRows: request.badRows
+            deciders: deciders(prepared), badRows: request.badRows
         ).check()
         try cancellation.check()
         return notices
+    }
+
+    /// Of each step what may change its finished rows before the next step reads them.
+    private func deciders(_ prepared: PreparedMigration) -> [[String]] {
+        prepared.steps.indices.map { index in
+            let validates = prepared.steps[index].objects != nil && request.violations != .stop
+            return prepared.handlers[index].map(\.title)
+                + (validates ? ["--on-violation \(request.violations.rawValue)"] : [])
+        }
     }
 
     /// Room for what is still to be written: of the whole migration, or of one step.

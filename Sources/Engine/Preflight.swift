@@ -16,7 +16,9 @@ struct Preflight {
     let source: SourceStore
     /// Whether rows are made as objects: by mapping models, or by a stage's handlers.
     let makesObjects: Bool
-    /// Rows that passes leave out aren't refused here (`QuarantineForecast` counts them).
+    /// Of each step what may change its finished rows before the next step reads them.
+    var deciders: [[String]]
+    /// Rows that passes leave out are counted instead of refused.
     var badRows = BadRowPolicy.fail
 
     /// What a check has found.
@@ -47,8 +49,7 @@ struct Preflight {
     func check() throws(EngineError) -> [String] {
         var findings = Findings()
         do {
-            findings += try entityNumbers()
-            findings += try obligations()
+            findings += try rows()
             findings += try numbers()
         } catch {
             throw EngineError(error, during: "\(source.location.path): the check of the rows")
@@ -64,22 +65,6 @@ struct Preflight {
     /// The step that reads the store.
     var step: StepPlan { steps[0] }
 
-    var quarantines: Bool { badRows == .quarantine && step.objects == nil }
-
-    /// Keys of the first rows that fulfil a condition; one more than are named, so that the list can say that it is cut.
-    func keys(in table: String, where condition: String) throws(SQLiteError) -> [Int64] {
-        var statement = try source.connection.prepare(
-            """
-            SELECT Z_PK FROM \(try SQLIdentifier(table)) WHERE \(condition) ORDER BY Z_PK LIMIT \(Self.namedRows + 1)
-            """)
-        var keys: [Int64] = []
-        while try statement.step() { keys.append(statement.int64(at: 0)) }
-        return keys
-    }
-
-    /// `p1, p2, …`
-    static func list(_ keys: [Int64]) -> String {
-        let named = keys.prefix(namedRows).map { "p\($0)" }.joined(separator: ", ")
-        return keys.count > namedRows ? named + ", …" : named
-    }
+    /// Whether a step leaves bad rows out; mapping models have `--on-violation`.
+    func quarantines(_ step: StepPlan) -> Bool { badRows == .quarantine && step.objects == nil }
 }

@@ -94,14 +94,10 @@ struct StepRun {
         }
         // The first step's rows were checked before the first byte; later ones are there only now.
         let notices = try Preflight(
-            steps: [step], source: source, makesObjects: step.objects != nil || !handlers.isEmpty, badRows: badRows
+            steps: [step], source: source, makesObjects: step.objects != nil || !handlers.isEmpty, deciders: [[]],
+            badRows: badRows
         ).check()
         if place.index > 0 { for notice in notices { events(.warning(notice)) } }
-        if quarantines {
-            for sentence in try QuarantineForecast(step: step, source: source).sentences() {
-                events(.warning("\(step.versions.joined(separator: " → ")): \(sentence)"))
-            }
-        }
         KillPoint.reach(.preflighted)
         if try place.hasStaging() {
             events(

@@ -80,7 +80,7 @@ extension EntityMapping {
             name: isCopy ? "IEM_Copy_\(source)" : "IEM_Transform_\(source)", kind: isCopy ? .copy : .transform,
             source: source, destination: destination, attributes: attributes.map { $0.composed(after: first) },
             relationships: relationships,
-            obligations: first.obligations + obligations.compactMap { $0.traced(through: first) },
+            obligations: first.obligations + obligations.compactMap { $0.traced(through: first, all: all) },
             conversions: first.conversions + conversions.compactMap { $0.traced(through: first) })
     }
 
@@ -93,21 +93,27 @@ extension EntityMapping {
                 result.append(mapping)
                 continue
             }
-            let entity = links.isInverted ? all[links.entity]?.first : first
-            guard let earlier = entity?.relationship(links.relationship)?.links else {
-                result.append(RelationshipMapping(destination: mapping.destination, links: nil))
-                continue
-            }
-            if links.changesForm && earlier.changesForm { return nil }
+            let earlier = links.mapping(first, all: all)
+            if links.changesForm, earlier?.changesForm == true { return nil }
             result.append(
                 RelationshipMapping(
-                    destination: mapping.destination,
-                    links: LinkSource(
-                        entity: earlier.entity, relationship: earlier.relationship,
-                        isInverted: links.isInverted != earlier.isInverted,
-                        changesForm: links.changesForm || earlier.changesForm)))
+                    destination: mapping.destination, links: earlier.map { links.composed(after: $0) }))
         }
         return result
+    }
+}
+
+extension LinkSource {
+    /// Where the mapping before, of the entity itself and of all, takes these links from; nil where they begin with it.
+    fileprivate func mapping(_ first: EntityMapping, all: [String: [EntityMapping]]) -> LinkSource? {
+        (isInverted ? all[entity]?.first : first)?.relationship(relationship)?.links
+    }
+
+    /// These links in the terms of the version before, where they are `earlier`'s.
+    package func composed(after earlier: LinkSource) -> LinkSource {
+        LinkSource(
+            entity: earlier.entity, relationship: earlier.relationship, isInverted: isInverted != earlier.isInverted,
+            changesForm: changesForm || earlier.changesForm)
     }
 }
 
@@ -136,9 +142,14 @@ extension AttributeMapping {
 
 extension Obligation {
     /// The same obligation as a demand on the rows of `first`'s source; nil where `first` already fulfils it.
-    fileprivate func traced(through first: EntityMapping) -> Obligation? {
-        guard case .noNulls(let middle) = demand, let earlier = first.attribute(middle) else { return self }
+    fileprivate func traced(through first: EntityMapping, all: [String: [EntityMapping]]) -> Obligation? {
         var result = self
+        if case .noMissing(let links) = demand {
+            let earlier = links.mapping(first, all: all)
+            result.demand = earlier.map { .noMissing(links: links.composed(after: $0)) } ?? .noRows
+            return result
+        }
+        guard case .noNulls(let middle) = demand, let earlier = first.attribute(middle) else { return self }
         switch earlier.value {
         case .carried(let source, nil, _): result.demand = .noNulls(attribute: source)
         case .constant(let constant) where constant.nonNull == nil: result.demand = .noRows

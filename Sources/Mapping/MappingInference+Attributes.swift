@@ -65,7 +65,8 @@ extension MappingInference {
         let tightened = old.isOptional && !attribute.isOptional
         if tightened, attribute.defaultValue == nil {
             obligations.append(
-                Obligation(step: step, entity: entity, attribute: to, demand: .noNulls(attribute: from)))
+                Obligation(
+                    step: step, entity: entity, property: to, .tightenedAttribute, demand: .noNulls(attribute: from)))
         }
         if let conversion {
             conversions.append(
@@ -110,7 +111,8 @@ extension MappingInference {
         if attribute.derivation != nil { return [AttributeMapping(destination: path, value: .derived)] }
         // Elements of a composite may all be NULL: that is how a nil composite is stored (store-format.md §4.2).
         if !attribute.isOptional, attribute.defaultValue == nil, prefix.isEmpty {
-            obligations.append(Obligation(step: step, entity: entity, attribute: path, demand: .noRows))
+            obligations.append(
+                Obligation(step: step, entity: entity, property: path, .newAttribute, demand: .noRows))
         }
         return [AttributeMapping(destination: path, value: .constant(attribute.defaultValue))]
     }

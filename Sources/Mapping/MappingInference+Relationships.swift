@@ -7,26 +7,44 @@ extension MappingInference {
     /// was renamed without an identifier, or is new), the links come through that side.
     mutating func relationships(of entity: String, from origin: String) -> [RelationshipMapping] {
         destination.storedRelationships(of: entity).map { relationship in
-            let found = matched(relationship, of: entity, origin: origin)
-            guard let found else {
-                if source.attribute(relationship.renamingIdentifier ?? relationship.name, of: origin) != nil,
-                    inverseLinks(of: relationship, origin: origin) == nil
-                {
-                    refuse(.attributeBecameRelationship, entity, relationship.name)
-                }
-                return RelationshipMapping(
-                    destination: relationship.name, links: inverseLinks(of: relationship, origin: origin))
-            }
-            checkDestination(of: relationship, from: found, entity: entity)
-            if form(found, in: source).isManyToMany, form(relationship, in: destination).isOneToOne {
-                refuse(.manyToManyBecameOneToOne, entity, relationship.name)
-            }
-            return RelationshipMapping(
-                destination: relationship.name,
-                links: LinkSource(
-                    entity: origin, relationship: found.name, isInverted: false,
-                    changesForm: form(found, in: source) != form(relationship, in: destination)))
+            let links = links(of: relationship, entity: entity, origin: origin)
+            oblige(relationship, links, entity: entity)
+            return RelationshipMapping(destination: relationship.name, links: links)
         }
+    }
+
+    private mutating func links(of relationship: Relationship, entity: String, origin: String) -> LinkSource? {
+        guard let found = matched(relationship, of: entity, origin: origin) else {
+            let links = inverseLinks(of: relationship, origin: origin)
+            if links == nil,
+                source.attribute(relationship.renamingIdentifier ?? relationship.name, of: origin) != nil
+            {
+                refuse(.attributeBecameRelationship, entity, relationship.name)
+            }
+            return links
+        }
+        checkDestination(of: relationship, from: found, entity: entity)
+        if form(found, in: source).isManyToMany, form(relationship, in: destination).isOneToOne {
+            refuse(.manyToManyBecameOneToOne, entity, relationship.name)
+        }
+        return LinkSource(
+            entity: origin, relationship: found.name, isInverted: false,
+            changesForm: form(found, in: source) != form(relationship, in: destination))
+    }
+
+    /// A to-one that is mandatory needs a link in every row. Where the source's relationship was mandatory too, its rows
+    /// have one; to-manys aren't asked: whether theirs are too few is for the app to say when it saves.
+    private mutating func oblige(_ relationship: Relationship, _ links: LinkSource?, entity: String) {
+        guard !relationship.isToMany, !relationship.isOptional else { return }
+        var obligation = Obligation(
+            step: step, entity: entity, property: relationship.name, .newToOne, demand: .noRows)
+        if let links {
+            let old = source.relationship(links.relationship, of: links.entity)?.relationship
+            let mine = links.isInverted ? old.flatMap { source.inverse(of: $0)?.relationship } : old
+            guard mine?.isOptional ?? true else { return }
+            (obligation.change, obligation.demand) = (.tightenedToOne, .noMissing(links: links))
+        }
+        obligations.append(obligation)
     }
 
     /// The source relationship that matches by name or renaming identifier, if it is stored.

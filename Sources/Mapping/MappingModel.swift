@@ -97,26 +97,39 @@ package struct AttributeMapping: Hashable, Sendable {
     }
 }
 
-/// A mandatory attribute whose value the mapping can't guarantee: rows decide.
+/// A mandatory attribute or to-one whose value the mapping can't guarantee: rows decide.
 package struct Obligation: Hashable, Sendable {
-    /// The step that makes the attribute mandatory, as its position on the path (0 is the first step).
+    /// The step that makes the property mandatory, as its position on the path (0 is the first step).
     package var step: Int
     package var entity: String
-    package var attribute: String
+    /// The attribute's path or the relationship's name, in the version that makes it mandatory.
+    package var property: String
+    package var change: Change
     /// What the source's rows must fulfil.
     package var demand: Demand
 
+    /// What makes the property mandatory; the words are for plans and reports.
+    package enum Change: String, Hashable, Sendable {
+        case newAttribute = "is new, mandatory and has no default"
+        case tightenedAttribute = "is mandatory now and has no default"
+        case newToOne = "is new and mandatory"
+        case tightenedToOne = "is mandatory now"
+    }
+
     package enum Demand: Hashable, Sendable {
-        /// The source entity must have no rows: the attribute is new and has no default.
+        /// The source entity must have no rows: the property is new, and an attribute has no default.
         case noRows
         /// The source attribute must hold no NULL.
         case noNulls(attribute: String)
+        /// Every row of the source entity must have such a link.
+        case noMissing(links: LinkSource)
     }
 
-    package init(step: Int, entity: String, attribute: String, demand: Demand) {
+    package init(step: Int, entity: String, property: String, _ change: Change, demand: Demand) {
         self.step = step
         self.entity = entity
-        self.attribute = attribute
+        self.property = property
+        self.change = change
         self.demand = demand
     }
 }

@@ -50,10 +50,10 @@ struct FailureTests {
         Damage(name: "empty metadata", kind: .sourceData, message: "Z_METADATA") { path in
             try Scenario.execute("DELETE FROM Z_METADATA", path)
         },
-        Damage(name: "a row of an unknown entity", kind: .sourceData, message: "in rows (p2)") { path in
+        Damage(name: "a row of an unknown entity", kind: .sourceData, message: "in 1 row (p2)") { path in
             try Scenario.execute("UPDATE ZTHING SET Z_ENT = 9 WHERE Z_PK = 2", path)
         },
-        Damage(name: "a row without entity", kind: .sourceData, message: "in rows (p2)") { path in
+        Damage(name: "a row without entity", kind: .sourceData, message: "in 1 row (p2)") { path in
             try Scenario.execute("UPDATE ZTHING SET Z_ENT = NULL WHERE Z_PK = 2", path)
         },
         Damage(name: "a damaged page", kind: .sourceData, message: "damaged") { path in

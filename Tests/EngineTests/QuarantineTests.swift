@@ -86,8 +86,8 @@ struct QuarantineTests {
                 })
         #expect(warnings.contains { $0.contains("Person.boss: 9 links") && $0.contains("mandatory") }, "\(warnings)")
         #expect(outcome.warnings.contains { $0.contains("rows that lack a mandatory object thereby: 9") })
-        #expect(warnings.contains { $0.contains("ZPERSON: rows of no entity of the table will be quarantined: 2") })
-        #expect(warnings.contains { $0.contains("Person.name is mandatory") && $0.hasSuffix(": 1") })
+        #expect(warnings.contains { $0 == "table ZPERSON: Z_ENT is NULL in 1 row (p11); to be quarantined" })
+        #expect(warnings.contains { $0.contains("Person.name is mandatory") && $0.contains("in 1 row of Person (p13)") })
         #expect(!(warnings + outcome.warnings).contains { $0.contains("name 7") })
     }
 
@@ -100,7 +100,10 @@ struct QuarantineTests {
         let before = try snapshot(office.scenario.folder)
         let error = try failure { _ = try Migration(request).run() }
         #expect(error.kind == .sourceData)
-        #expect(error.details.contains { $0.contains("Z_ENT names no entity") && $0.contains("p7, p11") })
+        #expect(error.details.contains("table ZPERSON: Z_ENT names no entity of the model in 1 row (p7)"))
+        #expect(error.details.contains("table ZPERSON: Z_ENT is NULL in 1 row (p11)"))
+        #expect(error.details.contains("table ZFIRM: Z_ENT is that of an entity with another table in 1 row (p3)"))
+        #expect(error.remedy.contains("--bad-rows quarantine --rejects FILE"))
         #expect(error.details.contains { $0.contains("Worker.name is mandatory now") && $0.contains("p12") })
         #expect(try snapshot(office.scenario.folder) == before)
     }

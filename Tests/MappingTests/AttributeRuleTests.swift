@@ -27,7 +27,7 @@ struct AttributeRuleTests {
         let mapping = try inferred(thing(), thing(attribute("must", optional: false)), step: 4)
         #expect(
             mapping.mapping(to: "Thing")?.obligations == [
-                Obligation(step: 4, entity: "Thing", attribute: "must", demand: .noRows)
+                Obligation(step: 4, entity: "Thing", property: "must", .newAttribute, demand: .noRows)
             ])
     }
 
@@ -89,7 +89,7 @@ struct AttributeRuleTests {
         #expect(bare.value("b") == .carried(from: "a", nilReplacement: nil))
         #expect(
             bare.mapping(to: "Thing")?.obligations == [
-                Obligation(step: 2, entity: "Thing", attribute: "b", demand: .noNulls(attribute: "a"))
+                Obligation(step: 2, entity: "Thing", property: "b", .tightenedAttribute, demand: .noNulls(attribute: "a"))
             ])
     }
 

@@ -38,7 +38,7 @@ struct RowScreening: Sendable {
         var names: [String] = []
         var entities: [Int: String] = [:]
         var demands: [Int: [Demand]] = [:]
-        do throws(SQLiteError) {
+        do {
             if pass.kind == .entity {
                 for column in step.source.tables.first(where: { $0.name == pass.sourceTable })?.columns ?? [] {
                     _ = pass.select.index(of: .column(try SQLIdentifier(column.name)))
@@ -48,7 +48,7 @@ struct RowScreening: Sendable {
                 demands = try Self.demands(step, &pass)
             }
         } catch {
-            throw EngineError(.plan, "\(pass.title): \(error.message)")
+            throw EngineError(.plan, "\(pass.title): \(error)")
         }
         var places: [String: Int] = [:]
         for (cell, content) in pass.select.cells.enumerated() {
@@ -68,7 +68,7 @@ struct RowScreening: Sendable {
     }
 
     /// The obligations of the entities whose rows the pass moves.
-    private static func demands(_ step: StepPlan, _ pass: inout RowPass) throws(SQLiteError) -> [Int: [Demand]] {
+    private static func demands(_ step: StepPlan, _ pass: inout RowPass) throws -> [Int: [Demand]] {
         var result: [Int: [Demand]] = [:]
         for mapping in step.mapping.entityMappings {
             guard let entity = mapping.source, let number = step.sourceNumbers[entity], pass.projections[number] != nil
@@ -79,17 +79,20 @@ struct RowScreening: Sendable {
                     .noRow(BadRow(code: .migration, property: nil, reason: reason)))
             }
             for obligation in mapping.obligations {
-                let place = "\(step.version(of: obligation)): \(obligation.entity).\(obligation.attribute)"
+                let place = "\(step.version(of: obligation)): \(obligation.entity).\(obligation.property)"
+                let reason = "\(place) \(obligation.change.rawValue)"
+                let cell: RowSelect.Cell
                 switch obligation.demand {
                 case .noRows:
-                    let reason = "\(place) is new, mandatory and has no default"
                     result[number, default: []].append(.noRow(bad(obligation, reason)))
+                    continue
                 case .noNulls(let attribute):
                     guard let column = step.sourceColumn(of: attribute, of: entity) else { continue }
-                    let reason = "\(place) is mandatory now and has no default, but is NULL"
-                    let cell = pass.select.index(of: .column(try SQLIdentifier(column)))
-                    result[number, default: []].append(.notNull(cell: cell, bad(obligation, reason)))
+                    cell = .column(try SQLIdentifier(column))
+                case .noMissing(let links): cell = try step.linkCell(links)
                 }
+                result[number, default: []].append(
+                    .notNull(cell: pass.select.index(of: cell), bad(obligation, reason + ", but is NULL")))
             }
         }
         try addConversions(step, &pass, to: &result)
@@ -114,7 +117,7 @@ struct RowScreening: Sendable {
     }
 
     private static func bad(_ obligation: Obligation, _ reason: String) -> BadRow {
-        BadRow(code: .missingMandatoryProperty, property: obligation.attribute, reason: reason)
+        BadRow(code: .missingMandatoryProperty, property: obligation.property, reason: reason)
     }
 }
 

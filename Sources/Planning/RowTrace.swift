@@ -1,0 +1,122 @@
+import CausewayExpressions
+package import CausewayMapping
+import CausewayModel
+import CausewayObjects
+import CausewayStoreFormat
+
+/// What a step surely makes of each row of an entity, as far as it can be told without running it: for asking an earlier
+/// version's rows what a later version demands.
+package struct RowTrace: Sendable {
+    /// Where a destination attribute's value comes from.
+    package enum Origin: Hashable, Sendable {
+        case carried(from: String)
+        /// Never NULL.
+        case filled
+        case null
+        case unknown
+    }
+
+    /// Where a destination relationship's links come from.
+    package enum LinkOrigin: Hashable, Sendable {
+        case carried(LinkSource)
+        case none
+        case unknown
+    }
+
+    package var source: String
+    package var destination: String
+    /// The entity mapping whose filter, policy or expression decides which rows there are; nil where each source row makes
+    /// one.
+    package var decider: String?
+    package var obligations: [Obligation]
+    private var attributes: [String: Origin]
+    private var links: [String: LinkOrigin]
+    private var otherAttributes: Origin
+    private var otherLinks: LinkOrigin
+
+    package func origin(of attribute: String) -> Origin { attributes[attribute] ?? otherAttributes }
+
+    package func links(of relationship: String) -> LinkOrigin { links[relationship] ?? otherLinks }
+}
+
+extension RowTrace {
+    /// What an inferred mapping does: all is told.
+    fileprivate init?(_ mapping: CausewayMapping.EntityMapping) {
+        guard let source = mapping.source else { return nil }
+        self.source = source
+        destination = mapping.destination ?? ""
+        obligations = mapping.obligations
+        attributes = [:]
+        for attribute in mapping.attributes {
+            attributes[attribute.destination] =
+                switch attribute.value {
+                case .carried(let from, nil): .carried(from: from)
+                case .carried: .filled
+                case .constant(nil), .constant(.null?): .null
+                case .constant: .filled
+                case .derived: .unknown
+                }
+        }
+        links = [:]
+        for relationship in mapping.relationships {
+            links[relationship.destination] = relationship.links.map { .carried($0) } ?? LinkOrigin.none
+        }
+        (otherAttributes, otherLinks) = (.unknown, .unknown)
+    }
+
+    /// What an entity mapping of a mapping model does to the rows of one entity that it reads.
+    fileprivate init?(_ plan: EntityMappingPlan, source: String, in step: StepPlan) {
+        let mapping = plan.description
+        guard plan.sourceEntity != nil, mapping.kind != .remove, let destination = mapping.destinationEntity else {
+            return nil
+        }
+        self.source = source
+        self.destination = destination
+        let isPlain = mapping.policyClassName == nil && plan.filter == nil
+        decider = isPlain ? nil : mapping.name
+        obligations = []
+        (attributes, links) = ([:], [:])
+        (otherAttributes, otherLinks) = (.unknown, .unknown)
+        guard mapping.policyClassName == nil else { return }
+        let model = step.layout.model
+        for (path, attribute) in model.storedAttributes(of: destination) {
+            attributes[path] =
+                attribute.derivation != nil
+                ? .unknown : attribute.defaultValue.map { $0 == .null ? .null : .filled } ?? .null
+        }
+        for property in mapping.attributeMappings {
+            guard let expression = property.expression else { continue }
+            attributes[property.name] = Self.origin(expression, of: source, in: step)
+        }
+        for property in mapping.relationshipMappings where property.expression != nil {
+            guard let reading = LinkPlanning.reading(property.expression) else { continue }
+            links[property.name] = .carried(
+                LinkSource(entity: source, relationship: reading.relationship, isInverted: false, changesForm: false))
+        }
+    }
+
+    private static func origin(_ expression: Expression, of entity: String, in step: StepPlan) -> Origin {
+        switch expression {
+        case .keyPath(operand: .variable("source"), let path):
+            step.sourceModel.storedAttributes(of: entity).contains { $0.path == path } ? .carried(from: path) : .unknown
+        case .constant(let constant): constant == .null ? .null : .filled
+        default: .unknown
+        }
+    }
+}
+
+extension StepPlan {
+    /// What the step makes of the rows of each entity; several for one destination where their rows come together.
+    package var traces: [RowTrace] {
+        guard let objects else { return mapping.entityMappings.compactMap(RowTrace.init) }
+        return objects.mappings.flatMap { plan -> [RowTrace] in
+            var numbers: [Int] = []
+            for case .oneOf(_, let found) in plan.select.conditions { numbers += found }
+            if numbers.isEmpty, let number = plan.sourceEntity { numbers = [Int(number)] }
+            return numbers.compactMap { number in
+                guard source.entities.indices.contains(number - 1) else { return nil }
+                return RowTrace(plan, source: source.entities[number - 1], in: self)
+            }
+        }
+    }
+}
