@@ -38,7 +38,7 @@ extension Preflight {
     func rows() throws -> Findings {
         var questions: [Question] = []
         for table in step.source.tables { questions += try identityQuestions(table) }
-        for demand in RowDemand.all(steps, deciders: deciders) {
+        for demand in demands {
             if let question = try question(demand) { questions.append(question) }
         }
         var census = RowCensus()
@@ -103,8 +103,16 @@ extension Preflight {
 
     // MARK: - What is mandatory
 
-    /// nil where the store can't have such rows.
-    private func question(_ demand: RowDemand) throws -> Question? {
+    private var demands: [RowDemand] { RowDemand.all(steps, deciders: deciders) }
+
+    /// Conditions on the rows `t` of a table that are surely left out.
+    func quarantinedRows(in table: String) throws -> [String] {
+        try demands.filter { $0.isCertain && quarantines(steps[$0.step]) }.compactMap { try breach($0) }
+            .filter { $0.table == table }.map(\.condition)
+    }
+
+    /// Where rows break a demand; nil where the store can't have such rows.
+    private func breach(_ demand: RowDemand) throws -> (table: String, condition: String)? {
         guard let table = step.source.table(of: demand.entity), let number = step.sourceNumbers[demand.entity] else {
             return nil
         }
@@ -116,9 +124,14 @@ extension Preflight {
             condition += " AND t.\(try SQLIdentifier(column)) IS NULL"
         case .missing(let links): condition += " AND \(Self.isMissing(try step.linkCell(links)))"
         }
+        return (table.name, condition)
+    }
+
+    private func question(_ demand: RowDemand) throws -> Question? {
+        guard let (table, condition) = try breach(demand) else { return nil }
         let asking = steps[demand.step]
         let quarantines = quarantines(asking)
-        return Question(table: table.name, condition: condition) { rows, findings in
+        return Question(table: table, condition: condition) { rows, findings in
             let entity = demand.entity
             let text = "\(demand.place) \(demand.reason)"
             guard demand.isCertain else {

@@ -51,6 +51,8 @@ struct Preflight {
         do {
             findings += try rows()
             findings += try numbers()
+            findings += try uniqueness()
+            findings += try links()
         } catch {
             throw EngineError(error, during: "\(source.location.path): the check of the rows")
         }

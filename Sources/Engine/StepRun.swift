@@ -70,13 +70,17 @@ struct StepRun {
     }
 
     /// Compares the staging store with its source; its connection is closed by now.
-    func verify(_ result: StepResult) throws(EngineError) {
+    ///
+    /// - Returns: what was found wrong in both, for the summary.
+    func verify(_ result: StepResult) throws(EngineError) -> [String] {
         events(.phaseBegan("verification"))
-        try Verification(
+        let notices = try Verification(
             step: step, source: source, written: result.written, frameworkVersion: frameworkVersion,
             level: verification, changesValues: result.validation.defaulted > 0, cancellation: cancellation
         ).check(path)
+        for notice in notices { events(.warning(notice)) }
         KillPoint.reach(.verified)
+        return notices
     }
 
     private var path: String { place.staging }

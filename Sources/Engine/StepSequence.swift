@@ -159,7 +159,7 @@ struct StepSequence {
         } else if resuming, index > 0 {
             outcome.resumed = Migration.Outcome.Resumed(step: index, rows: before?.progressRows ?? 0)
         }
-        if !Mutant.isOn(.swapBeforeVerification) { try run.verify(result) }
+        if !Mutant.isOn(.swapBeforeVerification) { outcome.warnings += try run.verify(result) }
         try place.sync()
         let record = VerifiedRecord(
             result, plan, step: index + 1, progress, files.marks, verification: request.verification)

@@ -1,5 +1,6 @@
 import CausewayEngine
 import CausewayObjects
+import Foundation
 import Testing
 
 /// What a later step of the chain can't make of the rows is known before the first byte.

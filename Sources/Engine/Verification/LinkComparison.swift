@@ -5,13 +5,15 @@ import CausewaySQLite
 import CausewayStoreFormat
 
 /// Links of the new store that lead nowhere or aren't led back, against those of the source: a migration may carry
-/// damage that was there before, never add any.
+/// damage that was there before, which is listed, never add any.
 struct LinkComparison {
     let step: StepPlan
     let cancellation: Cancellation?
 
-    func findings(source: borrowing Connection, result: borrowing Connection) throws -> [String] {
-        var findings: [String] = []
+    func compare(
+        source: borrowing Connection, result: borrowing Connection
+    ) throws -> (findings: [String], notices: [String]) {
+        var (findings, notices): ([String], [String]) = ([], [])
         var before: [LinkQuestion]?
         for question in try LinkQuestion.all(step.layout) {
             let found = try FoundRows(question.sql, in: result, cancellation)
@@ -22,14 +24,15 @@ struct LinkComparison {
             for origin in origins where isOrigin(origin, of: question) {
                 tolerated += try FoundRows(origin.sql, in: source, cancellation).count
             }
-            guard found.count > tolerated else { continue }
+            let place = "\(question.entity).\(question.relationship) \(question.complaint) in \(found.described)"
+            guard found.count > tolerated else {
+                notices.append("\(place), as in the source")
+                continue
+            }
             let was = tolerated == 0 ? "" : "; \(tolerated) in the source"
-            findings.append(
-                """
-                \(question.entity).\(question.relationship) \(question.complaint) in \(found.described)\(was)
-                """)
+            findings.append(place + was)
         }
-        return findings
+        return (findings, notices)
     }
 
     /// Whether damage that `origin` finds in the source may come out as what `question` finds in the new store.

@@ -63,7 +63,7 @@ struct LinkQuestion {
         return questions
     }
 
-    private static func joinQuestions(
+    fileprivate static func joinQuestions(
         _ join: JoinTable, _ layout: StoreLayout
     ) throws(SQLiteError) -> [LinkQuestion] {
         func question(
@@ -160,5 +160,59 @@ private struct End {
 
     private func question(_ kind: LinkQuestion.Kind, _ sql: String) -> LinkQuestion {
         LinkQuestion(kind: kind, entity: entity, relationship: relationship.name, keysOf: holder, sql: sql)
+    }
+}
+
+/// A column that holds keys of another table's rows.
+struct LinkColumn {
+    let table: String
+    let column: String
+    let entityColumn: String?
+    /// The table of the rows at the other end.
+    let target: String
+    /// Z_ENT that rows at the other end may have.
+    let numbers: ClosedRange<Int64>
+    /// Z_ENT of the rows that have the relationship; nil for a join table.
+    let holders: ClosedRange<Int64>?
+    let danglingKind: LinkQuestion.Kind
+    /// The same in SQL.
+    let questions: [LinkQuestion]
+
+    var isOfJoinTable: Bool { holders == nil }
+
+    /// Every such column of a layout, in the model's order.
+    static func all(_ layout: StoreLayout) throws(SQLiteError) -> [LinkColumn] {
+        var result: [LinkColumn] = []
+        for name in layout.entities {
+            for relationship in layout.model.entities[name]?.relationships ?? [] where !relationship.isTransient {
+                guard let end = try End(layout, entity: name, relationship), let table = layout.table(of: end.holder),
+                    let numbers = layout.numbers(ofTree: end.holder), let target = layout.table(of: end.target),
+                    let targets = layout.numbers(ofTree: end.target)
+                else { continue }
+                result.append(
+                    LinkColumn(
+                        table: table.name, column: end.column.name, entityColumn: end.entityColumn?.name,
+                        target: target.name, numbers: wide(targets), holders: wide(numbers), danglingKind: .dangling,
+                        questions: try end.questions(layout)))
+            }
+        }
+        for join in layout.joinTables {
+            for question in try LinkQuestion.joinQuestions(join, layout) {
+                guard let target = layout.table(of: question.entity),
+                    let targets = layout.numbers(ofTree: question.entity)
+                else { continue }
+                result.append(
+                    LinkColumn(
+                        table: join.name,
+                        column: question.kind == .joinOwner ? join.ownerColumn : join.destinationColumn,
+                        entityColumn: nil, target: target.name, numbers: wide(targets), holders: nil,
+                        danglingKind: question.kind, questions: [question]))
+            }
+        }
+        return result
+    }
+
+    private static func wide(_ range: ClosedRange<Int>) -> ClosedRange<Int64> {
+        Int64(range.lowerBound)...Int64(range.upperBound)
     }
 }

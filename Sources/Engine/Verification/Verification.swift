@@ -26,6 +26,8 @@ struct Verification {
     struct Outcome {
         var findings: [String] = []
         var suspects: Set<String> = []
+        /// What is wrong with the source too.
+        var notices: [String] = []
 
         /// `table`: where the rows may be found; nil where it isn't about rows.
         mutating func add(_ finding: String, table: String? = nil) {
@@ -35,7 +37,10 @@ struct Verification {
     }
 
     /// Throws `.verification` with every difference; differing rows are named by entity and key.
-    func check(_ path: String) throws(EngineError) {
+    ///
+    /// - Returns: with `full`, the links that are wrong as they were in the source.
+    @discardableResult
+    func check(_ path: String) throws(EngineError) -> [String] {
         var outcome = Outcome()
         for count in written.passes {
             for difference in count.digest.differenceOfSides() {
@@ -70,6 +75,7 @@ struct Verification {
                 .verification, "\(path): the new store doesn't verify; nothing was swapped", details: outcome.findings,
                 remedy: "please report this with the plan (causeway plan --json); it holds no row content")
         }
+        return outcome.notices
     }
 
     /// The cheap questions first: a store that fails them isn't read any further than to name the rows.
@@ -101,8 +107,10 @@ struct Verification {
                     objects: objects, written: written.entities, isUTF8: source.isUTF8, cancellation: cancellation
                 ).findings(source: reader.connection, result: result)
             }
-            outcome.findings += try LinkComparison(step: step, cancellation: cancellation)
-                .findings(source: reader.connection, result: result)
+            let links = try LinkComparison(step: step, cancellation: cancellation)
+                .compare(source: reader.connection, result: result)
+            outcome.findings += links.findings
+            outcome.notices += links.notices
         }
         outcome.findings += try recheck.rows(in: outcome.suspects, source: source.connection, result: result)
     }
