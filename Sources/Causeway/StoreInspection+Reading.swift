@@ -52,6 +52,7 @@ struct StoreReader {
             checksum: metadata.checksum ?? VersionHashes.checksum(of: metadata.entityHashes),
             frameworkVersion: metadata.frameworkVersion, uuid: metadata.uuid,
             appMetadataKeys: metadata.other.keys.sorted(), entities: try schema.entities(),
+            unknownRows: schema.unknownRows(),
             joinTables: try schema.joinTables(), features: try schema.features(), sizes: try sizes(),
             problems: (binding?.problems.map(\.description) ?? []) + [note].compactMap(\.self))
     }

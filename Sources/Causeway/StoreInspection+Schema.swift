@@ -8,8 +8,8 @@ import CausewayStoreFormat
 struct SchemaReader {
     private let store: SourceStore
     private let binding: StoreBinding?
-    /// Rows by Z_ENT, history's included.
-    private let rows: [Int64: Int]
+    /// Rows by table and Z_ENT, history's included.
+    private let rows: [String: [Int64: Int]]
 
     init(store: SourceStore, binding: StoreBinding?) throws {
         self.store = store
@@ -18,17 +18,34 @@ struct SchemaReader {
     }
 
     /// Entity tables are known by their house columns, which need no model.
-    private static func rowsByEntity(in store: SourceStore) throws -> [Int64: Int] {
+    private static func rowsByEntity(in store: SourceStore) throws -> [String: [Int64: Int]] {
         let house = ["Z_PK", "Z_ENT", "Z_OPT"]
-        var rows: [Int64: Int] = [:]
+        var rows: [String: [Int64: Int]] = [:]
         for table in store.schema.tables.values where house.allSatisfy({ table.position(of: $0) != nil }) {
             var statement = try store.connection.prepare(
                 "SELECT Z_ENT, count(*) FROM \(try SQLIdentifier(table.name)) GROUP BY Z_ENT")
             while try statement.step() {
-                rows[statement.int64(at: 0), default: 0] += Int(clamping: statement.int64(at: 1))
+                // NULL is read as 0, which no entity has.
+                rows[table.name, default: [:]][statement.int64(at: 0), default: 0] += Int(
+                    clamping: statement.int64(at: 1))
             }
         }
         return rows
+    }
+
+    /// Rows whose Z_ENT names no entity of their table.
+    func unknownRows() -> Int {
+        guard let binding else {
+            let known = Set(store.schema.primaryKeys.map(\.number))
+            return rows.values.flatMap(\.self).filter {
+                !known.contains($0.key) && $0.key < HistoryLayout.firstNumber
+            }.reduce(0) { $0 + $1.value }
+        }
+        return binding.layout.tables.reduce(0) { sum, table in
+            let numbers = binding.layout.numbers(ofTree: table.rootEntity)
+            return (rows[table.name] ?? [:]).filter { numbers?.contains(Int(clamping: $0.key)) != true }
+                .reduce(sum) { $0 + $1.value }
+        }
     }
 
     func entities() throws -> [StoreInspection.Entity] {
@@ -36,14 +53,16 @@ struct SchemaReader {
             let parents = binding.layout.model.entities
             return binding.layout.primaryKeyRows.map { number, name, _ in
                 StoreInspection.Entity(
-                    name: name, number: number, parent: parents[name]?.parent, rows: rows[Int64(number)] ?? 0)
+                    name: name, number: number, parent: parents[name]?.parent,
+                    rows: binding.layout.table(of: name).flatMap { rows[$0.name]?[Int64(number)] } ?? 0)
             }
         }
         let own = store.schema.primaryKeys.filter { $0.number < HistoryLayout.firstNumber }
+        let all = rows.values.reduce(into: [:]) { $0.merge($1) { $0 + $1 } }
         let names = Dictionary(own.map { ($0.number, $0.name) }, uniquingKeysWith: { first, _ in first })
         return own.map {
             StoreInspection.Entity(
-                name: $0.name, number: Int(clamping: $0.number), parent: names[$0.parent], rows: rows[$0.number] ?? 0)
+                name: $0.name, number: Int(clamping: $0.number), parent: names[$0.parent], rows: all[$0.number] ?? 0)
         }
     }
 

@@ -30,6 +30,9 @@ public struct StoreInspection: Hashable, Codable, Sendable {
     public var appMetadataKeys: [String]
     /// Every entity that the store numbers, in Z_ENT order.
     public var entities: [Entity]
+    /// Rows whose `Z_ENT` is NULL or names no entity of their table: a migration refuses them, or leaves them out with
+    /// `--bad-rows quarantine`. Without the model, those whose number no entity has.
+    public var unknownRows: Int
     /// Tables of many-to-many relationships.
     public var joinTables: [JoinTable]
     /// What else matters for a migration.

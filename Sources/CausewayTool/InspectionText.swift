@@ -54,6 +54,9 @@ struct InspectionText {
         for entity in inspection.entities {
             table.add(String(entity.number), entity.name, entity.parent ?? "", Figures.grouped(entity.rows))
         }
+        if inspection.unknownRows > 0 {
+            table.add("?", "(no entity of their table)", "", Figures.grouped(inspection.unknownRows))
+        }
         let head =
             Figures.count(inspection.entities.count, "entity", "entities") + ", "
             + Figures.count(inspection.rowCount, "row", "rows")

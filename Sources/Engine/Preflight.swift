@@ -20,6 +20,8 @@ struct Preflight {
     var deciders: [[String]]
     /// Rows that passes leave out are counted instead of refused.
     var badRows = BadRowPolicy.fail
+    /// Whether links that lead nowhere are counted: they were where the same store was checked before.
+    var countsLinks = true
 
     /// What a check has found.
     struct Findings {
@@ -52,7 +54,7 @@ struct Preflight {
             findings += try rows()
             findings += try numbers()
             findings += try uniqueness()
-            findings += try links()
+            if countsLinks { findings += try links() }
         } catch {
             throw EngineError(error, during: "\(source.location.path): the check of the rows")
         }

@@ -96,10 +96,10 @@ struct StepRun {
             events(.resumed(step: place.index, rows: record.status.rows))
             return ledger(staging, record, checkpoints)
         }
-        // The first step's rows were checked before the first byte; later ones are there only now.
+        // Again: until the store was locked, or the snapshot began, its rows could change. A later step's are there only now.
         let notices = try Preflight(
             steps: [step], source: source, makesObjects: step.objects != nil || !handlers.isEmpty, deciders: [[]],
-            badRows: badRows
+            badRows: badRows, countsLinks: place.index > 0
         ).check()
         if place.index > 0 { for notice in notices { events(.warning(notice)) } }
         KillPoint.reach(.preflighted)

@@ -1,4 +1,5 @@
 import Causeway
+import CausewaySQLite
 import Foundation
 import Testing
 
@@ -115,5 +116,40 @@ struct ConditionsTests {
         let decoded = try JSONDecoder().decode(MigrationPlan.self, from: Data(plan.output.utf8))
         #expect(decoded.warnings.contains { $0.hasPrefix("V3: Post.must") && $0.hasSuffix("; to be quarantined") })
         #expect(try folder.content() == before)
+    }
+
+    @Test("inspect counts rows of no entity of their table, and not as another table's")
+    func strangers() throws {
+        let folder = try WorkFolder()
+        let models = try Self.history(in: folder)
+        let store = folder.path("Store.sqlite")
+        #expect(
+            try ToolProcess(["generate", models, store, "--rows", "40", "--seed", "1", "--version", "V1"]).status == 0)
+        func inspection() throws -> StoreInspection {
+            let run = try ToolProcess(["inspect", store, "--models", models, "--json"])
+            return try JSONDecoder().decode(StoreInspection.self, from: Data(run.output.utf8))
+        }
+        let before = try inspection()
+        #expect(before.unknownRows == 0)
+        // Author 1, Post 2, Draft 3.
+        let connection = try Connection(path: store, mode: .readWrite, hardening: .own)
+        try connection.execute(
+            "UPDATE ZAUTHOR SET Z_ENT = 2 WHERE Z_PK = 1; UPDATE ZAUTHOR SET Z_ENT = NULL WHERE Z_PK = 2")
+        let after = try inspection()
+        #expect(after.unknownRows == 2)
+        #expect(after.entities.map(\.rows)[1...] == before.entities.map(\.rows)[1...])
+        #expect(after.entities[0].rows == before.entities[0].rows - 2)
+        #expect(try ToolProcess(["inspect", store, "--models", models]).output.contains("(no entity of their table)"))
+        let plan = try ToolProcess(["plan", store, "--models", models, "--to", "V2"])
+        #expect(plan.status == 65)
+        #expect(plan.errors.contains("table ZAUTHOR: Z_ENT is that of an entity with another table in 1 row (p1)"))
+        #expect(plan.errors.contains("leave these rows out with --bad-rows quarantine --rejects FILE"))
+        // The advice helps.
+        let run = try ToolProcess([
+            "migrate", store, "--models", models, "--to", "V2", "--bad-rows", "quarantine", "--rejects",
+            folder.path("rejects.jsonl"),
+        ])
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try inspection().unknownRows == 0)
     }
 }
