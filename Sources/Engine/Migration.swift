@@ -155,7 +155,8 @@ package struct Migration {
         let hasHandlers = prepared.handlers.contains { !$0.isEmpty }
         let notices = try Preflight(
             steps: prepared.steps, source: store, makesObjects: step.objects != nil || hasHandlers,
-            deciders: deciders(prepared), badRows: request.badRows
+            deciders: deciders(prepared), badRows: request.badRows,
+            stopsAtViolations: request.violations == .stop
         ).check()
         try cancellation.check()
         return notices

@@ -33,6 +33,7 @@ extension Preflight {
     }
 
     private static let repair = "repair or delete these rows in a copy of the store"
+    private static let reject = "leave these rows out with --on-violation reject --rejects FILE"
     private static let quarantine = "leave these rows out with --bad-rows quarantine --rejects FILE"
 
     func rows() throws -> Findings {
@@ -103,7 +104,7 @@ extension Preflight {
 
     // MARK: - What is mandatory
 
-    private var demands: [RowDemand] { RowDemand.all(steps, deciders: deciders) }
+    private var demands: [RowDemand] { RowDemand.all(steps, deciders: deciders, stopsAtViolations: stopsAtViolations) }
 
     /// Conditions on the rows `t` of a table that are surely left out.
     func quarantinedRows(in table: String) throws -> [String] {
@@ -151,7 +152,7 @@ extension Preflight {
                     "\(text), but \(breach)",
                     remedy: """
                         \(demand.advice), add the missing values in a copy of the store, or \
-                        \(asking.objects == nil ? Self.quarantine : "write a mapping model that fills them")
+                        \(asking.objects == nil ? Self.quarantine : Self.reject)
                         """)
             }
         }

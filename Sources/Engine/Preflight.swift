@@ -20,6 +20,8 @@ struct Preflight {
     var deciders: [[String]]
     /// Rows that passes leave out are counted instead of refused.
     var badRows = BadRowPolicy.fail
+    /// Whether a step with mapping models ends at a row without a mandatory value (`--on-violation stop`).
+    var stopsAtViolations = true
     /// Whether links that lead nowhere are counted: they were where the same store was checked before.
     var countsLinks = true
 

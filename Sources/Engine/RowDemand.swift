@@ -1,6 +1,7 @@
 import CausewayMapping
 import CausewayModel
 import CausewayPlanning
+import CausewayStoreFormat
 
 /// What a step asks of rows, told in terms of the store that the migration reads.
 struct RowDemand {
@@ -35,12 +36,16 @@ struct RowDemand {
     /// - Parameters:
     ///   - steps: in their order.
     ///   - deciders: of each step what may change its finished rows before the next reads them.
+    ///   - stopsAtViolations: a step with mapping models ends at a row without a mandatory value.
     /// - Returns: the demands, in the steps' order.
-    static func all(_ steps: [StepPlan], deciders: [[String]]) -> [RowDemand] {
+    static func all(_ steps: [StepPlan], deciders: [[String]], stopsAtViolations: Bool) -> [RowDemand] {
         let traces = steps.map(\.traces)
         var result: [RowDemand] = []
         for index in steps.indices {
-            var demands = own(steps[index], at: index, traces[index])
+            var demands = own(steps[index], at: index)
+            if stopsAtViolations, steps[index].objects != nil {
+                demands += validated(steps[index], at: index, traces[index])
+            }
             for earlier in (0..<index).reversed() {
                 demands = demands.flatMap { $0.traced(through: traces[earlier], deciders[earlier]) }
             }
@@ -50,7 +55,7 @@ struct RowDemand {
     }
 
     /// What a step asks of the rows that it reads itself.
-    private static func own(_ step: StepPlan, at index: Int, _ traces: [RowTrace]) -> [RowDemand] {
+    private static func own(_ step: StepPlan, at index: Int) -> [RowDemand] {
         let version = step.versions.last ?? ""
         let abstract = step.mustBeEmpty.map {
             RowDemand(
@@ -62,6 +67,29 @@ struct RowDemand {
             return mapping.obligations.map { RowDemand($0, entity: entity, step, at: index) }
         }
         return abstract + obliged
+    }
+
+    /// Mandatory attributes that a step's mapping models surely leave without a value.
+    private static func validated(_ step: StepPlan, at index: Int, _ traces: [RowTrace]) -> [RowDemand] {
+        traces.filter { $0.decider == nil }.flatMap { trace -> [RowDemand] in
+            step.layout.model.storedAttributes(of: trace.destination).compactMap { path, attribute -> RowDemand? in
+                // Elements of a composite are asked for only where there is one.
+                guard !attribute.isOptional, attribute.derivation == nil, !path.contains(".") else { return nil }
+                var (breach, change) = (Breach.existing, Obligation.Change.newAttribute)
+                switch trace.origin(of: path) {
+                case .filled, .unknown: return nil
+                case .null: break
+                case .carried(let from):
+                    guard step.sourceModel.attribute(from, of: trace.source)?.attribute.isOptional != false else {
+                        return nil
+                    }
+                    (breach, change) = (.null(attribute: from), .tightenedAttribute)
+                }
+                return RowDemand(
+                    entity: trace.source, breach: breach, step: index,
+                    place: "\(step.versions.last ?? ""): \(trace.destination).\(path)", property: path, change: change)
+            }
+        }
     }
 
     private init(_ obligation: Obligation, entity: String, _ step: StepPlan, at index: Int) {

@@ -99,7 +99,7 @@ struct StepRun {
         // Again: until the store was locked, or the snapshot began, its rows could change. A later step's are there only now.
         let notices = try Preflight(
             steps: [step], source: source, makesObjects: step.objects != nil || !handlers.isEmpty, deciders: [[]],
-            badRows: badRows, countsLinks: place.index > 0
+            badRows: badRows, stopsAtViolations: validation == .stop, countsLinks: place.index > 0
         ).check()
         if place.index > 0 { for notice in notices { events(.warning(notice)) } }
         KillPoint.reach(.preflighted)

@@ -205,6 +205,27 @@ struct PreflightChainTests {
         #expect(try Migration(computing).plan().notices.contains { $0.contains("decided by an expression") })
     }
 
+    @Test("what a mapping model itself leaves without a value is refused at once, unless such rows are rejected")
+    func ownStep() throws {
+        let scenario = try Scenario(
+            model(entity("Note", attribute("title"))), model(entity("Note", attribute("head", optional: false))),
+            rows: "INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT, ZTITLE) VALUES (1, 1, 1, 'one'), (2, 1, 1, NULL);")
+        var request = scenario.request(to: "V2")
+        request.code.add(
+            SwiftMappingModel(from: "V1", to: "V2") { TransformEntity("Note") { Rename("title", to: "head") } })
+        let before = try snapshot(scenario.folder)
+        let error = try failure { _ = try Migration(request).plan() }
+        #expect(
+            error.details == [
+                "V2: Note.head is mandatory now and has no default, but it is NULL in 1 row of Note (p2)"
+            ])
+        #expect(error.remedy.contains("--on-violation reject --rejects FILE"))
+        #expect(try snapshot(scenario.folder) == before)
+        (request.violations, request.rejects) = (.reject, scenario.folder + "/rejects.jsonl")
+        #expect(try Migration(request).plan().notices.isEmpty)
+        #expect(try Migration(request).run().rejectedRows == 1)
+    }
+
     @Test("links that lie in another table are asked for too")
     func otherForms() throws {
         func version(_ tags: String, _ notes: String) -> String {
