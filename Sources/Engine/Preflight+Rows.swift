@@ -144,7 +144,7 @@ extension Preflight {
                     """)
                 return
             }
-            let breach = "\(demand.complaint(rows.counted(of: entity))) (\(rows.list))"
+            let breach = "\(demand.complaint(rows.count, rows.counted(of: entity))) (\(rows.list))"
             if quarantines {
                 findings.notices.append("\(text), \(breach); to be quarantined")
             } else {
@@ -177,8 +177,9 @@ extension RowDemand {
     }
 
     /// How rows break it, as a clause.
-    fileprivate func complaint(_ rows: String) -> String {
+    fileprivate func complaint(_ count: Int, _ rows: String) -> String {
         switch breach {
+        case .existing where change == nil: "there \(count == 1 ? "is" : "are") \(rows)"
         case .existing, .unknown: "there is no value for \(rows)"
         case .null: "it is NULL in \(rows)"
         case .missing: "it is missing in \(rows)"

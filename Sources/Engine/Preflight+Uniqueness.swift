@@ -68,7 +68,9 @@ extension Preflight {
             if pairs.count < Self.namedRows { pairs.append((statement.int64(at: 1), statement.int64(at: 2))) }
         }
         guard rows > 0 else { return }
-        let named = pairs.map { "p\($0.0) and p\($0.1)" }.joined(separator: ", ") + (groups > pairs.count ? ", …" : "")
+        let named =
+            pairs.sorted { $0 < $1 }.map { "p\($0.0) and p\($0.1)" }.joined(separator: ", ")
+            + (groups > pairs.count ? ", …" : "")
         findings.refuse(
             "\(place) must be unique, but \(rows) rows of table \(constraint.table) share theirs with another (\(named))",
             remedy: """

@@ -68,7 +68,7 @@ struct PreflightChainTests {
         Change(
             "an entity that becomes abstract", start, start,
             start.replacingOccurrences(of: "<entity name=\"Note\"", with: "<entity name=\"Note\" isAbstract=\"YES\""),
-            text: "V3: Note is abstract now, but there is no value for 4 rows of Note (p1, p2, p3, p4)", kept: 0),
+            text: "V3: Note is abstract now, but there are 4 rows of Note (p1, p2, p3, p4)", kept: 0),
     ]
 
     private static func scenario(_ change: Change) throws -> Scenario {
