@@ -1,0 +1,103 @@
+import CausewayMapping
+import CausewayModel
+import Testing
+
+/// What a mandatory to-one asks of the rows, through one mapping and through two.
+@Suite("Obligations of to-ones")
+struct ToOneObligationTests {
+    private static func version(_ books: String, _ author: String, optional: String = "YES", was: String? = nil)
+        -> String
+    {
+        let to = toOne(author, "Author", inverse: books, was: was)
+        return model(
+            entity("Author", toMany(books, "Book", inverse: author)),
+            entity("Book", to.replacing("optional=\"YES\"", with: "optional=\"\(optional)\"")))
+    }
+
+    private static func obligations(_ mapping: MappingModel?) -> [Obligation] {
+        mapping?.entityMappings.flatMap(\.obligations) ?? []
+    }
+
+    private static func link(_ relationship: String, inverted: Bool = false, of entity: String = "Book") -> LinkSource {
+        LinkSource(entity: entity, relationship: relationship, isInverted: inverted, changesForm: false)
+    }
+
+    @Test("a to-one that becomes mandatory asks every row for a link; one that was mandatory asks nothing")
+    func tightened() throws {
+        let found = Self.obligations(
+            try inferred(
+                Self.version("books", "author"), Self.version("books", "author", optional: "NO"), step: 3))
+        #expect(
+            found == [
+                Obligation(
+                    step: 3, entity: "Book", property: "author", .tightenedToOne,
+                    demand: .noMissing(links: Self.link("author")))
+            ])
+        let kept = try inferred(
+            Self.version("books", "author", optional: "NO"), Self.version("books", "author", optional: "NO"))
+        #expect(Self.obligations(kept).isEmpty)
+        let loosened = try inferred(
+            Self.version("books", "author", optional: "NO"), Self.version("books", "author"))
+        #expect(Self.obligations(loosened).isEmpty)
+    }
+
+    @Test("links that come by the inverse count")
+    func inverted() throws {
+        let found = Self.obligations(
+            try inferred(Self.version("books", "author"), Self.version("books", "writer", optional: "NO")))
+        #expect(
+            found.map(\.demand) == [.noMissing(links: Self.link("books", inverted: true, of: "Author"))])
+    }
+
+    @Test("a new mandatory to-one needs an entity without rows")
+    func added() throws {
+        let bare = model(entity("Author"), entity("Book"))
+        let found = Self.obligations(try inferred(bare, Self.version("books", "author", optional: "NO")))
+        #expect(
+            found == [Obligation(step: 0, entity: "Book", property: "author", .newToOne, demand: .noRows)])
+        #expect(Self.obligations(try inferred(bare, Self.version("books", "author"))).isEmpty)
+    }
+
+    @Test("a later demand is one on the links of the first version, or on all rows where it has none")
+    func composed() throws {
+        let later = try inferred(
+            Self.version("works", "author"), Self.version("works", "author", optional: "NO"), step: 1)
+        let renamed = try inferred(Self.version("books", "author"), Self.version("works", "author")).composed(
+            with: later)
+        #expect(Self.obligations(renamed).map(\.demand) == [.noMissing(links: Self.link("author"))])
+        let other = try inferred(Self.version("books", "writer"), Self.version("books", "author"))
+            .composed(
+                with: try inferred(
+                    Self.version("books", "author"), Self.version("books", "author", optional: "NO"), step: 1))
+        #expect(
+            Self.obligations(other).map(\.demand) == [
+                .noMissing(links: Self.link("books", inverted: true, of: "Author"))
+            ])
+        let none = try inferred(model(entity("Author"), entity("Book")), Self.version("works", "author"))
+            .composed(with: later)
+        #expect(
+            Self.obligations(none)
+                == [Obligation(step: 1, entity: "Book", property: "author", .tightenedToOne, demand: .noRows)])
+    }
+
+    @Test("conditions of a step, one for all entities that inherit what makes it; abstract entities have no rows")
+    func conditions() throws {
+        func version(_ optional: Bool, _ constraint: String) -> String {
+            model(
+                entity("Thing", extra: "isAbstract=\"YES\"", attribute("name", optional: optional), constraint),
+                entity("A", parent: "Thing"), entity("B", parent: "Thing"))
+        }
+        let unique = """
+            <uniquenessConstraints><uniquenessConstraint><constraint value="name"/></uniquenessConstraint>\
+            </uniquenessConstraints>
+            """
+        let (from, to) = (version(true, ""), version(false, unique))
+        let models = try [from, to].map { try ModelReader.model(source: Array($0.utf8)) }
+        #expect(
+            try inferred(from, to).conditions(from: models[0], to: models[1]) == [
+                "if it is NULL in no row of A, B: Thing.name is mandatory now and has no default",
+                "if no two rows of A, B have the same name: Thing has a uniqueness constraint on name now",
+            ])
+        #expect(try inferred(to, to).conditions(from: models[1], to: models[1]).isEmpty)
+    }
+}
