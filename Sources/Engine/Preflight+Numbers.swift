@@ -34,7 +34,7 @@ extension Preflight {
             \(question.place): values that \(question.conversion.destination.attributeType.modelName) can't hold: \
             \(question.misfits.values.reduce(0, +)) (\(kinds.joined(separator: ", ")))
             """
-        guard !quarantines else { return findings.notices.append("\(text); their rows will be quarantined") }
+        guard !quarantines(step) else { return findings.notices.append("\(text); their rows will be quarantined") }
         let uris = question.rows.prefix(Self.namedRows).map {
             "x-coredata://\(source.metadata.uuid)/\(question.entity)/p\($0)"
         }

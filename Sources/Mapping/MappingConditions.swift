@@ -74,7 +74,7 @@ extension EntityMapping {
                 var origins: Set<String> = []
                 for property in properties {
                     switch attribute(property)?.value {
-                    case .carried(let from, _): origins.insert(from)
+                    case .carried(let from, _, _): origins.insert(from)
                     // NULL clashes with nothing.
                     case .constant(nil), .constant(.null?): return nil
                     case .constant, .derived: continue

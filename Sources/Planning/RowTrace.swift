@@ -50,7 +50,7 @@ extension RowTrace {
         for attribute in mapping.attributes {
             attributes[attribute.destination] =
                 switch attribute.value {
-                case .carried(let from, nil): .carried(from: from)
+                case .carried(let from, nil, _): .carried(from: from)
                 case .carried: .filled
                 case .constant(nil), .constant(.null?): .null
                 case .constant: .filled
