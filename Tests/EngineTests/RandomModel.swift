@@ -36,6 +36,8 @@ struct RandomModel {
         ("String", "text"), ("Integer 16", "7"), ("Double", "2.5"), ("String", "more"), ("Integer 64", "123456"),
         ("Boolean", "YES"),
     ]
+    /// Kinds of numbers, each of which the next holds too.
+    static let growing = [5, 1, 4, 2]
 
     var members: [Member] = []
     var links: [Link] = []
@@ -128,7 +130,7 @@ struct RandomModel {
 
     mutating func change(_ random: inout Seeded) {
         guard let index = members.indices.randomElement(using: &random) else { return }
-        switch Int.random(in: 0..<18, using: &random) {
+        switch Int.random(in: 0..<20, using: &random) {
         case 0, 1, 2: addAttribute(index, &random)
         case 3: if let place = propertyPlace(of: index, &random) { members[index].attributes.remove(at: place) }
         case 4, 5: moveUp(index, &random)
@@ -152,6 +154,7 @@ struct RandomModel {
                 members[index].attributes[place].hasDefault && Bool.random(using: &random)
         case 14, 15: addLink(index, &random)
         case 16: moveLink(&random)
+        case 17, 18: grow(index, &random)
         default: changeLink(&random)
         }
     }
@@ -192,6 +195,15 @@ struct RandomModel {
         let old = members[index].attributes[place]
         members[index].attributes[place].was = old.was ?? old.name
         members[index].attributes[place].name = "r\(serial)"
+    }
+
+    /// A number gets a type that holds more.
+    private mutating func grow(_ index: Int, _ random: inout Seeded) {
+        guard let place = propertyPlace(of: index, &random),
+            let size = Self.growing.firstIndex(of: members[index].attributes[place].kind),
+            let kind = Self.growing[(size + 1)...].randomElement(using: &random)
+        else { return }
+        members[index].attributes[place].kind = kind
     }
 
     private mutating func removeLeaf(_ index: Int) {
