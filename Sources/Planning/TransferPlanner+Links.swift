@@ -121,7 +121,7 @@ extension TransferPlanner {
         return result
     }
 
-    private func numbers(kindOf entity: String) -> Set<Int> {
+    func numbers(kindOf entity: String) -> Set<Int> {
         Set(source.layout.entityNumbers.filter { source.model.isKind($0.key, of: entity) }.values)
     }
 

@@ -171,6 +171,7 @@ package struct TransferPlanner {
             destination.model.isKind(context.entity, of: relationship.destination)
         else { return nil }
         var result: ResolvedLinks?
+        var owners: Set<Int> = []
         // The owner itself may be new, a parent made for entities that have had the relationship before.
         for entity in mapping.entityMappings {
             guard let to = entity.destination, destination.model.isKind(to, of: owner),
@@ -182,9 +183,11 @@ package struct TransferPlanner {
                 throw .severalOrigins(entity: owner, relationship: name)
             }
             result = resolved
+            if let number = entity.source.flatMap({ source.layout.entityNumbers[$0] }) { owners.insert(number) }
         }
         guard var result else { return nil }
-        result.lost = lost(kindOf: result.otherEntity, notBecoming: owner)
+        // Owners that were without the relationship for a version have no links, though the last version gives it back.
+        result.lost = numbers(kindOf: result.otherEntity).subtracting(owners)
         return result
     }
 }

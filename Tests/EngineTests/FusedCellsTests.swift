@@ -74,6 +74,8 @@ struct FusedCellsTests {
 
     private static let size = attribute("size", "Integer 16", default: "5")
 
+    private static let toys = toMany("toys", "Toy")
+
     static let cases = [
         Case(
             testDescription: "an attribute goes up, and down again",
@@ -108,6 +110,18 @@ struct FusedCellsTests {
                 UPDATE Z_PRIMARYKEY SET Z_MAX = 100;
                 """,
             query: "SELECT Z_NAME, Z_MAX FROM Z_PRIMARYKEY ORDER BY 1", expected: ["'Beast'|100", "'Cat'|100"]),
+        Case(
+            testDescription: "a to-many without inverse goes down, and up again",
+            versions: [
+                beasts(toys, kind("Cat"), kind("Dog"), entity("Toy")),
+                beasts("", kind("Cat", toys), kind("Dog"), entity("Toy")),
+                beasts(toys, kind("Cat"), kind("Dog"), entity("Toy")),
+            ],
+            rows: """
+                INSERT INTO ZBEAST (Z_PK, Z_ENT, Z_OPT) VALUES (1, 2, 1), (2, 3, 1), (3, 1, 1);
+                INSERT INTO ZTOY (Z_PK, Z_ENT, Z_OPT, Z1TOYS) VALUES (1, 4, 1, 1), (2, 4, 1, 2), (3, 4, 1, 3);
+                """,
+            query: "SELECT Z_PK, Z1TOYS FROM ZTOY ORDER BY 1", expected: ["1|1", "2|NULL", "3|NULL"]),
     ]
 
     @Test("where one step undoes or completes what another has done", arguments: cases)
