@@ -102,7 +102,7 @@ struct WireChainTests {
         let folder = try TemporaryFolder()
         let history = try Self.history.get()
         try check(pair, history: history)
-        let result = try migrate(pair, in: folder, history: history)
+        let result = try migrate(pair, in: folder, history: history).store
         let silenced = try StoreContent.rows(
             "SELECT Z_PK, ZISSILENCED AS S FROM ZCONVERSATION", folder.copyStore(older.path, as: "before"))
         #expect(try StoreContent.rows("SELECT Z_PK, ZMUTEDSTATUS AS S FROM ZCONVERSATION", result) == silenced)
@@ -114,7 +114,8 @@ struct WireChainTests {
         let folder = try TemporaryFolder()
         let later = Self.store("2-54-0", "2.54.0", 865)
         let result = try migrate(
-            Self.pair(Self.store("2-53-0", "2.53.0", 865), later), in: folder, history: Self.history.get())
+            Self.pair(Self.store("2-53-0", "2.53.0", 865), later), in: folder, history: Self.history.get()
+        ).store
         let sql = "SELECT hex(ZREMOTEIDENTIFIER_DATA) AS I, ZMUTEDSTATUS FROM ZCONVERSATION ORDER BY 1"
         let (ours, theirs) = (
             try StoreContent.rows(sql, result), try StoreContent.rows(sql, folder.copyStore(later.path, as: "apple"))
