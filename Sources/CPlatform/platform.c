@@ -8,6 +8,12 @@ int causeway_lock_range(int descriptor, int64_t start, int64_t length) {
     return fcntl(descriptor, F_SETLK, &lock);
 }
 
+int causeway_range_is_locked(int descriptor, int64_t start, int64_t length) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
+    if (fcntl(descriptor, F_GETLK, &lock) == -1) return -1;
+    return lock.l_type != F_UNLCK;
+}
+
 #ifdef __linux__
 #include <sys/xattr.h>
 

@@ -26,7 +26,8 @@ extension MigrationOptions {
     public enum BadRows: String, Hashable, Sendable, CaseIterable {
         /// The migration stops; the error names the row.
         case fail
-        /// The row is left out and written to the file of rejected rows.
+        /// The row is left out and written to the file of rejected rows. One that only refers to an external file that
+        /// is missing or can't be read is kept, and written down too.
         case quarantine
     }
 

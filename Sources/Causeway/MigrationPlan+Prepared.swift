@@ -15,6 +15,7 @@ extension MigrationPlan {
         path = prepared.path
         diskBytes = prepared.diskBytes
         memoryBytes = EngineOptions.memoryBytes(jobs: options.jobs, batchBytes: options.batchBytes)
+        walBreak = prepared.walBreak.map { WALBreak($0) }
         warnings = prepared.warnings + prepared.notices
         renames = prepared.renames
         steps = prepared.steps.enumerated().map { index, step in
@@ -144,6 +145,8 @@ extension MigrationSummary {
         seconds = outcome.seconds
         savingSeconds = outcome.savingSeconds
         peakMemoryBytes = Int(ProcessUsage.current().peakResidentBytes)
+        walBreak = outcome.walBreak.map { WALBreak($0, copy: outcome.walCopy) }
+        wasRolledBack = outcome.hasRolledBack
         warnings = outcome.warnings
         wasCurrent = outcome.prepared.steps.isEmpty
         wasSwappedBefore = outcome.wasSwapped

@@ -16,6 +16,8 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
     public var diskBytes: Int
     /// Bytes of memory that the batches in flight take at most, as far as no single row is larger than a batch.
     public var memoryBytes: Int
+    /// Where the store's `-wal` breaks off; nil where it can be read to its end.
+    public var walBreak: WALBreak?
     /// What the user should know before it runs.
     public var warnings: [String]
     /// Join tables and columns that get other names in a store which has the target version already

@@ -30,10 +30,15 @@ public struct MigrationSummary: Hashable, Sendable, Codable {
     public var savingSeconds = 0.0
     /// Bytes of memory that the process held at its peak.
     public var peakMemoryBytes: Int
+    /// Where the store's `-wal` broke off; nil where it could be read to its end.
+    public var walBreak: WALBreak?
     /// What the user should know.
     public var warnings: [String]
-    /// Whether the store had the target version already and was not touched.
+    /// Whether the store had the target version already and was not touched, unless `wasRolledBack` says so.
     public var wasCurrent: Bool
+    /// Whether, although nothing was to be migrated, a transaction that another program had left unfinished was rolled
+    /// back: before that no program can tell the store's version.
+    public var wasRolledBack = false
     /// Whether an earlier run had put the new store in place before it was ended: this one only cleared away what built
     /// it. In place, `wasCurrent` is true too.
     public var wasSwappedBefore = false

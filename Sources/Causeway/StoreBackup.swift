@@ -30,6 +30,8 @@ public struct StoreBackup: Hashable, Sendable {
         public var restored: String
         /// Where the store is that was there before.
         public var keptAt: String
+        /// Copies of the original's `-wal`, which couldn't be read to its end when it was migrated.
+        public var walCopies: [String] = []
         /// What the user should know.
         public var warnings: [String] = []
     }
@@ -45,7 +47,7 @@ public struct StoreBackup: Hashable, Sendable {
             let outcome = try BackupRollback(store: store, backup: backup).run()
             return Rollback(
                 store: outcome.store, restored: outcome.restored, keptAt: outcome.keptAt,
-                warnings: outcome.warnings)
+                walCopies: outcome.walCopies, warnings: outcome.warnings)
         } catch {
             throw MigrationError(error)
         }
@@ -57,6 +59,8 @@ public struct StoreBackup: Hashable, Sendable {
         public var store: String
         /// Paths of the backups that are gone.
         public var removed: [String]
+        /// Paths of the copies of `-wal`s that went with them.
+        public var removedCopies: [String] = []
         /// Bytes that they had.
         public var bytes: Int
         /// What the user should know.
@@ -72,7 +76,8 @@ public struct StoreBackup: Hashable, Sendable {
         do throws(EngineError) {
             let outcome = try BackupPurge(store: store, backup: backup).run()
             return Purge(
-                store: outcome.store, removed: outcome.removed, bytes: outcome.bytes, warnings: outcome.warnings)
+                store: outcome.store, removed: outcome.removed, removedCopies: outcome.removedCopies,
+                bytes: outcome.bytes, warnings: outcome.warnings)
         } catch {
             throw MigrationError(error)
         }

@@ -39,6 +39,8 @@ public struct StoreInspection: Hashable, Codable, Sendable {
     public var features: Features
     /// How large the store is.
     public var sizes: Sizes
+    /// Where the `-wal` breaks off; nil where it can be read to its end.
+    public var walBreak: WALBreak?
     /// Where the store's tables and metadata don't fit its model; empty where they do.
     public var problems: [String]
 

@@ -18,7 +18,8 @@ extension StoreVerification {
             self.init(
                 store: opened.location.path, models: history?.path, versions: report.versions,
                 modelOrigin: StoreInspection.ModelOrigin(report.origin), comparedIndexes: !isQuick,
-                rowCount: report.rows, findings: report.findings.map(Finding.init),
+                rowCount: report.rows, walBreak: opened.walBreak.map { WALBreak($0) },
+                findings: report.findings.map(Finding.init),
                 notes: report.notes.map(Finding.init))
         } catch {
             throw MigrationError(error)

@@ -35,6 +35,8 @@ public struct StoreVerification: Hashable, Codable, Sendable {
     public var rowCount: Int
     /// What the findings come to.
     public private(set) var verdict: Verdict
+    /// Where the `-wal` breaks off; nil where it can be read to its end.
+    public var walBreak: WALBreak?
     /// What is wrong; empty for a sound store.
     public var findings: [Finding]
     /// What isn't wrong but worth knowing: files without a reference, questions that couldn't be asked.
@@ -45,7 +47,7 @@ public struct StoreVerification: Hashable, Codable, Sendable {
 
     init(
         store: String, models: String?, versions: [String], modelOrigin: StoreInspection.ModelOrigin,
-        comparedIndexes: Bool, rowCount: Int, findings: [Finding], notes: [Finding]
+        comparedIndexes: Bool, rowCount: Int, walBreak: WALBreak?, findings: [Finding], notes: [Finding]
     ) {
         self.store = store
         self.models = models
@@ -53,6 +55,7 @@ public struct StoreVerification: Hashable, Codable, Sendable {
         self.modelOrigin = modelOrigin
         self.comparedIndexes = comparedIndexes
         self.rowCount = rowCount
+        self.walBreak = walBreak
         self.findings = findings
         self.notes = notes
         verdict =
@@ -162,6 +165,8 @@ public struct StoreVerification: Hashable, Codable, Sendable {
         public static let notUnique = Kind(rawValue: "notUnique")
         /// A value's file isn't there, or the value is no valid reference to one.
         public static let externalData = Kind(rawValue: "externalData")
+        /// The `-wal` breaks off although there is more of it.
+        public static let walBreak = Kind(rawValue: "walBreak")
         /// A note: files to which no value refers.
         public static let unreferencedFiles = Kind(rawValue: "unreferencedFiles")
         /// A note: something couldn't be asked.

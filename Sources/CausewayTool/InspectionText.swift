@@ -8,6 +8,14 @@ struct InspectionText {
         var lines = identity + [""] + entities
         if !inspection.joinTables.isEmpty { lines += [""] + joinTables }
         lines += ["", "Features"] + features + ["", "Size"] + sizes
+        if let found = inspection.walBreak {
+            lines += [
+                "",
+                "The -wal: \(Figures.count(found.readableCommits, "commit", "commits")) can be read, and "
+                    + "\(Figures.count(found.unreadableFrames, "frame", "frames")) after them can't, since a checksum fails:",
+                "after a power loss that is normal, otherwise it is damage, and nobody can tell which",
+            ]
+        }
         if !inspection.problems.isEmpty {
             lines += ["", "Problems: the tables or the metadata don't fit the model"]
             lines += inspection.problems.map { "  - \($0)" }

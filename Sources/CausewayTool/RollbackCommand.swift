@@ -24,10 +24,12 @@ public struct RollbackCommand: ParsableCommand {
         let outcome = try reportingFailure(asJSON: arguments.json, aboutStore: true) { () throws(MigrationError) in
             try StoreBackup(store: arguments.store, backup: arguments.backup).rollback()
         }
-        let lines = [
-            "\(outcome.store): the original is back (it was \(outcome.restored))",
-            "The store that was there is kept as \(outcome.keptAt); remove it when nobody needs it.",
-        ]
+        let lines =
+            [
+                "\(outcome.store): the original is back (it was \(outcome.restored))",
+                "The store that was there is kept as \(outcome.keptAt); remove it when nobody needs it.",
+            ]
+            + outcome.walCopies.map { "A copy of the original's -wal, which couldn't be read to its end, is at \($0)." }
         let done = lines.joined(separator: "\n")
         guard !arguments.json else { return try printResult([try JSONText.document(outcome)], done: done) }
         for warning in outcome.warnings { StandardStream.error.writeLine("warning: \(warning)") }
@@ -57,12 +59,15 @@ public struct PurgeBackupCommand: ParsableCommand {
         let outcome = try reportingFailure(asJSON: arguments.json, aboutStore: true) { () throws(MigrationError) in
             try StoreBackup(store: arguments.store, backup: arguments.backup).purge()
         }
-        let removed = outcome.removed.map { "removed \($0)" }
+        let removed = (outcome.removed + outcome.removedCopies).map { "removed \($0)" }
         let done = removed.isEmpty ? nil : removed.joined(separator: "\n")
         guard !arguments.json else { return try printResult([try JSONText.document(outcome)], done: done) }
         for warning in outcome.warnings { StandardStream.error.writeLine("warning: \(warning)") }
-        guard !outcome.removed.isEmpty else { return try printResult(["\(outcome.store): there is no backup"]) }
-        let files = Figures.count(outcome.removed.count, "backup", "backups")
+        guard !removed.isEmpty else { return try printResult(["\(outcome.store): there is no backup"]) }
+        var files = Figures.count(outcome.removed.count, "backup", "backups")
+        if !outcome.removedCopies.isEmpty {
+            files += ", \(Figures.count(outcome.removedCopies.count, "copy of a -wal", "copies of -wals"))"
+        }
         try printResult(removed + ["\(files), \(Figures.bytes(outcome.bytes))"], done: done)
     }
 }

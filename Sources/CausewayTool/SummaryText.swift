@@ -12,7 +12,10 @@ struct SummaryText {
             return ["\(place); what built it is cleared away"] + backup
         }
         guard !summary.wasCurrent else {
-            let written = output == nil ? "the store wasn't touched" : "nothing was written"
+            let written =
+                summary.wasRolledBack
+                ? "but an unfinished transaction of another program was rolled back"
+                : output == nil ? "the store wasn't touched" : "nothing was written"
             return ["\(summary.store) is at version \(summary.targetVersion) already: nothing to do, \(written)"]
         }
         let rate = summary.seconds > 0 ? Double(summary.bytes) / summary.seconds : 0

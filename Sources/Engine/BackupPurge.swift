@@ -8,6 +8,8 @@ package struct BackupPurge {
     package struct Outcome: Hashable, Sendable {
         package var store: String
         package var removed: [String]
+        /// Copies of `-wal`s that were beside them.
+        package var removedCopies: [String] = []
         /// Bytes of the removed files.
         package var bytes: Int
         package var warnings: [String] = []
@@ -27,6 +29,7 @@ package struct BackupPurge {
         let backups = StoreBackups(location: location)
         var paths = try backups.paths()
         if let backup { paths = [try backups.chosen(backup)] }
+        let copies = try backups.walCopies(of: backup == nil ? nil : paths.first)
         // The store must be one: else a backup may be the only good copy.
         let current = try SourceStore.reading(location)
         current.release()
@@ -40,6 +43,11 @@ package struct BackupPurge {
                 try Files.syncDirectory(location.directory)
                 for suffix in ["-wal", "-shm", "-journal"] { try Files.unlink(path + suffix) }
                 outcome.removed.append(path)
+            }
+            for path in copies {
+                outcome.bytes += Int(clamping: try Files.statusIfExists(path)?.size ?? 0)
+                try Files.unlink(path)
+                outcome.removedCopies.append(path)
             }
             try Files.syncDirectory(location.directory)
         } catch {

@@ -17,6 +17,8 @@ package struct BackupRollback {
         package var restored: String
         /// Where the store is that was there before.
         package var keptAt: String
+        /// Copies of the original's -wal, which couldn't be read to its end.
+        package var walCopies: [String] = []
         package var warnings: [String] = []
     }
 
@@ -42,7 +44,9 @@ package struct BackupRollback {
         do throws(EngineError) {
             before = try StoreTrace(location)
             try refuseOtherNames(of: location, chosen, original)
+            let copies = try backups.walCopies(of: chosen)
             outcome = try replace(location, with: original)
+            outcome.walCopies = copies
         } catch {
             var error = error
             if error.state == .untouched { error.state = before?.state() ?? .untouched }
@@ -75,13 +79,24 @@ package struct BackupRollback {
         // Before any lock: looking at a file by another means would drop it.
         let wasWAL = try requireSound(backup)
         let kept = location.path + ".rolledback-" + String(backup.path.suffix(8))
+        let warnings = try keepBrokenLogs(location, as: kept) + keepBrokenLogs(backup, as: backup.path)
         let isWAL = try Self.isWAL(location)
         let users = try exchange(location, backup, areWAL: (isWAL, wasWAL), keepingAs: kept)
         var outcome = Outcome(store: location.path, restored: backup.path, keptAt: kept)
+        outcome.warnings = warnings
         if !users.isEmpty { outcome.warnings.append(StoreHandover.warning(users, location.path)) }
         // A migration keeps its original in rollback mode, and gives the new store the original's.
         if wasWAL || isWAL { outcome.warnings += restoreWAL(location) }
         return outcome
+    }
+
+    /// Copies a -wal that can't be read to its end, before it is folded in.
+    ///
+    /// - Returns: a warning that says so.
+    private func keepBrokenLogs(_ place: StoreLocation, as name: String) throws(EngineError) -> [String] {
+        guard let found = try StoreFile(checking: place).walBreak(place) else { return [] }
+        let copy = try SidecarCopies.copy(place.wal, to: name)
+        return ["\(found.sentence(place.wal)); a copy of it is kept as \(copy)"]
     }
 
     /// A backup that can't be read isn't put in place of a store that can.

@@ -47,7 +47,10 @@ struct ExternalFiles {
             for name in try Files.list(from.externalData) where ExternalValues.isFileName(name.utf8) {
                 let status = try Files.linkStatus(of: source(name))
                 // A link could lead to any file of the user's; Core Data makes none, and names files by their UUIDs.
-                if status.kind == .regular { result.append((name, Int(clamping: status.size))) }
+                // What can't be read was told of before the run where a value refers to it, and is told of after it.
+                if status.kind == .regular, Files.mayRead(source(name)) {
+                    result.append((name, Int(clamping: status.size)))
+                }
             }
             return result
         } catch {
@@ -97,7 +100,29 @@ struct ExternalFiles {
         } catch {
             throw failure(error)
         }
-        return refused.sorted().map { "external data: the extended attribute \($0) can't be given to the copies" }
+        return try refused.sorted().map { "external data: the extended attribute \($0) can't be given to the copies" }
+            + unreadableWarning()
+    }
+
+    /// Files that can't be read, and so have no copies.
+    private func unreadableWarning() throws(EngineError) -> [String] {
+        var names: [String] = []
+        do {
+            for name in try Files.list(from.externalData)
+            where ExternalValues.isFileName(name.utf8) && !Files.mayRead(source(name)) {
+                if try Files.linkStatus(of: source(name)).kind == .regular { names.append(name) }
+            }
+        } catch {
+            throw failure(error)
+        }
+        guard !names.isEmpty else { return [] }
+        let named = names.prefix(FoundRows.namedRows).joined(separator: ", ")
+        return [
+            """
+            \(from.externalData): files that can't be read have no copies beside the new store: \(names.count) (\(named)\
+            \(names.count > FoundRows.namedRows ? ", …" : ""))
+            """
+        ]
     }
 
     /// Makes a folder, private until it is as its pattern is.

@@ -9,6 +9,8 @@ struct ExternalValues: Sendable {
     static let inlinePrefix: UInt8 = 1
     /// `02`: the name of a file follows, 36 characters and a NUL.
     static let referencePrefix: UInt8 = 2
+    /// Bytes of a reference.
+    static let referenceLength = 38
     /// Bytes of a file that becomes a value: SQLite's default limit for one.
     static let maximumContent = 1_000_000_000
 
@@ -36,6 +38,42 @@ struct ExternalValues: Sendable {
         }
     }
 
+    /// What keeps a reference from being followed.
+    enum Trouble: Hashable {
+        case malformed, missing, notAFile, unreadable
+
+        /// A clause about the row, or rows, that have it.
+        func complaint(in folder: String) -> String {
+            switch self {
+            case .malformed: "holds neither data nor a reference in the form of external storage"
+            case .missing: "refers to a file that isn't in \(folder)"
+            case .notAFile: "refers to what isn't a file (a link or a folder) in \(folder)"
+            case .unreadable: "refers to a file in \(folder) that can't be read"
+            }
+        }
+    }
+
+    /// What is wrong with a reference; nil where its file can be read.
+    func trouble(with value: [UInt8]) throws(EngineError) -> Trouble? {
+        guard let name = Self.fileName(in: value) else { return .malformed }
+        return try trouble(withFile: name)
+    }
+
+    func trouble(withFile name: String) throws(EngineError) -> Trouble? {
+        let path = directory + "/" + name
+        do {
+            guard let status = try Files.statusIfExists(path) else { return .missing }
+            guard status.kind == .regular else { return .notAFile }
+            return Files.mayRead(path) ? nil : .unreadable
+        } catch {
+            switch error.code {
+            case .permissionDenied: return .unreadable
+            case .symbolicLink: return .notAFile
+            default: throw EngineError(.inputOutput, "external data: \(error.path): \(error.message)")
+            }
+        }
+    }
+
     /// The same for objects: whatever reads them knows a failure of the system's from one of the row's.
     func content(ofProperty value: [UInt8]) throws(ObjectError) -> [UInt8] {
         do throws(EngineError) {
@@ -50,7 +88,7 @@ struct ExternalValues: Sendable {
     /// Whether a failure speaks of the system, not of the reference or its file.
     private static func isOfSystem(_ error: FileError) -> Bool {
         switch error.code {
-        case .io, .tooManyOpenFiles, .other, .busy, .permissionDenied: true
+        case .io, .tooManyOpenFiles, .other, .busy: true
         default: false
         }
     }
@@ -58,7 +96,7 @@ struct ExternalValues: Sendable {
     /// The file name in a reference; nil where it is malformed. Only the characters of a UUID pass: a name from a store
     /// must not lead out of the folder.
     static func fileName(in value: [UInt8]) -> String? {
-        guard value.count == 38, value[0] == referencePrefix, value[37] == 0 else { return nil }
+        guard value.count == referenceLength, value[0] == referencePrefix, value[37] == 0 else { return nil }
         let name = value[1..<37]
         guard isFileName(name) else { return nil }
         return String(decoding: name, as: UTF8.self)

@@ -1,5 +1,6 @@
 import CausewayPlanning
 import CausewayPlatform
+import CausewaySQLiteFile
 import CausewayStoreFormat
 
 /// A store that is replaced: owned from the first row to the swap (reliability.md §4.2).
@@ -20,7 +21,7 @@ extension Migration {
         var notices: [String]?
         do throws(EngineError) {
             before = try StoreTrace(location)
-            if try !directory.hasWork() { (outcome, notices) = try run.preview(location, history) }
+            if try !directory.hasWork() { (outcome, notices) = try run.preview(location, history, in: directory) }
         } catch {
             failure = RunFailure(error: error, keepsWork: true, hasPlan: false)
         }
@@ -34,6 +35,10 @@ extension Migration {
                 failure?.error.state = .settled("it stays in rollback-journal mode while there is unfinished work")
             }
         }
+        if case .settled(let what)? = failure?.error.state {
+            let copies = SidecarCopies(work: directory.path).all
+            if !copies.isEmpty { failure?.error.state = .settled("\(what) (kept: \(copies.joined(separator: ", ")))") }
+        }
         return try settled(directory, outcome, failure)
     }
 
@@ -46,16 +51,42 @@ extension Migration {
     ///
     /// - Returns: the outcome where nothing is to be done, or else what the check of the rows has counted.
     private func preview(
-        _ location: StoreLocation, _ history: ModelHistory
+        _ location: StoreLocation, _ history: ModelHistory, in directory: borrowing WorkDirectory
     ) throws(EngineError) -> (Outcome?, notices: [String]?) {
         try refuseHardLinks(location)
-        try StoreFile.rollBackHotJournal(location)
-        let preview = try checkedPreview(location, history)
-        guard !preview.steps.isEmpty else {
-            return (Outcome(store: location.path, backup: nil, prepared: preview, warnings: preview.warnings), nil)
+        let hasRolledBack = try rollBackHotJournal(location, in: directory)
+        let preview = try checkedPreview(location, history) { () throws(EngineError) in
+            try refuseUnreplaceable(location)
+            try directory.tryAttributes(of: location, ignoringOwner: request.ignoresOwnership)
         }
-        try refuseForeignOwner(location)
+        guard !preview.steps.isEmpty else {
+            var outcome = Outcome(store: location.path, backup: nil, prepared: preview, warnings: preview.warnings)
+            outcome.hasRolledBack = hasRolledBack
+            outcome.warnings += try rollbackWarning(location, in: directory)
+            return (outcome, nil)
+        }
         return (nil, preview.notices)
+    }
+
+    /// Has SQLite play a hot journal back, of which a copy is durable by then: before that nobody can read the store.
+    ///
+    /// - Returns: whether there was one.
+    fileprivate func rollBackHotJournal(
+        _ location: StoreLocation, in directory: borrowing WorkDirectory
+    ) throws(EngineError) -> Bool {
+        guard try StoreFile.hasHotJournal(location) else { return false }
+        try refuseUnreplaceable(location)
+        try SidecarCopies(work: directory.path).keep(.journal, of: location)
+        try StoreFile.rollBackHotJournal(location)
+        return true
+    }
+
+    /// What this run, or one before it, has rolled back; the copy of the journal tells.
+    fileprivate func rollbackWarning(
+        _ location: StoreLocation, in directory: borrowing WorkDirectory
+    ) throws(EngineError) -> [String] {
+        guard try !SidecarCopies(work: directory.path).paths(.journal).isEmpty else { return [] }
+        return ["\(location.path): an unfinished transaction of another program was rolled back before it was read"]
     }
 
     /// A store that needs nothing needs no work directory beside the destination either. Throws `refusal`, which says why
@@ -68,7 +99,11 @@ extension Migration {
         refusal.work = refusal.kind == .busy ? .others : hasRecords ? .kept : .none
         guard [.cannotCreate, .inputOutput].contains(refusal.kind), refusal.work == .none else { throw refusal }
         let preview = try prepare(source, versions())
-        guard preview.steps.isEmpty else { throw refusal }
+        guard preview.steps.isEmpty else {
+            // What is known of the place says more than that no folder can be made there.
+            if source == destination { try refuseUnreplaceable(source) } else { try refuseUnusable(destination) }
+            throw refusal
+        }
         return Outcome(store: source.path, backup: nil, prepared: preview, warnings: preview.warnings)
     }
 
@@ -89,6 +124,7 @@ extension Migration {
         guard var outcome else { preconditionFailure("a run ends with an outcome or an error") }
         let path = directory.path
         do throws(EngineError) {
+            try SidecarCopies(work: path).removeSettled()
             try directory.remove()
         } catch {
             // The new store is in place and complete; only what built it couldn't be cleared away.
@@ -130,6 +166,8 @@ private struct InPlaceRun {
     private(set) var hasPlan = false
     /// The work says why the store has two names; without it the store would be refused.
     private var hasSecondName = false
+    /// Another program's unfinished transaction.
+    private var hasRolledBack = false
 
     init(migration: Migration, location: StoreLocation, history: ModelHistory, notices: [String]?) {
         self.migration = migration
@@ -167,6 +205,15 @@ private struct InPlaceRun {
             found = try UnfinishedWork(in: directory.path, for: location, isOutput: false)
         }
         KillPoint.reach(.recovered)
+        if found.plan == nil {
+            try migration.refuseUnreplaceable(location)
+            try directory.tryAttributes(of: location, ignoringOwner: request.ignoresOwnership)
+            hasRolledBack = try migration.rollBackHotJournal(location, in: directory)
+            // Owning the store folds the -wal in and removes it.
+            if try StoreFile(checking: location).walBreak(location) != nil {
+                try SidecarCopies(work: directory.path).keep(.wal, of: location)
+            }
+        }
         // Opened first, closed last.
         let descriptor = try StoreDescriptor(location)
         defer { withExtendedLifetime(descriptor) {} }
@@ -179,11 +226,7 @@ private struct InPlaceRun {
                 hasForeignWork = false
                 return outcome
             }
-        } else {
-            try migration.refuseHardLinks(location)
-            try StoreFile.rollBackHotJournal(location)
         }
-        try migration.refuseForeignOwner(location)
         return try owned(found, wasWAL: wasWAL, descriptor, directory)
     }
 
@@ -244,6 +287,8 @@ private struct InPlaceRun {
         guard !prepared.steps.isEmpty else {
             try found.requireNoOther(than: prepared)
             hasForeignWork = false
+            outcome.hasRolledBack = hasRolledBack
+            outcome.warnings += try migration.rollbackWarning(location, in: directory)
             return outcome
         }
         let fingerprint = PlanFingerprint(prepared, request)
@@ -254,6 +299,7 @@ private struct InPlaceRun {
         if found.plan != nil || notices == nil { migration.events(.prepared(prepared)) }
         if found.plan == nil, notices == nil { prepared.notices = try migration.check(prepared, store) }
         outcome.warnings += prepared.notices
+        outcome.warnings += try migration.rollbackWarning(location, in: directory)
         let plan: PlanRecord
         if let begun = found.plan {
             plan = begun
@@ -270,11 +316,12 @@ private struct InPlaceRun {
         let swap = StoreSwap(
             staging: staging, plan: plan, timeout: request.swapTimeout, ignoresOwnership: request.ignoresOwnership,
             cancellation: migration.cancellation)
-        let (backup, warnings) = try steps.condemning(in: directory) { () throws(EngineError) in
+        let result = try steps.condemning(in: directory) { () throws(EngineError) in
             try swap.replace(store, descriptor, in: directory)
         }
-        outcome.backup = backup
-        outcome.warnings += warnings
+        outcome.backup = result.backup
+        outcome.warnings += result.warnings
+        outcome.tellCopies(result.walCopies, of: location, pageSize: Int(store.pageSize))
         return outcome
     }
 
@@ -299,6 +346,10 @@ private struct InPlaceRun {
         outcome.wasSwapped = true
         if let backup, let old = try? Files.statusIfExists(backup) {
             outcome.backup = backup
+            if let header = (try? StoreFile(checking: location))?.header {
+                let copies = (try? StoreBackups(location: location).walCopies(of: backup)) ?? []
+                outcome.tellCopies(copies, of: location, pageSize: header.pageSize)
+            }
             // Whoever had it open when the run was ended.
             let users = StoreHandover.waitForUsers(of: old)
             if !users.isEmpty { outcome.warnings.append(StoreHandover.warning(users, location.path)) }
@@ -332,47 +383,16 @@ extension Migration {
         try directory.write(plan)
         return plan
     }
-
-    /// Another name of the file would keep its own -wal: writes through it would be lost.
-    func refuseHardLinks(_ location: StoreLocation) throws(EngineError) {
-        if request.allowsHardLinks { return }
-        do {
-            let status = try Files.status(of: location.path)
-            // A folder has a link for each folder in it; what isn't a file is refused with its own reason.
-            guard status.kind == .regular, status.linkCount > 1 else { return }
-            throw EngineError(
-                .sourceData, "\(location.path): the file has \(status.linkCount) names (hard links)",
-                remedy: """
-                    copy the store, write the result elsewhere with --output, or say with --allow-hardlinks that nobody \
-                    uses the other names
-                    """)
-        } catch let error as FileError {
-            throw EngineError(reading: error, at: location.path)
-        } catch {
-            throw EngineError(error, during: location.path)
-        }
-    }
-
-    /// The new store must get the old one's owner, which only that owner and root can do.
-    func refuseForeignOwner(_ location: StoreLocation) throws(EngineError) {
-        guard !request.ignoresOwnership, try !mayKeepOwner(of: location) else { return }
-        throw EngineError(
-            .cannotCreate, "\(location.path): the store belongs to another user, whose new one can't be made",
-            remedy: """
-                run as its owner, let the new store be yours with --ignore-ownership, or write the result elsewhere with \
-                --output
-                """)
-    }
 }
 
-extension Migration {
-    /// Whether this process may make a file that belongs to whom a store belongs.
-    func mayKeepOwner(of location: StoreLocation) throws(EngineError) -> Bool {
-        do {
-            let owner = try Files.status(of: location.path).userID
-            return owner == ProcessFacts.userID || ProcessFacts.userID == 0
-        } catch {
-            throw EngineError(reading: error, at: location.path)
+extension Migration.Outcome {
+    /// Names the copies of a -wal that broke off, with what each of them holds. The new store is in place: what can't be
+    /// read now is no failure.
+    fileprivate mutating func tellCopies(_ copies: [String], of location: StoreLocation, pageSize: Int) {
+        for copy in copies {
+            guard let found = try? WALBreak(in: copy, pageSize: pageSize) else { continue }
+            (walBreak, walCopy) = (found, copy)
+            warnings.append("\(found.sentence(location.wal)); a copy of it is kept as \(copy)")
         }
     }
 }

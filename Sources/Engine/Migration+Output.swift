@@ -46,26 +46,13 @@ extension Migration {
         _ source: StoreLocation, _ destination: StoreLocation
     ) throws(EngineError) -> (Outcome?, notices: [String]?) {
         try refuseExisting(destination)
-        let preview = try checkedPreview(source, try versions())
+        let preview = try checkedPreview(source, try versions()) { () throws(EngineError) in
+            try refuseUnusable(destination)
+        }
         guard !preview.steps.isEmpty else {
             return (Outcome(store: source.path, backup: nil, prepared: preview, warnings: preview.warnings), nil)
         }
         return (nil, preview.notices)
-    }
-
-    func refuseExisting(_ output: StoreLocation) throws(EngineError) {
-        for path in [output.path, output.wal, output.journal] {
-            do {
-                guard try Files.statusIfExists(path) == nil else {
-                    throw EngineError(
-                        .cannotCreate, "\(path): exists already", remedy: "give another --output, or move it away")
-                }
-            } catch let error as EngineError {
-                throw error
-            } catch {
-                throw EngineError(.cannotCreate, "\(path): \(error)")
-            }
-        }
     }
 }
 
@@ -78,6 +65,8 @@ private struct OutputRun {
     private let notices: [String]?
     private var hasForeignWork = true
     private(set) var hasPlan = false
+    /// The new store can't be given the source's owner, or needn't.
+    private var ignoresOwnership = false
 
     init(migration: Migration, source: StoreLocation, destination: StoreLocation, notices: [String]?) {
         self.migration = migration
@@ -108,7 +97,10 @@ private struct OutputRun {
             found = try UnfinishedWork(in: directory.path, for: destination, isOutput: true)
         }
         KillPoint.reach(.recovered)
-        try migration.refuseExisting(destination)
+        try migration.refuseUnusable(destination)
+        let foreignness = try migration.foreignness(of: source)
+        ignoresOwnership = request.ignoresOwnership || foreignness != .none
+        if found.plan == nil { try directory.tryAttributes(of: source, ignoringOwner: ignoresOwnership) }
         // Before the first connection: what is written from now on is seen as a change by a later run.
         let descriptor = try StoreDescriptor(source)
         defer { withExtendedLifetime(descriptor) {} }
@@ -157,11 +149,8 @@ private struct OutputRun {
                 prepared, fingerprint, identity, store, externalBytes: externalBytes, in: directory)
         }
         hasPlan = true
-        let keepsOwner = try migration.mayKeepOwner(of: source)
-        if !keepsOwner, !request.ignoresOwnership {
-            outcome.warnings.append("\(destination.path): belongs to you; \(source.path) is another user's")
-        }
-        let ignoresOwnership = request.ignoresOwnership || !keepsOwner
+        outcome.walBreak = store.walBreak
+        outcome.warnings += try foreignOwnerWarning()
         let steps = StepSequence(
             migration: migration, prepared: prepared, plan: plan, external: source, isResumed: found.plan != nil,
             furtherBytes: externalBytes)
@@ -179,6 +168,16 @@ private struct OutputRun {
             try swap.publish(at: destination, like: source, descriptor, in: directory)
         }
         return outcome
+    }
+
+    private func foreignOwnerWarning() throws(EngineError) -> [String] {
+        guard !request.ignoresOwnership else { return [] }
+        switch try migration.foreignness(of: source) {
+        case .none: return []
+        case .user: return ["\(destination.path): belongs to you; \(source.path) is another user's"]
+        case .group(let number):
+            return ["\(destination.path): belongs to your group; \(source.path) belongs to group \(number)"]
+        }
     }
 
     /// The new store is in place since an earlier run.

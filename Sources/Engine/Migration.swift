@@ -32,6 +32,11 @@ package struct Migration {
         package var violations = 0
         package var defaultedValues = 0
         package var rejectedRows = 0
+        /// An unfinished transaction of another program was rolled back, and nothing else was to be done.
+        package var hasRolledBack = false
+        /// Where the -wal broke off, and the copy of it beside the backup; of several the last.
+        package var walBreak: WALBreak?
+        package var walCopy: String?
         /// Source rows that passes couldn't make anything of (`--bad-rows quarantine`).
         package var quarantinedRows = 0
 
@@ -123,12 +128,16 @@ package struct Migration {
         return Migration(request, history: history, cancellation: cancellation, events: events)
     }
 
-    /// A plan that the source's rows fit, with what was found in them.
-    func checkedPreview(_ location: StoreLocation, _ history: ModelHistory) throws(EngineError) -> PreparedMigration {
+    /// A plan that the source's rows fit, with what was found in them. `refusing` is called where there is something to
+    /// do, before the rows are read.
+    func checkedPreview(
+        _ location: StoreLocation, _ history: ModelHistory, refusing: () throws(EngineError) -> Void
+    ) throws(EngineError) -> PreparedMigration {
         let store = try SourceStore.reading(location)
         defer { store.release() }
         var prepared = try PreparedMigration(request, history: history, store: store)
         guard !prepared.steps.isEmpty else { return prepared }
+        try refusing()
         events(.prepared(prepared))
         prepared.notices = try check(prepared, store)
         return prepared
@@ -156,7 +165,8 @@ package struct Migration {
         let notices = try Preflight(
             steps: prepared.steps, source: store, makesObjects: step.objects != nil || hasHandlers,
             deciders: deciders(prepared), badRows: request.badRows,
-            stopsAtViolations: request.violations == .stop
+            stopsAtViolations: request.violations == .stop,
+            external: ExternalValues(directory: store.location.externalData)
         ).check()
         try cancellation.check()
         return notices

@@ -24,6 +24,10 @@ struct Preflight {
     var stopsAtViolations = true
     /// Whether links that lead nowhere are counted: they were where the same store was checked before.
     var countsLinks = true
+    /// Where the store's external files are; nil for what a step has made, whose references are the store's own.
+    var external: ExternalValues?
+    /// What becomes of references to them; nil where `steps` tells.
+    var fates: ReferenceFates?
 
     /// What a check has found.
     struct Findings {
@@ -57,6 +61,7 @@ struct Preflight {
             findings += try numbers()
             findings += try uniqueness()
             if countsLinks { findings += try links() }
+            findings += try externalValues()
         } catch {
             throw EngineError(error, during: "\(source.location.path): the check of the rows")
         }

@@ -27,6 +27,8 @@ package struct PreparedMigration: Sendable {
     package let frameworkVersion: Int
     /// What a store that has the target version already gets other names for; empty where a store is migrated.
     package let renames: [String]
+    /// Where the store's -wal breaks off; nil where it doesn't.
+    package let walBreak: WALBreak?
 
     /// Rows that the first step reads.
     package var rowsToRead: Int { rows.reduce(0, +) + objectRows.reduce(0, +) }
@@ -79,11 +81,13 @@ package struct PreparedMigration: Sendable {
         let origin = try VersionIdentification(of: store, in: history, target: target)
         location = store.location
         storeBytes = store.bytes
+        walBreak = store.walBreak
         sourceVersion = origin.name
         targetVersion = target
         let framework = request.frameworkVersion ?? store.metadata.frameworkVersion
         frameworkVersion = framework
         var warnings = history.notices
+        if let walBreak { warnings.append(walBreak.sentence(store.location.wal) + "; what can be read is migrated") }
         if let warning = AbortedCoreDataMigration.warning(beside: store.location) { warnings.append(warning) }
         let isCurrent =
             goal.hashes.entities == store.metadata.entityHashes && origin.name == target

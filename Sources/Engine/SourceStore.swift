@@ -38,11 +38,16 @@ package final class SourceStore: @unchecked Sendable {
     var waiting: [SourceReader] = []
     /// The -wal as it was before the transaction began; nil without one.
     let walBefore: FileStatus?
+    /// Where the -wal breaks off; nil where it can be read to its end, and in an owned store, which has none.
+    package let walBreak: WALBreak?
 
     /// Opens a store to read it; its bytes stay as they are.
     package static func reading(_ location: StoreLocation) throws(EngineError) -> SourceStore {
         let file = try StoreFile(checking: location)
-        return try SourceStore(location, file: file, connection: try file.readingConnection(location), guardian: nil)
+        // Before SQLite opens it: a program that writes may begin the log anew.
+        let walBreak = try file.walBreak(location)
+        return try SourceStore(
+            location, file: file, walBreak: walBreak, connection: try file.readingConnection(location), guardian: nil)
     }
 
     /// Opens a store to read it with several connections, all of which see the same rows although others write.
@@ -102,13 +107,14 @@ package final class SourceStore: @unchecked Sendable {
     }
 
     private init(
-        _ location: StoreLocation, file: StoreFile, isWAL: Bool? = nil, connection: consuming Connection,
-        guardian: consuming Guardian?
+        _ location: StoreLocation, file: StoreFile, isWAL: Bool? = nil, walBreak: WALBreak? = nil,
+        connection: consuming Connection, guardian: consuming Guardian?
     ) throws(EngineError) {
         self.location = location
         self.isWAL = isWAL ?? file.header.isWAL
         bytes = Int(file.bytes)
         identity = file.status
+        self.walBreak = walBreak
         walBefore = try Self.walStatus(location)
         var connection = connection
         do {

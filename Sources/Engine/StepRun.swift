@@ -9,6 +9,8 @@ import CausewayStoreFormat
 /// where an earlier run ended.
 struct StepRun {
     let step: StepPlan
+    /// The steps that come after it.
+    let following: [StepPlan]
     let source: SourceStore
     let place: StepPlace
     let frameworkVersion: Int
@@ -99,7 +101,8 @@ struct StepRun {
         // Again: until the store was locked, or the snapshot began, its rows could change. A later step's are there only now.
         let notices = try Preflight(
             steps: [step], source: source, makesObjects: step.objects != nil || !handlers.isEmpty, deciders: [[]],
-            badRows: badRows, stopsAtViolations: validation == .stop, countsLinks: place.index > 0
+            badRows: badRows, stopsAtViolations: validation == .stop, countsLinks: place.index > 0,
+            external: place.index == 0 ? external : nil, fates: ReferenceFates(steps: [step] + following)
         ).check()
         if place.index > 0 { for notice in notices { events(.warning(notice)) } }
         KillPoint.reach(.preflighted)
@@ -274,7 +277,7 @@ struct StepRun {
             departing: ledger.depart,
             quarantine: { rows throws(EngineError) in
                 try state.quarantine.keys.add(rows, station: station)
-                try sideFiles.rejects?.append(lines: rows.lines, count: rows.count)
+                try sideFiles.rejects?.append(lines: rows.lines, count: rows.count + rows.kept)
             },
             progress: { moved throws(EngineError) in
                 rows += moved.rows
@@ -310,7 +313,9 @@ struct StepRun {
                 .usage, "bad rows can't be quarantined without a file for them",
                 remedy: "name one with --rejects, or end the run at a bad row with --bad-rows fail")
         }
-        return try RowScreening(pass, of: step, storeUUID: source.metadata.uuid)
+        // Later steps carry what the first has written down.
+        let fates = place.index == 0 ? ReferenceFates(steps: [step] + following) : nil
+        return try RowScreening(pass, of: step, storeUUID: source.metadata.uuid, fates: fates)
     }
 }
 

@@ -146,7 +146,8 @@ struct StepSequence {
         options.now = Double(bitPattern: plan.now)
         let place = work.place(index, plan)
         let run = StepRun(
-            step: step, source: source, place: place, frameworkVersion: prepared.frameworkVersion, options: options,
+            step: step, following: Array(prepared.steps[(index + 1)...]), source: source, place: place,
+            frameworkVersion: prepared.frameworkVersion, options: options,
             external: ExternalValues(directory: external.externalData), handlers: prepared.handlers[index],
             code: request.code, validation: request.violations, sideFiles: files, verification: request.verification,
             badRows: request.badRows, cancellation: migration.cancellation, events: migration.events)

@@ -15,6 +15,23 @@ struct StoreBackups {
         }
     }
 
+    /// Copies of `-wal`s that migrations have left: `<store>.premigration-<digits>.wal`, and more of them with a number
+    /// behind; of one backup, or of all, those too whose backup is gone.
+    func walCopies(of backup: String? = nil) throws(EngineError) -> [String] {
+        let prefix = location.name + ".premigration-"
+        let wanted = backup.map { Paths.name(of: $0) + ".wal" }
+        do {
+            return try Files.list(location.directory).filter { name in
+                guard let dot = name.lastIndex(of: "."), name[dot...].hasPrefix(".wal"),
+                    name[dot...].dropFirst(4).allSatisfy(\.isASCIIDigit), wanted.map(name.hasPrefix) ?? true
+                else { return false }
+                return Self.isBackup(String(name[..<dot]), prefix)
+            }.map { location.directory + "/" + $0 }
+        } catch {
+            throw EngineError(reading: error, at: location.directory)
+        }
+    }
+
     /// The prefix and eight hexadecimal digits, nothing after: never a backup's own `-wal`.
     private static func isBackup(_ name: String, _ prefix: String) -> Bool {
         guard name.hasPrefix(prefix) else { return false }
@@ -69,4 +86,8 @@ struct StoreBackups {
             return ["\(path) couldn't be removed: \(error.message)"]
         }
     }
+}
+
+extension Character {
+    fileprivate var isASCIIDigit: Bool { isASCII && isNumber }
 }

@@ -70,11 +70,33 @@ struct StoreFile {
         }
     }
 
-    /// Lets SQLite roll an interrupted transaction back, which only a connection that may write can do; without a hot
-    /// journal nothing happens. For a store that is to be replaced: a read-only look would refuse it.
+    /// Where the -wal breaks off although there is more of it; nil where it doesn't. Before SQLite opens it for writing.
+    func walBreak(_ location: StoreLocation) throws(EngineError) -> WALBreak? {
+        walBytes > 0 ? try WALBreak(in: location.wal, pageSize: header.pageSize) : nil
+    }
+
+    // MARK: - Hot journals
+
+    /// SQLite's lock of a connection that writes (os.h, `RESERVED_BYTE`).
+    private static let reservedByte: Int64 = 0x4000_0001
+
+    /// Whether a program that ended in the middle of a transaction has left its journal: one that holds something, and
+    /// whose transaction nobody is in the middle of.
+    static func hasHotJournal(_ location: StoreLocation) throws(EngineError) -> Bool {
+        do {
+            guard let journal = try Files.statusIfExists(location.journal),
+                try !location.isSpent(location.journal, journal)
+            else { return false }
+            return try !RangeLock.isHeldByOthers(location.path, start: reservedByte, length: 1)
+        } catch {
+            throw EngineError(reading: error, at: error.path)
+        }
+    }
+
+    /// Lets SQLite roll an interrupted transaction back, which only a connection that may write can do. For a store that
+    /// is to be replaced: a read-only look would refuse it. The journal was copied before.
     static func rollBackHotJournal(_ location: StoreLocation) throws(EngineError) {
         do {
-            guard let journal = try Files.statusIfExists(location.journal), journal.size > 0 else { return }
             let connection = try Connection(path: location.path, mode: .readWrite, hardening: .untrusted)
             _ = try connection.pragmaInteger("schema_version")
             try connection.close()

@@ -14,10 +14,11 @@ struct StoreSwap {
 
     /// Replaces the store and keeps the original beside it.
     ///
-    /// - Returns: the backup's path, and what could not be kept of the old file.
+    /// - Returns: the backup's path, those of copies of a -wal that couldn't be read to its end, and what could not be
+    ///   kept of the old file.
     func replace(
         _ store: SourceStore, _ descriptor: StoreDescriptor, in work: borrowing WorkDirectory
-    ) throws(EngineError) -> (backup: String, warnings: [String]) {
+    ) throws(EngineError) -> (backup: String, walCopies: [String], warnings: [String]) {
         let location = store.location
         let backup = location.path + plan.backupSuffix
         // Before the attributes are copied: the old store's permissions may forbid to write.
@@ -30,6 +31,7 @@ struct StoreSwap {
         try proveAbsent([location.wal, location.shm, location.journal], location)
         KillPoint.reach(.sidecarsAbsent)
         if Mutant.isOn(.rawClose) { _ = try? Files.readPrefix(of: location.path, length: 1) }
+        let copies = try SidecarCopies(work: work.path).publish(beside: backup)
         try work.write(try intent(location, backup: backup, source: descriptor.identity()))
         try link(location, as: backup, descriptor)
         let handover = try StoreHandover(file, from: try status(of: backup), at: location.path)
@@ -44,7 +46,7 @@ struct StoreSwap {
             throw error
         }
         store.swapped()
-        return (backup, warnings + handover.end())
+        return (backup, copies, warnings + handover.end())
     }
 
     private func opened() throws(EngineError) -> OpenFile {

@@ -10,10 +10,12 @@ struct WorkDirectory: ~Copyable {
 
     static let lockName = "lock"
     private static let linkTestName = "link-test"
+    private static let attributeTestName = "attribute-test"
     static let stepPrefix = "step-"
     /// What the files of a run begin with: anything else in the folder isn't ours.
     private static let prefixes = [
-        lockName, linkTestName, stepPrefix, "ckpt-", "seg-", "ext-", PlanRecord.fileName, SwapIntent.fileName,
+        lockName, linkTestName, attributeTestName, SidecarCopies.prefix, stepPrefix, "ckpt-", "seg-", "ext-",
+        PlanRecord.fileName, SwapIntent.fileName,
     ]
 
     /// Makes the folder, or takes over one that an ended run left, with everything in it.
@@ -66,6 +68,40 @@ struct WorkDirectory: ~Copyable {
                     copy the store with its -wal and its support folder to a file system with hard links (ext4, XFS, \
                     APFS; not FAT or exFAT), or give an --output on one
                     """)
+        }
+    }
+
+    /// Gives a file here all that the new store is to get from the old one beside its content: owner, group, permissions,
+    /// extended attributes. Found out now, not after hours.
+    ///
+    /// - Throws: `.cannotCreate` where the file can't get them.
+    func tryAttributes(of store: StoreLocation, ignoringOwner: Bool) throws(EngineError) {
+        let test = path + "/" + Self.attributeTestName
+        let remedy = "run as the store's owner, or let the new store be yours with --ignore-ownership"
+        do {
+            // Of a run that was killed here.
+            try Files.unlink(test)
+            _ = try OpenFile(test, mode: .createNew)
+            defer { _ = try? Files.unlink(test) }
+            try Files.copyAttributes(from: store.path, to: test, ignoringOwner: ignoringOwner)
+            let (wanted, found) = (try Files.status(of: store.path), try Files.status(of: test))
+            let isOwned = ignoringOwner || (found.userID, found.groupID) == (wanted.userID, wanted.groupID)
+            guard !isOwned || found.mode != wanted.mode else { return }
+            throw EngineError(
+                .cannotCreate,
+                """
+                \(store.path): its \(isOwned ? "permissions" : "owner and group") can't be given to a new file here
+                """,
+                remedy: isOwned
+                    ? "change its permissions, or copy it to a file system that keeps them" : remedy)
+        } catch let error as FileError {
+            let isFull = error.code == .noSpace || error.isOfSystem
+            throw EngineError(
+                isFull ? .inputOutput : .cannotCreate,
+                "\(store.path): its owner, permissions and attributes can't be given to a new file: \(error.message)",
+                remedy: isFull ? "make room, then run again" : remedy)
+        } catch {
+            throw EngineError(error, during: test)
         }
     }
 
@@ -138,7 +174,9 @@ struct WorkDirectory: ~Copyable {
 
     /// Whether an earlier run has left anything.
     func hasWork() throws(EngineError) -> Bool {
-        try names().contains { $0 != Self.lockName && $0 != Self.linkTestName }
+        try names().contains {
+            ![Self.lockName, Self.linkTestName, Self.attributeTestName].contains($0) && !SidecarCopies.isCopy($0)
+        }
     }
 
     /// Whether a folder has records that say what the work in it is, so that another run can use it.
@@ -264,7 +302,7 @@ struct WorkDirectory: ~Copyable {
         let names = try names()
         // Without its plan a file is nobody's; without its intent a finished swap looks like a foreign store.
         let last = [PlanRecord.fileName, SwapIntent.fileName, Self.lockName]
-        let rest = names.filter { !last.contains($0) }
+        let rest = names.filter { !last.contains($0) && !SidecarCopies.isCopy($0) }
         // Without its journal a store would be one that was never rolled back.
         let stores = rest.filter { $0.hasSuffix(".sqlite") }
         try remove(stores)
@@ -277,7 +315,7 @@ struct WorkDirectory: ~Copyable {
         try sync()
     }
 
-    /// Removes the folder.
+    /// Removes the folder; where there are copies in it that nothing else holds, all but them.
     consuming func remove() throws(EngineError) {
         KillPoint.reach(.cleaningUp)
         try clear()

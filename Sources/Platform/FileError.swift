@@ -59,6 +59,9 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// No file can have so long a name.
+    var isOfLongName: Bool { errorNumber == ENAMETOOLONG }
+
     package var description: String {
         "can't \(operation) \(path): \(message)"
     }

@@ -77,7 +77,7 @@ extension Files {
             _ = try linkStatus(of: path)
             return true
         } catch {
-            if error.code == .notFound || error.code == .notADirectory { return false }
+            if error.code == .notFound || error.code == .notADirectory || error.isOfLongName { return false }
             throw error
         }
     }

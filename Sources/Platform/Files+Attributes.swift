@@ -31,6 +31,8 @@ extension Files {
                 try file.setOwner(userID: wanted.userID, groupID: wanted.groupID)
             } catch {
                 guard ignoringOwner, error.code == .permissionDenied else { throw error }
+                // The group may be one of the caller's all the same; where it isn't, it stays.
+                try? file.setOwner(userID: found.userID, groupID: wanted.groupID)
             }
         }
         #if canImport(Darwin)

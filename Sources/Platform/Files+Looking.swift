@@ -10,7 +10,7 @@ extension Files {
         do throws(FileError) {
             return try linkStatus(of: path)
         } catch {
-            if error.code == .notFound || error.code == .notADirectory { return nil }
+            if error.code == .notFound || error.code == .notADirectory || error.isOfLongName { return nil }
             throw error
         }
     }
@@ -32,6 +32,36 @@ extension Files {
     /// Whether permissions and the medium let this process change a file.
     package static func mayWrite(to path: String) -> Bool {
         unsafe faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0
+    }
+
+    /// Whether permissions let this process read a file; a link isn't followed.
+    package static func mayRead(_ path: String) -> Bool {
+        unsafe faccessat(AT_FDCWD, path, R_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW) == 0
+    }
+
+    /// Bytes of the longest name that a folder's file system takes.
+    package static func longestName(in folder: String) -> Int {
+        let limit = unsafe pathconf(folder, Int32(_PC_NAME_MAX))
+        // Without a limit of its own there is the usual one of what programs expect.
+        return limit > 0 ? limit : 255
+    }
+
+    /// Whether files that are made in a folder belong to a group, whoever makes them.
+    package static func givesItsGroup(_ folder: String, _ group: UInt32) throws(FileError) -> Bool {
+        let status = try status(of: folder)
+        #if canImport(Darwin)
+            return status.groupID == group
+        #else
+            return status.groupID == group && status.mode & 0o2000 != 0
+        #endif
+    }
+
+    /// Whether this process may put another file in the place of one: in a folder with the sticky bit only the owners of
+    /// file and folder, and root, may.
+    package static func mayReplace(_ path: String) throws(FileError) -> Bool {
+        let folder = try status(of: Paths.parent(of: path))
+        guard folder.mode & 0o1000 != 0, ProcessFacts.userID != 0 else { return true }
+        return try [folder.userID, linkStatus(of: path).userID].contains(ProcessFacts.userID)
     }
 
     /// Whether a folder is a safe place for a private folder of ours: nobody else may rename or remove what is in it.

@@ -13,6 +13,8 @@
 package enum KillPoint: String, CaseIterable, Sendable {
     /// 1: the work directory has its name; the lock is held; recovery has decided.
     case workDirectoryMade, locked, recovered
+    /// Before 2: a hot journal, or a -wal that can't be read to its end, is copied.
+    case sidecarCopied
     /// 2: the guard holds RESERVED and the WAL is folded in; identity and pre-flight are done.
     case storeOwned, preflighted
     /// 3: the plan is durable; the staging store has its tables and its progress row.

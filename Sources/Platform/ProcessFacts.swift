@@ -51,6 +51,16 @@ package enum ProcessFacts {
     /// The effective user, who owns what the process makes.
     package static var userID: UInt32 { geteuid() }
 
+    /// Whether this process may give its files to a group: one that it belongs to, or any where it is root's.
+    package static func mayGive(toGroup group: UInt32) -> Bool {
+        if userID == 0 || getegid() == group { return true }
+        let count = getgroups(0, nil)
+        guard count > 0 else { return false }
+        var groups = [gid_t](repeating: 0, count: Int(count))
+        guard unsafe getgroups(count, &groups) >= 0 else { return false }
+        return groups.contains(group)
+    }
+
     /// Processors that are on line; at least 1.
     package static var processorCount: Int {
         max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))

@@ -31,4 +31,14 @@ package struct RangeLock: ~Copyable {
         }
         self.file = file
     }
+
+    /// Whether another process has a lock on bytes of a file.
+    ///
+    /// The file is opened and closed, which ends all locks of this process on it: to be asked before it has any.
+    package static func isHeldByOthers(_ path: String, start: Int64, length: Int64) throws(FileError) -> Bool {
+        let file = try OpenFile(path, mode: .read)
+        let descriptor = file.descriptor
+        return try SystemCall.run("look for locks on", path) { causeway_range_is_locked(descriptor, start, length) }
+            != 0
+    }
 }

@@ -155,6 +155,8 @@ struct WireChainTests {
         var request = MigrationRequest(
             store: source, models: Self.models, output: output, target: pair.later.version,
             frameworkVersion: pair.later.frameworkVersion, options: EngineOptions(jobs: 1))
+        // The file of one external value was not kept: its row is carried as it is, and written down.
+        (request.badRows, request.rejects) = (.quarantine, folder.path("rejects"))
         if template { request.schemaTemplate = try folder.copyStore(pair.later.path, as: "template") }
         return (output, try Migration(request, history: history).run().warnings)
     }

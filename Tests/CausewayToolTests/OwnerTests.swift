@@ -103,6 +103,85 @@ struct OwnerTests {
         }
     }
 
+    @Test("a store of a group to which the caller can't give files is refused in place, before its rows are read")
+    func foreignGroup() throws {
+        try give(OtherUser.number, OtherUser.number)
+        try FileManager.default.setAttributes([.groupOwnerAccountID: 0], ofItemAtPath: store)
+        let before = try folder.content()
+        let run = try migrate(as: OtherUser.number)
+        #expect(run.status == 73, "\(run.errors)")
+        #expect(run.errors.contains("belongs to group 0"))
+        #expect(run.errors.contains("--ignore-ownership"))
+        #expect(try folder.content() == before)
+        #expect(try migrate(["--ignore-ownership"], as: OtherUser.number).status == 0)
+    }
+
+    @Test("a folder that gives its group to what is made in it lets the new store have it")
+    func folderGroup() throws {
+        try give(OtherUser.number, OtherUser.number)
+        let root = folder.path("Orchard")
+        for path in [store, root] {
+            try FileManager.default.setAttributes([.groupOwnerAccountID: 0], ofItemAtPath: path)
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o2755], ofItemAtPath: root)
+        let run = try migrate(as: OtherUser.number)
+        #expect(run.status == 0, "\(run.errors)")
+        let group = try FileManager.default.attributesOfItem(atPath: store)[.groupOwnerAccountID] as? UInt32
+        #expect(group == 0)
+    }
+
+    @Test("a read-only store is refused in place, before its rows are read, and migrated to an output")
+    func readOnly() throws {
+        try give(OtherUser.number, OtherUser.number, mode: 0o444)
+        let before = try folder.content()
+        let run = try migrate(["-v"], as: OtherUser.number)
+        #expect(run.status == 73, "\(run.errors)")
+        #expect(run.errors.contains("read-only"))
+        #expect(run.errors.contains("the store is untouched"))
+        #expect(!run.errors.contains("check\n"))
+        #expect(try folder.content() == before)
+        let output = folder.path("Orchard/New.sqlite")
+        let other = try migrate(["--output", output], as: OtherUser.number)
+        #expect(other.status == 0, "\(other.errors)")
+        #expect(try FileManager.default.attributesOfItem(atPath: output)[.posixPermissions] as? Int == 0o444)
+    }
+
+    @Test("another user's store in a folder with the sticky bit is refused, though its owner is to be ignored")
+    func sticky() throws {
+        try give(0, 0, mode: 0o666)
+        try FileManager.default.setAttributes([.posixPermissions: 0o1777], ofItemAtPath: folder.path("Orchard"))
+        let before = try folder.content()
+        let run = try migrate(["--ignore-ownership"], as: OtherUser.number)
+        #expect(run.status == 73, "\(run.errors)")
+        #expect(run.errors.contains("sticky"))
+        #expect(try folder.content() == before)
+    }
+
+    @Test("an external file that can't be read is found before the run", arguments: [false, true])
+    func unreadableExternalFile(quarantines: Bool) throws {
+        try give(OtherUser.number, OtherUser.number)
+        let files = folder.path("Orchard/.Orchard-v1_SUPPORT/_EXTERNAL_DATA")
+        let name = try #require(try FileManager.default.contentsOfDirectory(atPath: files).sorted().first)
+        try FileManager.default.setAttributes(
+            [.ownerAccountID: 0, .posixPermissions: 0o600], ofItemAtPath: files + "/" + name)
+        let before = try folder.content()
+        let output = folder.path("Orchard/New.sqlite")
+        let rejects = folder.path("Orchard/rejects")
+        let run = try migrate(
+            ["--output", output] + (quarantines ? ["--bad-rows", "quarantine", "--rejects", rejects] : []),
+            as: OtherUser.number)
+        #expect(run.errors.contains("can't be read"))
+        if quarantines {
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(try String(contentsOfFile: rejects, encoding: .utf8).contains("\"kept\":true"))
+            let copies = folder.path("Orchard/.New_SUPPORT/_EXTERNAL_DATA")
+            #expect(try !FileManager.default.contentsOfDirectory(atPath: copies).contains(name))
+        } else {
+            #expect(run.status == 65, "\(run.errors)")
+            #expect(try folder.content() == before)
+        }
+    }
+
     @Test("a folder in which the caller may make nothing is refused in place")
     func closedFolder() throws {
         try give(0, OtherUser.number)

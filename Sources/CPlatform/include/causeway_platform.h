@@ -5,6 +5,8 @@
 
 // fcntl with F_SETLK, whose structure has the name of a function in Swift: a lock for writing on a range of a file.
 int causeway_lock_range(int descriptor, int64_t start, int64_t length);
+// fcntl with F_GETLK: 1 where another process has a lock there, 0 where none has.
+int causeway_range_is_locked(int descriptor, int64_t start, int64_t length);
 
 // Calls that the C library's module doesn't show to Swift. Each gives what the call gives: -1 and errno on failure.
 // On Apple's systems the module shows them, and copyfile does the work.

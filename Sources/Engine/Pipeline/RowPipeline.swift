@@ -165,7 +165,7 @@ struct RowPipeline {
                 try requireComplete(result)
                 departing()
                 try sink.write(result.batch)
-                if result.quarantined.count > 0 { try quarantine(result.quarantined) }
+                if !result.quarantined.lines.isEmpty { try quarantine(result.quarantined) }
                 outcome.rows += result.batch.count
                 outcome.bytes += result.batch.byteCount
                 outcome.dropped += result.dropped

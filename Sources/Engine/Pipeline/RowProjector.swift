@@ -106,6 +106,7 @@ final class RowProjector {
                     try check(demands[fate])
                     try run(programs[fate])
                     try writer.finish(into: output, rowid: rowid)
+                    try noteReferences(demands[fate], rowid: rowid)
                     if let meter { try digest(with: meter, output, rowid: rowid, group: fate) }
                 } else if fate == Fate.dropped {
                     dropped += 1
@@ -179,7 +180,25 @@ final class RowProjector {
                 guard let number = reader.number(at: cell), case .misfit(let misfit) = conversion.fit(of: number)
                 else { continue }
                 throw BadRow(code: .migration, property: attribute, reason: "\(place): \(misfit.clause)")
+            case .reference: continue
             }
+        }
+    }
+
+    /// Writes values down that refer to files which aren't there; the row in hand is kept as it is.
+    private func noteReferences(_ demands: [RowScreening.Demand], rowid: Int64) throws(EngineError) {
+        guard let screening else { return }
+        for case .reference(let cell, let attribute) in demands where !reader.isNull(at: cell) {
+            let bytes = unsafe reader.unsafeBytes(at: cell)
+            guard reader.serialType(at: cell).isBlob, unsafe bytes.first == ExternalValues.referencePrefix,
+                let trouble = try unsafe external.trouble(with: Array(bytes.prefix(ExternalValues.referenceLength + 1)))
+            else { continue }
+            let bad = BadRow(
+                code: .migration, property: attribute,
+                reason: "\(attribute) \(trouble.complaint(in: external.directory)); the row is kept as it is")
+            let number = pass.discriminator.flatMap { reader.integer(at: $0) }.flatMap { Int(exactly: $0) }
+            try QuarantineLine(screening, into: lines).write(reader, key: rowid, number: number, bad, isKept: true)
+            quarantined.kept += 1
         }
     }
 

@@ -28,8 +28,10 @@ struct QuarantineLine {
         json = JSONLineText(sink: buffer)
     }
 
-    /// `number` is the discriminator's value, nil where it names nothing.
-    func write(_ row: RecordReader, key: Int64, number: Int?, _ bad: BadRow) throws(EngineError) {
+    /// `number` is the discriminator's value, nil where it names nothing; `isKept` says that the row is in the new store.
+    func write(
+        _ row: RecordReader, key: Int64, number: Int?, _ bad: BadRow, isKept: Bool = false
+    ) throws(EngineError) {
         let entity = number.flatMap { screening.entities[$0] }
         try json.text("{\"uri\":")
         try text(entity.map { "x-coredata://\(screening.storeUUID)/\($0)/p\(key)" })
@@ -41,6 +43,7 @@ struct QuarantineLine {
         try json.string(bad.reason)
         try json.text(",\"code\":\(bad.code.rawValue),\"property\":")
         try text(bad.property)
+        if isKept { try json.text(",\"kept\":true") }
         try json.text(",\"values\":{")
         for (place, column) in screening.columns.enumerated() {
             if place > 0 { try json.text(",") }

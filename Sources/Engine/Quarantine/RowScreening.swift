@@ -16,6 +16,8 @@ struct RowScreening: Sendable {
         case notNull(cell: Int, BadRow)
         /// The last type of the conversion must hold the cell's number; `place` says where.
         case converts(cell: Int, NumericConversion, attribute: String, place: String)
+        /// A reference to an external file leads to one. A row without its file is kept, and written down.
+        case reference(cell: Int, attribute: String)
     }
 
     /// The plan's pass with all columns.
@@ -32,7 +34,16 @@ struct RowScreening: Sendable {
     let storeUUID: String
 
     /// nil where rows have no key by which they could be told apart.
-    init?(_ pass: RowPass, of step: StepPlan, storeUUID: String) throws(EngineError) {
+    ///
+    /// - Parameters:
+    ///   - pass: the plan's.
+    ///   - step: the step that it belongs to.
+    ///   - storeUUID: the store's, for URIs.
+    ///   - fates: what becomes of references to external files; nil where they were looked at before.
+    /// - Throws: `.plan` where the source has a name that can't be asked for.
+    init?(
+        _ pass: RowPass, of step: StepPlan, storeUUID: String, fates: ReferenceFates? = nil
+    ) throws(EngineError) {
         guard pass.key != nil else { return nil }
         var pass = pass
         var names: [String] = []
@@ -46,6 +57,11 @@ struct RowScreening: Sendable {
                 }
                 for (name, number) in step.sourceNumbers { entities[number] = name }
                 demands = try Self.demands(step, &pass)
+                for watched in fates?.watched(pass.sourceTable) ?? [] where watched.fate == .carried {
+                    guard pass.projections[watched.number] != nil else { continue }
+                    let cell = pass.select.index(of: .column(try SQLIdentifier(watched.column)))
+                    demands[watched.number, default: []].append(.reference(cell: cell, attribute: watched.attribute))
+                }
             }
         } catch {
             throw EngineError(.plan, "\(pass.title): \(error)")

@@ -60,25 +60,26 @@ struct ExternalExamination {
             WHERE Z_ENT BETWEEN \(numbers.lowerBound) AND \(numbers.upperBound) AND \(cell) IS NOT NULL \
             AND substr(CAST(\(cell) AS BLOB), 1, 1) IS NOT x'01' ORDER BY Z_PK
             """)
-        var missing = FoundRows()
-        var malformed = FoundRows()
+        let external = ExternalValues(directory: examination.store.location.externalData)
+        var troubled: [ExternalValues.Trouble: FoundRows] = [:]
         while try statement.step() {
             let key = statement.int64(at: 0)
             guard let file = statement.bytes(at: 1).flatMap({ ExternalValues.fileName(in: $0) }) else {
-                malformed.add(key)
+                troubled[.malformed, default: FoundRows()].add(key)
                 continue
             }
             referenced.insert(file)
-            if !files.contains(file) { missing.add(key) }
+            if let trouble = try files.contains(file) ? external.trouble(withFile: file) : .missing {
+                troubled[trouble, default: FoundRows()].add(key)
+            }
         }
-        func report(_ rows: FoundRows, _ complaint: String) {
-            guard rows.count > 0 else { return }
+        for trouble in [ExternalValues.Trouble.missing, .notAFile, .unreadable, .malformed] {
+            guard let rows = troubled[trouble] else { continue }
+            let complaint = trouble.complaint(in: external.directory)
             findings.append(
                 StoreFinding(
                     .externalData, entity: entity, property: attribute.name,
                     "\(entity).\(attribute.name) \(complaint) in \(rows.described)", rows: rows.count, keys: rows.keys))
         }
-        report(missing, "refers to a file that isn't in \(examination.store.location.externalData)")
-        report(malformed, "holds neither data nor a reference in the form of external storage")
     }
 }

@@ -50,6 +50,9 @@ package struct StoreExamination {
         var report = Report()
         cancellation.attach(store.connection.interruptHandle)
         defer { cancellation.detach(store.connection.interruptHandle) }
+        if let found = store.walBreak {
+            report.findings.append(StoreFinding(.walBreak, found.sentence(store.location.wal)))
+        }
         try attempt("the database's structure", &report) { report throws in
             for line in try StructureCheck(withIndexes: try comparesIndexes(&report)).findings(store.connection) {
                 report.findings.append(StoreFinding(.structure, "SQLite: \(line)"))

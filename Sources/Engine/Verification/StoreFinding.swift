@@ -36,6 +36,8 @@ package struct StoreFinding: Hashable, Sendable {
         case notUnique
         /// A value's file isn't there, or the value is no valid reference.
         case externalData
+        /// The -wal breaks off although there is more of it.
+        case walBreak
         /// Files that no value refers to.
         case unreferencedFiles
         /// Something couldn't be asked.
@@ -47,7 +49,8 @@ package struct StoreFinding: Hashable, Sendable {
             case .structure, .schema, .metadata, .modelCache, .unknownEntity, .entityNumber, .storageClass,
                 .invalidText, .externalData:
                 .damage
-            case .version, .primaryKeys, .dangling, .joinEnd, .asymmetric, .outOfRange, .missingValue, .notUnique:
+            case .version, .primaryKeys, .dangling, .joinEnd, .asymmetric, .outOfRange, .missingValue, .notUnique,
+                .walBreak:
                 .inconsistency
             case .unreferencedFiles, .notChecked: .note
             }

@@ -1,4 +1,4 @@
-import CausewayExpressions
+package import CausewayExpressions
 import CausewayMapping
 import CausewayModel
 
@@ -40,7 +40,7 @@ struct UnreadProperties {
 
 extension Expression {
     /// The first keys of all key paths on the source object, and every string: `valueForKey:` takes keys as strings.
-    fileprivate func collectKeys(into keys: inout Set<String>) {
+    package func collectKeys(into keys: inout Set<String>) {
         switch self {
         case .keyPath(let operand, let path):
             keys.insert(path.split(separator: ".").first.map(String.init) ?? path)

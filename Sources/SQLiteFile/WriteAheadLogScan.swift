@@ -1,0 +1,122 @@
+/// How far a `-wal` can be read, by the rules of SQLite's own recovery
+/// (https://www.sqlite.org/fileformat2.html#the_write_ahead_log), and whether there is more of the same generation behind
+/// that place.
+///
+/// Recovery ends at the first frame whose salts or checksum don't fit. Three things are ordinary there: frames of an
+/// earlier generation, which have other salts; a last commit of which a part is missing, with nothing behind it; and
+/// frames of a transaction that was rolled back after some of it had been written, none of which ends a commit. Frames of
+/// this generation that reach beyond the place and end a commit are another matter: a power loss leaves such a file, and so
+/// does damage, and nobody can tell which.
+///
+/// Fed frame by frame; keeps a few numbers. Linear in the file's bytes.
+package struct WriteAheadLogScan {
+    /// Bytes of the file's header.
+    package static let headerLength = 32
+    /// Bytes of a frame, its page included.
+    package let frameLength: Int
+
+    /// Commits that recovery reads.
+    package private(set) var readableCommits = 0
+
+    private static let frameHeaderLength = 24
+    private static let magic: UInt32 = 0x377f_0682
+
+    /// Salts of the generation; of the first frame that has some, where the header can't be trusted.
+    private var salts: UInt64?
+    private let isBigEndian: Bool
+    private var checksum = Checksum()
+    /// Whether every frame so far is one that recovery takes.
+    private var isUnbroken: Bool
+    private var frames = 0
+    /// Numbers of frames, counted from 1: the last readable commit's, and that of the generation's last frame.
+    private var lastCommit = 0
+    private var lastOfGeneration = 0
+    /// The frame at which recovery ends, and whether one of the generation from there on ends a commit.
+    private var breakFrame = 0
+    private var endsCommitBeyond = false
+
+    /// Begins with the file's header.
+    ///
+    /// - Parameters:
+    ///   - header: the file's first bytes.
+    ///   - pageSize: the database's, for frames behind a header that SQLite doesn't take.
+    package init(header: [UInt8], pageSize: Int) {
+        func word(_ offset: Int) -> UInt32 {
+            guard header.count >= offset + 4 else { return 0 }
+            return header[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
+        }
+        let isBigEndian = word(0) & 1 == 1
+        self.isBigEndian = isBigEndian
+        let size = Int(word(8))
+        let hasSize = size >= 512 && size <= 65_536 && size & (size - 1) == 0
+        var checksum = Checksum()
+        unsafe header.withUnsafeBytes { bytes in
+            guard bytes.count >= Self.headerLength else { return }
+            unsafe checksum.add(UnsafeRawBufferPointer(rebasing: bytes[..<24]), isBigEndian: isBigEndian)
+        }
+        isUnbroken =
+            header.count >= Self.headerLength && word(0) & ~1 == Self.magic && hasSize
+            && checksum == Checksum(first: word(24), second: word(28))
+        frameLength = Self.frameHeaderLength + (hasSize ? size : pageSize)
+        salts = isUnbroken ? UInt64(word(16)) << 32 | UInt64(word(20)) : nil
+        self.checksum = checksum
+    }
+
+    /// Frames after the last readable commit that belong to the generation and can't be read; 0 where what is there is
+    /// ordinary.
+    package var unreadableFrames: Int {
+        guard endsCommitBeyond, lastOfGeneration > breakFrame else { return 0 }
+        return lastOfGeneration - lastCommit
+    }
+
+    /// Takes the next frame: `frameLength` bytes.
+    package mutating func add(_ frame: UnsafeRawBufferPointer) {
+        precondition(frame.count == frameLength, "a frame has one length")
+        func word(_ offset: Int) -> UInt32 {
+            unsafe UInt32(bigEndian: frame.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+        }
+        frames += 1
+        let own = UInt64(word(8)) << 32 | UInt64(word(12))
+        if salts == nil, own != 0 { salts = own }
+        let endsCommit = word(4) != 0
+        if isUnbroken {
+            if own == salts, word(0) != 0, unsafe fits(frame, Checksum(first: word(16), second: word(20))) {
+                lastOfGeneration = frames
+                guard endsCommit else { return }
+                readableCommits += 1
+                lastCommit = frames
+                return
+            }
+            isUnbroken = false
+            breakFrame = frames
+        }
+        guard own == salts else { return }
+        lastOfGeneration = frames
+        if endsCommit { endsCommitBeyond = true }
+    }
+
+    private mutating func fits(_ frame: UnsafeRawBufferPointer, _ expected: Checksum) -> Bool {
+        unsafe checksum.add(UnsafeRawBufferPointer(rebasing: frame[..<8]), isBigEndian: isBigEndian)
+        let page = unsafe UnsafeRawBufferPointer(rebasing: frame[Self.frameHeaderLength...])
+        unsafe checksum.add(page, isBigEndian: isBigEndian)
+        return checksum == expected
+    }
+
+    /// The log's running checksum: two sums over pairs of 32-bit words.
+    private struct Checksum: Equatable {
+        var first: UInt32 = 0
+        var second: UInt32 = 0
+
+        /// A multiple of eight bytes, in the byte order that the log's magic names.
+        mutating func add(_ bytes: UnsafeRawBufferPointer, isBigEndian: Bool) {
+            var (first, second) = (first, second)
+            for offset in stride(from: 0, to: bytes.count & ~7, by: 8) {
+                let one = unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+                let other = unsafe bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)
+                first &+= (isBigEndian ? UInt32(bigEndian: one) : UInt32(littleEndian: one)) &+ second
+                second &+= (isBigEndian ? UInt32(bigEndian: other) : UInt32(littleEndian: other)) &+ first
+            }
+            (self.first, self.second) = (first, second)
+        }
+    }
+}

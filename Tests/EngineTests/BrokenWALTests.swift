@@ -1,0 +1,195 @@
+import CausewayEngine
+import CausewayPlatform
+import Foundation
+import Testing
+
+@Suite("A -wal that breaks off is told of and kept")
+struct BrokenWALTests {
+    private static let numbers = 1...6
+
+    /// Things 1 and 2 in the file; six commits in the -wal, a thing each.
+    private func scenario() throws -> Scenario {
+        let scenario = try Scenario(FailureTests.from, FailureTests.to, rows: FailureTests.rows)
+        try scenario.leaveWAL(
+            Self.numbers.map { "INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT, ZTEXT) VALUES (\($0 + 2), 1, 1, 'new')" })
+        return scenario
+    }
+
+    /// The same with a bit that is wrong in the commit after the third.
+    private func broken() throws -> Scenario {
+        let scenario = try scenario()
+        try scenario.damageFrame(try scenario.frames() / 2 + 1)
+        return scenario
+    }
+
+    private static func keys(_ path: String) throws -> [String] {
+        try Database.rows("SELECT Z_PK FROM ZTHING ORDER BY 1", in: path)
+    }
+
+    private func copies(_ scenario: Scenario) throws -> [String] {
+        try scenario.names().filter { $0.hasPrefix("Store.sqlite.premigration-") && $0.contains(".wal") }
+    }
+
+    private func expectKept(_ scenario: Scenario, _ wal: Data, _ outcome: Migration.Outcome) throws {
+        let backup = try #require(outcome.backup)
+        #expect(try copies(scenario) == [URL(filePath: backup).lastPathComponent + ".wal"])
+        #expect(try scenario.bytes(backup + ".wal") == wal)
+        #expect(outcome.walCopy == backup + ".wal")
+        #expect(outcome.walBreak?.readableCommits == 3)
+        #expect(outcome.walBreak?.unreadableFrames == 3)
+        let warnings = outcome.warnings.filter { $0.contains("-wal") && $0.contains(backup + ".wal") }
+        #expect(warnings.count == 1, "\(outcome.warnings)")
+        #expect(warnings.allSatisfy { $0.contains("can be read: 3;") && $0.contains("fails: 3;") })
+        #expect(try Self.keys(scenario.store) == ["1", "2", "3", "4", "5"])
+        #expect(try scenario.names().count == 4, "store, models, backup and the copy: \(try scenario.names())")
+    }
+
+    @Test("in place: what SQLite reads is migrated, and the -wal is kept beside the backup")
+    func inPlace() throws {
+        let scenario = try broken()
+        let wal = try scenario.bytes(scenario.wal)
+        let run = try scenario.rerun()
+        try expectKept(scenario, wal, run.outcome)
+        let planned = run.events.compactMap { if case .prepared(let plan) = $0 { plan } else { nil } }
+        #expect(planned.first?.walBreak?.unreadableFrames == 3)
+        #expect(planned.first?.warnings.contains { $0.contains("fails: 3;") } == true)
+        // What a program finds that opens the backup is the original, not the copy.
+        #expect(try Self.keys(scenario.folder + "/" + copies(scenario)[0].dropLast(4)) == ["1", "2", "3", "4", "5"])
+    }
+
+    @Test("with an output the source stays as it is to the byte, and the numbers are told")
+    func output() throws {
+        let scenario = try broken()
+        let before = try snapshot(scenario.folder)
+        var request = scenario.request(to: "V2")
+        request.output = scenario.folder + "/New.sqlite"
+        let outcome = try Migration(request).run()
+        #expect(WALNumbers(outcome.walBreak) == .three)
+        #expect(outcome.walCopy == nil)
+        #expect(outcome.warnings.count { $0.contains("fails: 3;") } == 1)
+        #expect(try Self.keys(scenario.folder + "/New.sqlite") == ["1", "2", "3", "4", "5"])
+        let after = try snapshot(scenario.folder)
+        #expect(before.allSatisfy { after[$0.key] == $0.value })
+    }
+
+    @Test(
+        "a run that is killed loses neither the copy nor the numbers",
+        arguments: [
+            KillPoint.sidecarCopied, .storeOwned, .planWritten, .batchWritten, .sealed, .sidecarsAbsent, .intentWritten,
+            .backupLinked, .swapped, .cleaningUp,
+        ])
+    func killed(_ point: KillPoint) async throws {
+        let scenario = try broken()
+        let wal = try scenario.bytes(scenario.wal)
+        try await scenario.kill(at: point)
+        try expectKept(scenario, wal, try scenario.rerun().outcome)
+    }
+
+    @Test("work that is discarded leaves the copy")
+    func restarted() throws {
+        let scenario = try broken()
+        let wal = try scenario.bytes(scenario.wal)
+        try scenario.interrupt(afterBatches: 1)
+        var request = scenario.request(to: "V2")
+        request.resume = .restart
+        try expectKept(scenario, wal, try scenario.rerun(request).outcome)
+    }
+
+    @Test("a run that ends before it has any work says what was done to the store, and keeps the copy")
+    func withoutWork() throws {
+        let scenario = try broken()
+        let wal = try scenario.bytes(scenario.wal)
+        var request = scenario.request(to: "V2")
+        (request.badRows, request.rejects) = (.quarantine, scenario.folder + "/rejects")
+        try Data().write(to: URL(filePath: scenario.folder + "/rejects"))
+        let error = try failure { _ = try scenario.rerun(request) }
+        #expect(error.kind == .cannotCreate)
+        let copy = scenario.workDirectory + "/kept-wal-1"
+        guard case .settled(let what) = error.state else {
+            Issue.record("\(error.state)")
+            return
+        }
+        #expect(what.contains("-wal was written into it") && what.contains(copy))
+        #expect(try scenario.bytes(copy) == wal)
+        #expect(try scenario.names(scenario.workDirectory) == ["kept-wal-1"])
+        try FileManager.default.removeItem(atPath: scenario.folder + "/rejects")
+        try expectKept(scenario, wal, try scenario.rerun().outcome)
+    }
+
+    @Test("a rollback names the copy, and a purge removes it", arguments: [true, false])
+    func backup(rollsBack: Bool) throws {
+        let scenario = try broken()
+        let outcome = try scenario.rerun().outcome
+        let copy = try #require(outcome.walCopy)
+        if rollsBack {
+            let undone = try BackupRollback(store: scenario.store).run()
+            #expect(undone.walCopies == [copy])
+            #expect(FileManager.default.fileExists(atPath: copy))
+        }
+        let purged = try BackupPurge(store: scenario.store).run()
+        #expect(purged.removed == (rollsBack ? [] : [outcome.backup].compactMap(\.self)))
+        #expect(purged.removedCopies == [copy])
+        #expect(try copies(scenario).isEmpty)
+    }
+
+    @Test("a rollback that folds such a -wal of the migrated store keeps a copy, too")
+    func rollbackOfABrokenStore() throws {
+        let scenario = try self.scenario()
+        try scenario.rerun()
+        try scenario.leaveWAL((1...4).map { "UPDATE ZTHING SET ZTEXT = 'changed' WHERE Z_PK = \($0)" })
+        try scenario.damageFrame(2)
+        let wal = try scenario.bytes(scenario.wal)
+        let undone = try BackupRollback(store: scenario.store).run()
+        #expect(try scenario.bytes(undone.keptAt + ".wal") == wal)
+        #expect(undone.warnings.contains { $0.contains(undone.keptAt + ".wal") && $0.contains("can be read: 1;") })
+    }
+
+    @Test("a torn last commit, a stale tail and a whole log are no news", arguments: 0..<4)
+    func ordinary(_ kind: Int) throws {
+        let scenario = try self.scenario()
+        switch kind {
+        case 0: try scenario.damageFrame(-1)
+        case 1: try scenario.change(scenario.wal) { $0.removeLast(700) }
+        case 2:
+            // Frames of a generation before.
+            let count = try scenario.frames()
+            try scenario.change(scenario.wal) { data in
+                for frame in count / 2..<count { data[32 + frame * Scenario.frameLength + 8] ^= 0xff }
+            }
+        default: break
+        }
+        let outcome = try scenario.rerun().outcome
+        #expect(outcome.walBreak == nil)
+        #expect(outcome.warnings.isEmpty, "\(outcome.warnings)")
+        #expect(try scenario.names().count == 3)
+    }
+
+    @Test("an examination says the same and changes nothing")
+    func examined() throws {
+        let scenario = try broken()
+        let before = try snapshot(scenario.folder)
+        let store = try SourceStore.reading(StoreLocation(existing: scenario.store))
+        #expect(WALNumbers(store.walBreak) == .three)
+        let report = try StoreExamination(store, history: nil, isQuick: true).run()
+        store.release()
+        #expect((report.findings + report.notes).contains { $0.kind == .walBreak && $0.message.contains("fails: 3;") })
+        #expect(try snapshot(scenario.folder).filter { !$0.key.hasSuffix("-shm") } == before)
+    }
+}
+
+/// What is told of a break.
+private struct WALNumbers: Equatable {
+    static let three = WALNumbers(commits: 3, frames: 3)
+
+    let commits: Int
+    let frames: Int
+
+    init(commits: Int, frames: Int) {
+        (self.commits, self.frames) = (commits, frames)
+    }
+
+    init?(_ found: WALBreak?) {
+        guard let found else { return nil }
+        self.init(commits: found.readableCommits, frames: found.unreadableFrames)
+    }
+}

@@ -1,0 +1,116 @@
+import CausewayEngine
+import CausewayPlatform
+import CausewaySQLite
+import Foundation
+import Testing
+
+@Suite("A hot journal is copied before it is played back")
+struct HotJournalTests {
+    private static let copy = "kept-journal-1"
+
+    private func scenario() throws -> Scenario {
+        let scenario = try Scenario(FailureTests.from, FailureTests.to, rows: FailureTests.rows)
+        try scenario.leaveHotJournal()
+        return scenario
+    }
+
+    @Test("the transaction is rolled back, the store migrated, and nothing is left of the copy")
+    func migrated() throws {
+        let scenario = try scenario()
+        let run = try scenario.rerun()
+        #expect(run.outcome.warnings.contains { $0.contains("unfinished transaction") })
+        #expect(try scenario.rows("SELECT Z_PK FROM ZTHING ORDER BY 1") == ["1", "2"])
+        #expect(try scenario.names() == ["Model.xcdatamodeld", "Store.sqlite", try backupName(scenario)])
+    }
+
+    private func backupName(_ scenario: Scenario) throws -> String {
+        URL(filePath: scenario.backup).lastPathComponent
+    }
+
+    @Test("the copy is there before SQLite touches the store")
+    func copied() async throws {
+        let scenario = try scenario()
+        let before = try snapshot(scenario.folder)
+        try await scenario.kill(at: .sidecarCopied)
+        let after = try snapshot(scenario.folder)
+        #expect(before.allSatisfy { after[$0.key] == $0.value })
+        #expect(try scenario.bytes(scenario.workDirectory + "/" + Self.copy) == scenario.bytes(scenario.journal))
+        try scenario.rerun()
+        #expect(try scenario.names() == ["Model.xcdatamodeld", "Store.sqlite", try backupName(scenario)])
+    }
+
+    @Test("a run that fails afterwards says that the store isn't untouched, and keeps the copy")
+    func failed() throws {
+        let scenario = try scenario()
+        let journal = try scenario.bytes(scenario.journal)
+        let error = try failure { _ = try Migration(scenario.request(to: "V9")).run() }
+        let copy = scenario.workDirectory + "/" + Self.copy
+        guard case .settled(let what) = error.state else {
+            Issue.record("\(error.state)")
+            return
+        }
+        #expect(what.contains("rolled back") && what.contains(copy))
+        #expect(try scenario.bytes(copy) == journal)
+        #expect(try scenario.names(scenario.workDirectory) == [Self.copy])
+        #expect(try scenario.rows("SELECT count(*) FROM sqlite_schema WHERE name = 'unfinished'") == ["0"])
+        // The next run finds nothing to roll back, and touches nothing until it can plan.
+        let before = try snapshot(scenario.folder)
+        #expect(try failure { _ = try Migration(scenario.request(to: "V9")).run() }.state == .untouched)
+        #expect(try snapshot(scenario.folder) == before)
+        try scenario.rerun()
+        #expect(try scenario.names() == ["Model.xcdatamodeld", "Store.sqlite", try backupName(scenario)])
+    }
+
+    @Test("a store that needs no migration is rolled back, and the run says so")
+    func current() throws {
+        let scenario = try scenario()
+        let outcome = try Migration(scenario.request(to: "V1")).run()
+        #expect(outcome.prepared.steps.isEmpty)
+        #expect(outcome.hasRolledBack)
+        #expect(outcome.warnings.contains { $0.contains("rolled back") })
+        #expect(try scenario.names() == ["Model.xcdatamodeld", "Store.sqlite"])
+    }
+
+    @Test("with an output, and for a plan, the store is refused and stays as it is to the byte")
+    func output() throws {
+        let scenario = try scenario()
+        let before = try snapshot(scenario.folder)
+        var request = scenario.request(to: "V2")
+        request.output = scenario.folder + "/New.sqlite"
+        let plan = scenario.request(to: "V2")
+        let bodies: [() throws -> Void] = [{ _ = try Migration(request).run() }, { _ = try Migration(plan).plan() }]
+        for body in bodies {
+            let error = try failure(body)
+            #expect(error.kind == .sourceData)
+            #expect(error.state == .untouched)
+            #expect(error.message.contains("unfinished transaction"))
+        }
+        #expect(try snapshot(scenario.folder) == before)
+    }
+
+    private static let sqlite = "/usr/bin/sqlite3"
+
+    @Test(
+        "another program's transaction that is under way isn't taken for an unfinished one",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: Self.sqlite), "needs the sqlite3 command"))
+    func underWay() async throws {
+        let scenario = try Scenario(FailureTests.from, FailureTests.to, rows: FailureTests.rows)
+        // Another process: a lock of this one would go when the file is looked at.
+        let writer = Process()
+        writer.executableURL = URL(filePath: Self.sqlite)
+        writer.arguments = [scenario.store]
+        let (input, output) = (Pipe(), Pipe())
+        (writer.standardInput, writer.standardOutput) = (input, output)
+        try writer.run()
+        try input.fileHandleForWriting.write(
+            contentsOf: Data("BEGIN IMMEDIATE; UPDATE ZTHING SET ZTEXT = 'b'; SELECT 'ready';\n".utf8))
+        _ = output.fileHandleForReading.availableData
+        let before = try snapshot(scenario.folder)
+        let error = try failure { _ = try scenario.rerun() }
+        #expect(error.kind == .busy)
+        #expect(error.state == .untouched)
+        #expect(try snapshot(scenario.folder) == before)
+        try input.fileHandleForWriting.write(contentsOf: Data("ROLLBACK;\n.quit\n".utf8))
+        writer.waitUntilExit()
+    }
+}

@@ -1,0 +1,95 @@
+import CausewayEngine
+import CausewayPlatform
+import Foundation
+import Testing
+
+@Suite("Places in which a migration can't end well are found before its work")
+struct PlaceTests {
+    /// A store whose file has another name.
+    private func scenario(named name: String) throws -> (Scenario, String) {
+        let scenario = try Scenario(FailureTests.from, FailureTests.to, rows: FailureTests.rows)
+        let path = scenario.folder + "/" + name
+        try FileManager.default.moveItem(atPath: scenario.store, toPath: path)
+        return (scenario, path)
+    }
+
+    /// Events of a run that is refused before any row is looked at.
+    private func expectRefusal(_ request: MigrationRequest, _ folder: String) throws -> EngineError {
+        let before = try snapshot(folder)
+        var events = 0
+        let error = try failure { _ = try Migration(request) { _ in events += 1 }.run() }
+        #expect(events == 0)
+        #expect(error.kind == .cannotCreate)
+        #expect(error.state == .untouched)
+        #expect(try snapshot(folder) == before)
+        return error
+    }
+
+    @Test("a name of 225 bytes is migrated, and taken back", arguments: [225, 100])
+    func longestName(length: Int) throws {
+        let (scenario, path) = try scenario(named: String(repeating: "n", count: length - 7) + ".sqlite")
+        var request = scenario.request(to: "V2")
+        request.store = path
+        _ = try Migration(request).run()
+        _ = try BackupRollback(store: path).run()
+    }
+
+    @Test("a longer name is refused at once", arguments: [226, 240, 245, 255])
+    func tooLongName(length: Int) throws {
+        let (scenario, path) = try scenario(named: String(repeating: "n", count: length - 7) + ".sqlite")
+        var request = scenario.request(to: "V2")
+        request.store = path
+        let error = try expectRefusal(request, scenario.folder)
+        #expect(error.message.contains("the name is too long"))
+        #expect(error.message.contains(" \(length + 30) bytes"))
+        #expect(error.remedy.contains("--output"))
+        request.output = scenario.folder + "/Short.sqlite"
+        _ = try Migration(request).run()
+    }
+
+    @Test("names count in bytes, and an output's too", arguments: [(122, true), (123, false)])
+    func outputName(letters: Int, fits: Bool) throws {
+        let scenario = try Scenario(FailureTests.from, FailureTests.to, rows: FailureTests.rows)
+        var request = scenario.request(to: "V2")
+        // 244 bytes leave room for the work directory's name.
+        request.output = scenario.folder + "/" + String(repeating: "ä", count: letters)
+        if fits {
+            _ = try Migration(request).run()
+        } else {
+            #expect(try expectRefusal(request, scenario.folder).message.contains("the work directory"))
+        }
+    }
+
+    @Test("a path that SQLite doesn't open with what is added to it is refused at once", arguments: [true, false])
+    func longPath(inPlace: Bool) throws {
+        let scenario = try Scenario(FailureTests.from, FailureTests.to, rows: FailureTests.rows)
+        var folder = scenario.folder
+        while folder.utf8.count < 470 {
+            folder += "/" + String(repeating: "f", count: min(99, 469 - folder.utf8.count + 1))
+        }
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        var request = scenario.request(to: "V2")
+        if inPlace {
+            request.store = folder + "/s.sqlite"
+            try FileManager.default.moveItem(atPath: scenario.store, toPath: request.store)
+        } else {
+            request.output = folder + "/s.sqlite"
+        }
+        #expect(try expectRefusal(request, scenario.folder).message.contains("the path is too long"))
+    }
+
+    @Test("an output that is there is refused at once, whatever it is", arguments: ["file", "folder", "link", "-wal"])
+    func existing(kind: String) throws {
+        let scenario = try Scenario(FailureTests.from, FailureTests.to, rows: FailureTests.rows)
+        let path = scenario.folder + "/New.sqlite"
+        switch kind {
+        case "folder": try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        case "link": try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "nowhere")
+        case "-wal": try Data().write(to: URL(filePath: path + "-wal"))
+        default: try Data().write(to: URL(filePath: path))
+        }
+        var request = scenario.request(to: "V2")
+        request.output = path
+        #expect(try expectRefusal(request, scenario.folder).message.contains("exists already"))
+    }
+}
