@@ -178,6 +178,8 @@ extension MappingModel {
             switch obligation.demand {
             case .noRows: obligation.step
             case .noNulls(let attribute): row[attribute] == nil ? obligation.step : nil
+            // These histories have no relationships.
+            case .noMissing: nil
             }
         }
         return ((misfits ?? []) + (gaps ?? [])).min()
