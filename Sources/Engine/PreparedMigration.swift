@@ -136,17 +136,20 @@ package struct PreparedMigration: Sendable {
                 hasHistory: store.schema.history != nil,
                 fillsTables: min(framework, store.metadata.frameworkVersion) >= FrameworkEra.addsColumns,
                 template: template, joinTables: isLast ? names.joinTables : [])
-            let step: StepPlan
+            var step: StepPlan
             do {
                 switch run.content {
                 case .inferred: step = try planner.plan()
                 case .explicit(let models): step = try planner.plan(models, code: code)
                 }
+            } catch let error as StoreFormatError where error.code == .unsupportedSchema {
+                throw EngineError(error, path: store.location.path)
             } catch {
                 throw EngineError(
                     .plan, "\(run.versions.joined(separator: " → ")): \(error)", remedy: "fix the model or the mapping"
                 )
             }
+            step.losses += try Self.losses(of: step, stale: index == 0 ? binding : nil, in: store)
             steps.append(step)
             warnings += step.warnings.map { "\(run.versions.last ?? ""): \($0)" }
             if step.objects != nil {
@@ -157,9 +160,9 @@ package struct PreparedMigration: Sendable {
             appObjects = step.appObjects
         }
         warnings += source.undecidable.map { "\(target): \($0.warning)" }
-        if !binding.objects(.staleCoreData).isEmpty {
-            warnings.append(
-                "\(binding.objects(.staleCoreData).count) indexes that earlier migrations left behind are not carried")
+        let stale = binding.objects(.staleCoreData).count { $0.kind != .table }
+        if stale > 0 {
+            warnings.append("\(stale) indexes and triggers that earlier migrations left behind are not carried")
         }
         for (table, columns) in binding.extraColumns.sorted(by: { $0.key < $1.key }) {
             warnings.append(

@@ -27,6 +27,8 @@ package struct StepPlan: Sendable {
     /// Source entities whose largest keys the tables go on from, by the destination's root.
     package var keyOrigins: [String: Set<String>]
     package var losses: [String]
+    /// Objects of the app's own that aren't carried; whoever has the store counts their rows.
+    package var lostObjects: [AppObjectCarrier.Lost]
     package var warnings: [String]
     /// What explicit mapping models do; nil for a run of inferred steps.
     package var objects: ObjectStep?
@@ -44,8 +46,8 @@ extension StepPlan {
         return versions.indices.contains(index) ? versions[index] : versions.last ?? ""
     }
 
-    /// What the next step finds beside the model's tables: the app's own tables and history, as they were; nil where
-    /// there is neither.
+    /// The schema that the next step finds, with the columns of the app's own tables and of history; nil where this
+    /// step's isn't known.
     package func resultingSchema(after schema: StoreSchema?) -> StoreSchema? {
         guard let schema else { return nil }
         let own = appObjects.filter { $0.kind == .table }.compactMap { schema.table($0.name) }
@@ -61,8 +63,9 @@ extension StepPlan {
                         primaryKeyPlace: words.count > 2 ? 1 : 0, isGenerated: false)
                 }, isWithoutRowID: false)
         }
+        let made = (statements.inOrder + (hasHistory ? statements.historyStatements : [])).compactMap(\.object)
         return StoreSchema(
-            objects: appObjects, tables: own + tables, primaryKeys: [], schemaVersion: schema.schemaVersion)
+            objects: made + appObjects, tables: own + tables, primaryKeys: [], schemaVersion: schema.schemaVersion)
     }
 }
 
@@ -118,17 +121,19 @@ package struct StepPlanner {
         let statements = try layout.statements()
         let planner = TransferPlanner(
             mapping: mapping, source: source, destination: layout, steps: steps, fillsTables: fillsTables)
+        let made = try DestinationSchema(statements, hasHistory: hasHistory)
         var passes = try planner.passes()
+        let carried = try planner.carried(
+            appObjects, schema: schema, renames: planner.renames(passes, schema: schema), into: made)
         if let schema, hasHistory { passes += try planner.historyPasses(schema) }
-        let carried = try planner.appPasses(appObjects, schema: schema, passes: passes)
         passes += carried.passes
         let losses = LossReport(mapping: mapping, source: source.model, destination: destination)
         return StepPlan(
             versions: versions, firstStep: firstStep, mapping: mapping, source: source, layout: layout,
             statements: statements, hasHistory: hasHistory, passes: passes, appObjects: carried.objects,
             derivedValues: derivedValues(in: layout),
-            mustBeEmpty: becomingAbstract(), keyOrigins: steps.keyOrigins, losses: losses.sentences + carried.losses,
-            warnings: statements.unsupported, objects: nil)
+            mustBeEmpty: becomingAbstract(), keyOrigins: steps.keyOrigins, losses: losses.sentences,
+            lostObjects: carried.lost, warnings: statements.unsupported + carried.warnings, objects: nil)
     }
 
     /// Plans one step with explicit mapping models; `mapping` isn't used.
@@ -145,6 +150,7 @@ package struct StepPlanner {
         ).skeleton(onlyKept: false)
         let layout = try planner.layout()
         let statements = try layout.statements()
+        let made = try DestinationSchema(statements, hasHistory: hasHistory)
         let objectPlanner = ObjectStepPlanner(
             resolved, source: sourceMap, destination: try StorageMap(layout), code: code)
         let objects = try objectPlanner.plan()
@@ -152,7 +158,11 @@ package struct StepPlanner {
             mapping: objectPlanner.skeleton(onlyKept: true), source: source, destination: layout)
         var passes: [RowPass] = []
         if let schema, hasHistory { passes += try transfer.historyPasses(schema) }
-        let carried = try transfer.appPasses(appObjects, schema: schema, passes: passes)
+        // Names follow from everything that mapping models read, not from the keys that are kept alone.
+        let named = TransferPlanner(mapping: planner.mapping, source: source, destination: layout)
+        let carried = try transfer.carried(
+            appObjects, schema: schema,
+            renames: named.renames((try? named.passes()) ?? [], schema: schema, computes: true), into: made)
         passes += carried.passes
         return StepPlan(
             versions: versions, firstStep: firstStep, mapping: planner.mapping, source: source, layout: layout,
@@ -161,9 +171,11 @@ package struct StepPlanner {
             keyOrigins: [InferredStep(mapping: planner.mapping, source: source.model, destination: destination)]
                 .keyOrigins,
             losses: MappingNotice.losses(of: resolved, from: source.model).map(\.message)
-                + UnreadProperties(resolved: resolved, source: source.model).sentences + carried.losses
+                + UnreadProperties(resolved: resolved, source: source.model).sentences
                 + objectPlanner.historyLosses(hasHistory),
-            warnings: statements.unsupported + resolved.flatMap(\.warnings).map(\.message) + objects.warnings,
+            lostObjects: carried.lost,
+            warnings: statements.unsupported + resolved.flatMap(\.warnings).map(\.message) + objects.warnings
+                + carried.warnings,
             objects: objects)
     }
 

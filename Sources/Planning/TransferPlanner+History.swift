@@ -20,29 +20,18 @@ extension TransferPlanner {
             guard !columns.isEmpty else { continue }
             passes.append(
                 entity == .change
-                    ? try changePass(table, columns: columns) : try copyPass(table, columns: columns, kind: .history))
+                    ? try changePass(table, columns: columns) : try copyPass(table, columns: columns))
         }
         return passes
     }
 
     /// A pass that carries the columns that both tables have.
-    func copyPass(
-        _ table: StoreSchema.Table, columns: [String], kind: RowPass.Kind
-    ) throws(PlanError) -> RowPass {
+    private func copyPass(_ table: StoreSchema.Table, columns: [String]) throws(PlanError) -> RowPass {
         var select = RowSelect(table: try identifier(table.name))
         var cells: [CellRecipe] = []
-        var columns = columns
-        // A table of the app's own without a column for its rowid: others may refer to it all the same.
-        if kind == .appTable, !table.columns.contains(where: { table.isRowID($0) }), table.position(of: "rowid") == nil
-        {
-            cells.append(.carry(select.index(of: .column(try identifier("rowid")))))
-            columns.insert("rowid", at: 0)
-        }
-        for name in columns.dropFirst(cells.count) {
-            cells.append(try carried(name, from: table, select: &select))
-        }
+        for name in columns { cells.append(try carried(name, from: table, select: &select)) }
         return RowPass(
-            kind: kind, title: table.name, select: select, sourceTable: table.name, destinationTable: table.name,
+            kind: .history, title: table.name, select: select, sourceTable: table.name, destinationTable: table.name,
             destinationColumns: columns, key: key(of: table, in: &select), discriminator: nil,
             projections: [0: RowProjection(entity: table.name, cells: cells)])
     }

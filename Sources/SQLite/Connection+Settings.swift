@@ -105,16 +105,4 @@ extension Connection {
         }
         return word
     }
-
-    /// Registers a function of any number of arguments that gives NULL.
-    ///
-    /// Triggers that Core Data makes call functions (`NSCoreDataTriggerUpdateAffectedObjectValue`) that exist in its own
-    /// process only; without a stand-in every statement that would fire them fails to compile.
-    package func registerNoOpFunction(_ name: String) throws(SQLiteError) {
-        // Innocuous: with an untrusted schema, triggers may call no other.
-        let flags = SQLITE_UTF8 | SQLITE_INNOCUOUS
-        let result = unsafe sqlite3_create_function_v2(
-            handle, name, -1, flags, nil, { context, _, _ in unsafe sqlite3_result_null(context) }, nil, nil, nil)
-        if result != SQLITE_OK { throw unsafe SQLiteError.last(of: handle, result: result) }
-    }
 }

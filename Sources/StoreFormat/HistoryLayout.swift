@@ -48,6 +48,11 @@ package struct HistoryLayout: Hashable, Sendable {
     private static let houseColumns = ["Z_PK INTEGER PRIMARY KEY", "Z_ENT INTEGER", "Z_OPT INTEGER"]
     private static let stringKeys = ["ZAUTHORTS", "ZBUNDLEIDTS", "ZCONTEXTNAMETS", "ZPROCESSIDTS"]
 
+    /// What tells ACHANGE from a table of an app's own that has its name.
+    static let changeColumns = [
+        "Z_PK", "Z_ENT", "Z_OPT", "ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZTRANSACTIONID",
+    ]
+
     /// Columns that refer to ATRANSACTIONSTRING.Z_PK; empty in old stores.
     package var stringColumns: [String] { hasStrings ? Self.stringKeys : [] }
 

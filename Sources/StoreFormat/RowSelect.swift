@@ -51,11 +51,34 @@ package struct RowSelect: Hashable, Sendable {
         case targetIsNot(SQLIdentifier, table: SQLIdentifier, entities: [Int])
     }
 
+    /// The order in which a table's own b-tree has its rows.
+    package enum RowOrder: Hashable, Sendable {
+        /// By rowid, under a name that no other column has.
+        case rowID(SQLIdentifier?)
+        /// By the primary key of a table WITHOUT ROWID.
+        case key([KeyTerm])
+    }
+
+    /// One column of a primary key as its b-tree orders it.
+    package struct KeyTerm: Hashable, Sendable {
+        package var column: SQLIdentifier
+        package var collation: SQLIdentifier
+        package var isDescending: Bool
+
+        package init(column: SQLIdentifier, collation: SQLIdentifier, isDescending: Bool) {
+            self.column = column
+            self.collation = collation
+            self.isDescending = isDescending
+        }
+    }
+
     package var table: SQLIdentifier
     package var cells: [Cell]
     package var conditions: [Condition]
-    /// Result columns, counted from 1, that order the rows; empty for the table's own order by rowid.
+    /// Result columns, counted from 1, that order the rows; empty for the table's own order.
     package var order: [Int]
+    /// The table's own order.
+    package var rowOrder = RowOrder.rowID(nil)
 
     package init(table: SQLIdentifier, cells: [Cell] = [], conditions: [Condition] = [], order: [Int] = []) {
         self.table = table
@@ -77,7 +100,7 @@ package struct RowSelect: Hashable, Sendable {
         if isSortedApart { text += " NOT INDEXED" }
         text += joins
         if !conditions.isEmpty { text += " WHERE " + conditions.map(self.text).joined(separator: " AND ") }
-        text += " ORDER BY " + (order.isEmpty ? "t.rowid" : order.map(String.init).joined(separator: ", "))
+        text += " ORDER BY " + (order.isEmpty ? ownOrder : order.map(String.init).joined(separator: ", "))
         return text
     }
 
@@ -87,7 +110,8 @@ package struct RowSelect: Hashable, Sendable {
 
     /// Whether rows can be asked for from a key on: they come in the table's own order, and no cell counts rows.
     package var isSeekable: Bool {
-        order.isEmpty
+        if case .key = rowOrder { return false }
+        return order.isEmpty
             && !cells.contains {
                 if case .position = $0 { return true }
                 return false
@@ -96,9 +120,18 @@ package struct RowSelect: Hashable, Sendable {
 
     /// As `sql`, but only the rows whose rowid is above the one parameter. For seekable statements.
     package var sqlAfterKey: String {
-        let bound = (conditions.map(self.text) + ["t.rowid > ?1"]).joined(separator: " AND ")
+        let bound = (conditions.map(self.text) + ["\(ownOrder) > ?1"]).joined(separator: " AND ")
         return "SELECT " + cells.map(self.text).joined(separator: ", ") + " FROM \(table) AS t\(joins) WHERE " + bound
-            + " ORDER BY t.rowid"
+            + " ORDER BY \(ownOrder)"
+    }
+
+    private var ownOrder: String {
+        switch rowOrder {
+        case .rowID(let name): return name.map { "t.\($0)" } ?? "t.rowid"
+        case .key(let terms):
+            return terms.map { "t.\($0.column) COLLATE \($0.collation)\($0.isDescending ? " DESC" : "")" }
+                .joined(separator: ", ")
+        }
     }
 
     /// Counts the rows that `sql` gives.

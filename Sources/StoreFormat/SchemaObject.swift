@@ -24,6 +24,8 @@ struct SchemaOrigins {
     /// Lower-cased names of what Core Data makes for the model.
     private let expected: Set<String>
     private let virtualTables: [String: SchemaObject.Origin]
+    private let schema: StoreSchema
+    private let hasHistory: Bool
 
     /// Endings of the tables behind SQLite's own virtual-table modules (rtree, fts3/4, fts5).
     private static let shadows = [
@@ -31,11 +33,22 @@ struct SchemaOrigins {
         "_config",
     ]
 
-    init(_ statements: SchemaStatements, objects: [StoreSchema.Object]) {
+    /// Whether a table is one behind a virtual table; `virtual` are lower-cased names.
+    static func isShadow(_ table: String, of virtual: Set<String>) -> Bool {
+        owner(ofShadow: table.lowercased(), among: virtual) != nil
+    }
+
+    private static func owner(ofShadow name: String, among virtual: some Collection<String>) -> String? {
+        shadows.lazy.filter(name.hasSuffix).map { String(name.dropLast($0.count)) }.first(where: virtual.contains)
+    }
+
+    init(_ statements: SchemaStatements, schema: StoreSchema) {
+        self.schema = schema
+        hasHistory = schema.history != nil
         let expected = Set(statements.inOrder.map { $0.name.lowercased() })
         self.expected = expected
         virtualTables = Dictionary(
-            objects.filter(\.isVirtualTable).map { object in
+            schema.objects.filter(\.isVirtualTable).map { object in
                 let name = object.name.lowercased()
                 let origin: SchemaObject.Origin =
                     expected.contains(name) ? .coreData : name.hasPrefix("z_rt_") ? .staleCoreData : .appMade
@@ -47,8 +60,9 @@ struct SchemaOrigins {
         let (name, table) = (object.name.lowercased(), object.table.lowercased())
         if name.hasPrefix("sqlite_") { return .sqliteInternal }
         if table.hasPrefix("ansck") { return .cloudKit }
-        if HistoryLayout.Entity.allCases.contains(where: { $0.table.lowercased() == table }) {
-            return object.kind == .table || object.kind == .index ? .history : .appMade
+        // Without them these are an app's tables, whatever they are called.
+        if hasHistory, HistoryLayout.Entity.allCases.contains(where: { $0.table.lowercased() == table }) {
+            return object.kind == .table || isHistoryIndex(object) ? .history : .appMade
         }
         switch object.kind {
         case .view: return .appMade
@@ -62,13 +76,28 @@ struct SchemaOrigins {
 
     private func originOfTable(_ object: StoreSchema.Object, _ name: String) -> SchemaObject.Origin {
         if let origin = virtualTables[name] { return origin }
-        for shadow in Self.shadows where name.hasSuffix(shadow) {
-            if let origin = virtualTables[String(name.dropLast(shadow.count))] { return origin }
+        if let owner = Self.owner(ofShadow: name, among: virtualTables.keys), let origin = virtualTables[owner] {
+            return origin
         }
         if expected.contains(name) { return .coreData }
-        // A join table of an earlier model has a number in its name.
-        let isJoin = name.hasPrefix("z_") && name.dropFirst(2).first?.isNumber == true
-        return isJoin || object.name == "Z_MODELCACHE" ? .staleCoreData : .appMade
+        return isStaleJoin(object) || object.name == "Z_MODELCACHE" ? .staleCoreData : .appMade
+    }
+
+    /// A join table of an earlier model has a number in its own name and in those of all of its columns.
+    private func isStaleJoin(_ object: StoreSchema.Object) -> Bool {
+        func isNumbered(_ name: String, _ prefix: String) -> Bool {
+            name.hasPrefix(prefix) && name.dropFirst(prefix.count).first?.isNumber == true
+        }
+        guard isNumbered(object.name, "Z_"), let table = schema.table(object.name) else { return false }
+        return (2...4).contains(table.columns.count)
+            && table.columns.allSatisfy {
+                isNumbered($0.name, "Z_") || $0.name.hasPrefix("Z_FOK_") || $0.name == SchemaNames.reflexive
+            }
+    }
+
+    private func isHistoryIndex(_ object: StoreSchema.Object) -> Bool {
+        guard object.kind == .index else { return false }
+        return object.name.hasPrefix(object.table + "_") || object.name.hasPrefix("Z_" + object.table.dropFirst() + "_")
     }
 
     /// Core Data's naming patterns over all eras: `<TABLE>_<COLUMN>_INDEX`, `Z_<Entity>_<index>`, `<TABLE>_ZA_ZB`. Their
@@ -78,18 +107,9 @@ struct SchemaOrigins {
         guard name.hasPrefix("Z"), expected.contains(object.table.lowercased()) else { return false }
         if name.hasSuffix("_INDEX") {
             let stem = name.dropLast("_INDEX".count)
-            guard !stem.contains("_Z_FOK_") else { return false }
-            return stem.hasSuffix("_REFLEXIVE") || stem.dropFirst().contains("_Z")
+            guard !stem.hasPart("_Z_FOK_") else { return false }
+            return stem.hasSuffix("_REFLEXIVE") || stem.dropFirst().hasPart("_Z")
         }
         return name.hasPrefix("Z_") || name.hasPrefix(object.table + "_Z")
-    }
-}
-
-extension StringProtocol {
-    /// Whether the text holds the other, byte by byte: the standard library alone has no such search.
-    fileprivate func contains(_ other: String) -> Bool {
-        let (text, part) = (Array(utf8), Array(other.utf8))
-        guard !part.isEmpty, text.count >= part.count else { return part.isEmpty }
-        return (0...(text.count - part.count)).contains { text[$0..<$0 + part.count].elementsEqual(part) }
     }
 }

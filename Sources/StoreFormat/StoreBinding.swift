@@ -37,7 +37,7 @@ package struct StoreBinding: Sendable {
         problems = matcher.problems
         extraColumns = matcher.extraColumns
         staleEntityNames = matcher.staleEntityNames
-        let origins = SchemaOrigins(try layout.statements(), objects: schema.objects)
+        let origins = SchemaOrigins(try layout.statements(), schema: schema)
         objects = schema.objects.map { SchemaObject(object: $0, origin: origins.origin(of: $0)) }
     }
 

@@ -180,3 +180,17 @@ package struct SchemaStatement: Hashable, Sendable {
         self.sql = sql
     }
 }
+
+extension SchemaStatement {
+    /// As the schema table lists it; nil for what belongs to Core Data alone.
+    package var object: StoreSchema.Object? {
+        let kind: StoreSchema.Object.Kind
+        switch self.kind {
+        case .entityTable, .joinTable, .house, .historyTable: kind = .table
+        case .index, .uniqueIndex, .historyIndex: kind = .index
+        case .rTree, .trigger: return nil
+        }
+        // A page that is there: without one it would be a virtual table.
+        return StoreSchema.Object(kind: kind, name: name, table: table, rootPage: 1, sql: sql)
+    }
+}

@@ -20,7 +20,6 @@ extension StoreSchema {
                 "the database has no table \(house), so Core Data didn't make it; check that the path is right",
                 place: house)
         }
-        for object in objects { try Self.requireOneStatement(object) }
         let tables = try Self.readTables(connection, objects)
         for table in tables where Self.houseTables.contains(table.name.uppercased()) {
             guard let column = table.columns.first(where: \.isGenerated) else { continue }
@@ -41,15 +40,6 @@ extension StoreSchema {
 
     private static let requiredTables = ["Z_PRIMARYKEY", "Z_METADATA"]
     private static let houseTables: Set<String> = ["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"]
-
-    /// SQLite compiles the first statement of an entry and ignores the rest; whoever carries the object would run it.
-    private static func requireOneStatement(_ object: Object) throws(StoreFormatError) {
-        guard let sql = object.sql, !SchemaText.isOneStatement(sql, isTrigger: object.kind == .trigger) else { return }
-        throw StoreFormatError(
-            .unsupportedSchema,
-            "the schema's entry for the \(object.kind.rawValue) holds more than one statement, which SQLite never "
-                + "writes: the file was made by hand", place: object.name)
-    }
 
     private static func readObjects(_ connection: borrowing Connection) throws(StoreFormatError) -> [Object] {
         var objects: [Object] = []
@@ -130,13 +120,31 @@ extension StoreSchema {
         // A table without rowid lists the index of its primary key, but the schema table doesn't hold that index.
         // seq, name, unique, origin, partial
         var isWithoutRowID = false
+        var primaryKey: [KeyColumn] = []
         var list = try connection.prepare("PRAGMA index_list(\(name.quoted))")
         while try list.step() {
             guard try list.string(at: 3) == "pk", let index = try list.string(at: 1) else { continue }
             if !indexes.contains(index.lowercased()) { isWithoutRowID = true }
+            primaryKey = try readKey(connection, index)
         }
         return Table(
-            name: object.name, rootPage: object.rootPage, columns: columns, isWithoutRowID: isWithoutRowID)
+            name: object.name, rootPage: object.rootPage, columns: columns, isWithoutRowID: isWithoutRowID,
+            primaryKey: primaryKey)
+    }
+
+    private static func readKey(
+        _ connection: borrowing Connection, _ index: String
+    ) throws(SQLiteError) -> [KeyColumn] {
+        var columns: [KeyColumn] = []
+        // seqno, cid, name, desc, coll, key; the rowid or the other columns follow
+        var info = try connection.prepare("PRAGMA index_xinfo(\(try SQLIdentifier(index).quoted))")
+        while try info.step() {
+            guard info.int64(at: 5) != 0, let name = try info.string(at: 2) else { continue }
+            columns.append(
+                KeyColumn(
+                    name: name, collation: try info.string(at: 4) ?? "BINARY", isDescending: info.int64(at: 3) != 0))
+        }
+        return columns
     }
 
     private static func readPrimaryKeys(_ connection: borrowing Connection) throws(StoreFormatError) -> [PrimaryKeyRow]

@@ -53,6 +53,19 @@ package struct StoreSchema: Sendable {
         }
     }
 
+    /// One column of a primary key, as its index orders it.
+    package struct KeyColumn: Hashable, Sendable {
+        package let name: String
+        package let collation: String
+        package let isDescending: Bool
+
+        package init(name: String, collation: String, isDescending: Bool) {
+            self.name = name
+            self.collation = collation
+            self.isDescending = isDescending
+        }
+    }
+
     /// One ordinary table.
     package struct Table: Hashable, Sendable {
         package let name: String
@@ -60,11 +73,16 @@ package struct StoreSchema: Sendable {
         /// In declared order, which is the order of a record's cells.
         package let columns: [Column]
         package let isWithoutRowID: Bool
+        /// The primary key where it has an index of its own, in the index's order; empty where the rowid is the key.
+        package let primaryKey: [KeyColumn]
         /// By lower-cased name: a hostile table may have thousands of columns.
         private let positions: [String: Int]
 
-        package init(name: String, rootPage: Int64, columns: [Column], isWithoutRowID: Bool) {
+        package init(
+            name: String, rootPage: Int64, columns: [Column], isWithoutRowID: Bool, primaryKey: [KeyColumn] = []
+        ) {
             self.name = name
+            self.primaryKey = primaryKey
             self.rootPage = rootPage
             self.columns = columns
             self.isWithoutRowID = isWithoutRowID
@@ -76,10 +94,17 @@ package struct StoreSchema: Sendable {
         package func position(of column: String) -> Int? {
             positions[column.lowercased()]
         }
-        /// Whether the column is another name of the rowid.
+        /// Whether the column is another name of the rowid. `INTEGER PRIMARY KEY DESC` isn't: it has an index.
         package func isRowID(_ column: Column) -> Bool {
-            !isWithoutRowID && column.primaryKeyPlace == 1 && column.declaredType.uppercased() == "INTEGER"
-                && !columns.contains { $0.primaryKeyPlace > 1 }
+            !isWithoutRowID && primaryKey.isEmpty && column.primaryKeyPlace == 1
+                && column.declaredType.uppercased() == "INTEGER" && !columns.contains { $0.primaryKeyPlace > 1 }
+        }
+
+        /// The name under which the rowid can be read and written; nil for a table without, and where other columns have
+        /// all of its names.
+        package var rowIDName: String? {
+            guard !isWithoutRowID else { return nil }
+            return columns.first(where: isRowID)?.name ?? ["rowid", "_rowid_", "oid"].first { position(of: $0) == nil }
         }
     }
 
@@ -118,7 +143,9 @@ package struct StoreSchema: Sendable {
 
     /// The history tables as they are; nil where the store has none (store-format.md §11).
     package var history: HistoryLayout? {
-        guard let change = table(HistoryLayout.Entity.change.table) else { return nil }
+        guard let change = table(HistoryLayout.Entity.change.table),
+            HistoryLayout.changeColumns.allSatisfy({ change.position(of: $0) != nil })
+        else { return nil }
         let transaction = table(HistoryLayout.Entity.transaction.table)
         return HistoryLayout(
             tombstones: change.columns.count {

@@ -1,4 +1,5 @@
 import Causeway
+import CausewaySQLite
 import Foundation
 import Testing
 
@@ -78,7 +79,26 @@ struct RealStoreTests {
         #expect(check.text.contains("'diff': []"), "\(check.text)")
         #expect(
             check.text.contains(
-                "'extra': ['RADAR_22158684_INDEX', 'RADAR_10322662_INDEX', 'RADAR_45737537_UNIQUE_INDEX']"))
+                "'extra': ['RADAR_22158684_INDEX', 'RADAR_10322662_INDEX', 'RADAR_45737537_UNIQUE_INDEX'"))
+        try expectTriggers(folder.path("result.sqlite"), of: source)
+    }
+
+    /// Photos' triggers mention Z_ENT, and its entities are renumbered; ZGENERICASSET becomes ZASSET.
+    private func expectTriggers(_ result: String, of source: String) throws {
+        func triggers(_ path: String) throws -> [String: Int] {
+            let connection = try Connection(path: path, mode: .readOnly, hardening: .own)
+            var statement = try connection.prepare(
+                """
+                SELECT replace(tbl_name, 'ZGENERICASSET', 'ZASSET'), count(*) FROM sqlite_schema \
+                WHERE type = 'trigger' AND name GLOB 'ZT_*' GROUP BY 1
+                """)
+            var result: [String: Int] = [:]
+            while try statement.step() { result[try statement.string(at: 0) ?? ""] = Int(statement.int64(at: 1)) }
+            return result
+        }
+        let carried = try triggers(result)
+        #expect(carried.values.reduce(0, +) == 56)
+        #expect(carried == (try triggers(source)))
     }
 
     /// The store has the current version; another framework's layout makes it anew all the same.

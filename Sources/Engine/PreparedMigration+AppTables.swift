@@ -1,0 +1,51 @@
+import CausewayPlanning
+import CausewaySQLite
+import CausewayStoreFormat
+
+/// What isn't carried, with the rows that are in it.
+extension PreparedMigration {
+    /// A sentence for each object of the app's own that a step doesn't carry. A table that an earlier step carried has the
+    /// rows that it has in the store.
+    ///
+    /// - Parameters:
+    ///   - step: whose objects they are.
+    ///   - stale: the store as it is, of which what earlier versions left is named too; nil for later steps.
+    ///   - store: where rows are counted.
+    /// - Returns: the sentences.
+    /// - Throws: why the store can't be read.
+    static func losses(
+        of step: StepPlan, stale: StoreBinding?, in store: SourceStore
+    ) throws(EngineError) -> [String] {
+        var sentences: [String] = []
+        for lost in step.lostObjects {
+            let isTable = lost.object.kind == .table && !lost.object.isVirtualTable
+            sentences.append(lost.sentence(rows: isTable ? try rows(of: lost.object.name, in: store) : nil))
+        }
+        return try stale.map { binding throws(EngineError) in
+            sentences + (try losses(ofStale: binding, in: store))
+        } ?? sentences
+    }
+
+    /// Join tables of earlier versions, which Core Data leaves where they are, and a cache that the version doesn't have.
+    private static func losses(ofStale binding: StoreBinding, in store: SourceStore) throws(EngineError) -> [String] {
+        var sentences: [String] = []
+        for object in binding.objects(.staleCoreData) where object.kind == .table && !object.isVirtualTable {
+            guard let rows = try rows(of: object.name, in: store), rows > 0 else { continue }
+            sentences.append(
+                "table \(object.name) (\(rows) rows) is not carried: an earlier version of the model left it")
+        }
+        return sentences
+    }
+
+    private static func rows(of table: String, in store: SourceStore) throws(EngineError) -> Int? {
+        guard store.schema.table(table) != nil else { return nil }
+        do throws(SQLiteError) {
+            var statement = try store.connection.prepare("SELECT count(*) FROM \(try SQLIdentifier(table))")
+            return try statement.step() ? Int(statement.int64(at: 0)) : nil
+        } catch {
+            // A table that SQLite can't read here has no number of rows.
+            if error.code == .error { return nil }
+            throw EngineError(reading: error, during: store.location.path)
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import CausewayMapping
+import CausewayModel
+import CausewaySQLite
+import CausewayStoreFormat
+
+extension TransferPlanner {
+    /// What the source's tables and columns become, for the objects of the app's own that name them.
+    ///
+    /// - Parameters:
+    ///   - passes: they say which column goes where.
+    ///   - schema: the source's, with columns that the model doesn't know.
+    ///   - computes: mapping models give values to attributes: where one has the name that it had, it is the same to
+    ///     whoever names it.
+    /// - Returns: every table that the source's model has.
+    func renames(_ passes: [RowPass], schema: StoreSchema?, computes: Bool = false) -> SchemaRenames {
+        var tables: [SchemaRenames.Table] = []
+        var gone: Set<String> = []
+        func add(
+            _ name: String, _ columns: [String], to new: (name: String, columns: [String])?, _ numbers: Set<String>
+        ) {
+            guard let new else {
+                gone.insert(name.lowercased())
+                return
+            }
+            let names = schema?.table(name)?.columns.map(\.name) ?? columns
+            let carried = Self.carriedColumns(
+                passes.filter { $0.sourceTable == name && $0.destinationTable == new.name })
+            tables.append(
+                SchemaRenames.Table(
+                    name: name, newName: new.name,
+                    columns: Self.columns(names, carried, in: new.columns, computes: computes), renumbered: numbers))
+        }
+        for table in source.layout.tables {
+            add(
+                table.name, table.columns.map(\.name),
+                to: successor(of: table).map { ($0.name, $0.columns.map(\.name)) }, renumbered(in: table))
+        }
+        for join in source.layout.joinTables {
+            let name = passes.first { $0.kind == .links && $0.sourceTable == join.name }?.destinationTable
+            let new = destination.joinTables.first { $0.name == name }
+            add(join.name, join.columns, to: new.map { ($0.name, $0.columns) }, [])
+        }
+        if let changes = schema?.table(HistoryLayout.Entity.change.table), hasRenumbered(numbers.keys) {
+            tables.append(
+                SchemaRenames.Table(
+                    name: changes.name, newName: changes.name, columns: changes.columns.map { ($0.name, $0.name) },
+                    renumbered: ["zentity"]))
+        }
+        return SchemaRenames(tables: tables, gone: gone)
+    }
+
+    /// The destination's table that takes over an entity table: its root's, else that of the first entity that is carried.
+    private func successor(of table: EntityTable) -> EntityTable? {
+        let model = source.layout.model
+        let members = source.layout.entities.filter { model.root(of: $0) == table.rootEntity }
+        for entity in [table.rootEntity] + members {
+            if let to = mapping.mapping(from: entity)?.destination { return destination.table(of: to) }
+        }
+        return nil
+    }
+
+    /// New columns by old ones, as the passes carry them; where entities of one table differ, the column that keeps its
+    /// name.
+    private static func carriedColumns(_ passes: [RowPass]) -> [String: String] {
+        var result: [String: String] = [:]
+        for pass in passes {
+            for (_, projection) in pass.projections.sorted(by: { $0.key < $1.key }) {
+                for (column, recipe) in zip(pass.destinationColumns, projection.cells) {
+                    guard let index = recipe.carriedCell, case .column(let old) = pass.select.cells[index] else {
+                        continue
+                    }
+                    if result[old.name] == nil || old.name == column { result[old.name] = column }
+                }
+            }
+        }
+        return result
+    }
+
+    private static func columns(
+        _ names: [String], _ carried: [String: String], in new: [String], computes: Bool
+    ) -> [(name: String, newName: String?)] {
+        let taken = Set(carried.filter { names.contains($0.key) }.values.map { $0.lowercased() })
+        let free = Dictionary(
+            new.filter { !taken.contains($0.lowercased()) }.map { ($0.lowercased(), $0) }, uniquingKeysWith: { $1 })
+        let house: Set<String> = ["z_pk", "z_ent", "z_opt"]
+        return names.map { name in
+            let isSame = computes || house.contains(name.lowercased())
+            return (name, carried[name] ?? (isSame ? free[name.lowercased()] : nil))
+        }
+    }
+
+    /// Columns of the table that hold entities' numbers which change, in lower case.
+    private func renumbered(in table: EntityTable) -> Set<String> {
+        let model = source.layout.model
+        let own = source.layout.entityNumbers.filter { model.root(of: $0.key) == table.rootEntity }.map(\.value)
+        var result: Set<String> = []
+        for column in table.columns {
+            switch column.role {
+            case .entityNumber where hasRenumbered(own): result.insert(column.name.lowercased())
+            case .toOneEntity where hasRenumbered(source.layout.entityNumbers.values):
+                result.insert(column.name.lowercased())
+            default: break
+            }
+        }
+        return result
+    }
+
+    private func hasRenumbered(_ entities: some Sequence<Int>) -> Bool {
+        entities.contains { numbers[$0] != $0 }
+    }
+}
+
+extension CellRecipe {
+    /// The result column that the cell comes from, whatever is done to it.
+    fileprivate var carriedCell: Int? {
+        switch self {
+        case .carry(let cell), .carryOr(let cell, _), .converted(let cell, _, _), .key(let cell, _, _),
+            .entityNumber(let cell, _),
+            .inlined(let cell), .prefixed(let cell), .historyBitmap(let cell, _):
+            cell
+        case .first(let recipe, _): recipe.carriedCell
+        case .literal, .literalIfPresent: nil
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import CausewaySQLite
+
+/// What becomes of an app's own tables, indexes, views and triggers in the store that is made.
+///
+/// SQLite itself renames what they name, and compiles the result against the new schema; what it doesn't take is lost,
+/// with its reason. Texts come from a store that isn't trusted: they are compiled, never run.
+package struct AppObjectCarrier: ~Copyable {
+    /// One that isn't carried.
+    package struct Lost: Hashable, Sendable {
+        package let object: StoreSchema.Object
+        package let reason: String
+
+        /// `rows`: what is in it, where it is a table that can be counted.
+        package func sentence(rows: Int?) -> String {
+            let count = rows.map { " (\($0) \($0 == 1 ? "row" : "rows"))" } ?? ""
+            return "\(object.kind.rawValue) \(object.name) of the app's own\(count) is not carried: \(reason)"
+        }
+    }
+
+    /// In the order of their creation.
+    package private(set) var carried: [StoreSchema.Object] = []
+    package private(set) var lost: [Lost] = []
+    package private(set) var warnings: [String] = []
+
+    let schema: StoreSchema
+    let renames: SchemaRenames
+    var destination: DestinationSchema
+    /// The source's schema: its own tables and indexes, each view with a stand-in as soon as it is known.
+    var source: ScratchSchema
+    /// Texts of the source's tables, by lower-cased name.
+    let tableTexts: [String: StoreSchema.Object]
+    var views = ViewSet()
+    /// Lower-cased names that nothing can refer to any more, with what they are.
+    var missing: [String: String]
+    /// Functions that an index of the source calls for every row and that have no bound, by its lower-cased name. Even
+    /// without rows SQLite computes what of them is constant.
+    var boundless: [String: String] = [:]
+    /// Once a text has asked for too much memory, the others that could aren't compiled.
+    var isHostile = false
+
+    /// - Parameters:
+    ///   - schema: the source's.
+    ///   - renames: what its tables and columns become.
+    ///   - destination: the new schema, to which what is carried is added.
+    /// - Throws: `unsupportedSchema` for an entry that SQLite can't have written.
+    package init(
+        _ schema: StoreSchema, renames: SchemaRenames, into destination: consuming DestinationSchema
+    ) throws(StoreFormatError) {
+        let source = try ScratchSchema.empty(readsDoubleQuotedTexts: true)
+        var texts: [String: StoreSchema.Object] = [:]
+        var missing: [String: String] = [:]
+        for object in schema.objects where object.kind == .table {
+            if object.isVirtualTable {
+                missing[object.name.lowercased()] = "the virtual table \(object.name)"
+            } else if !object.name.lowercased().hasPrefix("sqlite_") {
+                texts[object.name.lowercased()] = object
+            }
+        }
+        for name in renames.gone { missing[name] = "the table \(texts[name]?.name ?? name), which is gone" }
+        self.schema = schema
+        self.renames = renames
+        tableTexts = texts
+        self.missing = missing
+        self.source = source
+        self.destination = destination
+    }
+
+    /// Looks at all objects of the app's own, tables first.
+    package mutating func carry(_ objects: [StoreSchema.Object]) throws(StoreFormatError) {
+        let virtual = Set(objects.filter(\.isVirtualTable).map { $0.name.lowercased() })
+        for object in objects where object.kind == .table {
+            guard !SchemaOrigins.isShadow(object.name, of: virtual) else {
+                missing[object.name.lowercased()] = "the table \(object.name) of a virtual table, which isn't carried"
+                continue
+            }
+            try carryTable(object)
+        }
+        let others = objects.filter { $0.kind != .table && $0.sql != nil }
+        guard !others.isEmpty else { return }
+        try makeSource()
+        for object in others where object.kind == .index { try carryIndex(object) }
+        for object in others where object.kind == .view { views.add(object) }
+        for object in others where object.kind == .view { try carryView(object.name.lowercased(), depth: 0) }
+        for object in others where object.kind == .trigger { try carryTrigger(object) }
+    }
+
+    mutating func keep(_ object: StoreSchema.Object) { carried.append(object) }
+
+    mutating func lose(_ object: StoreSchema.Object, _ reason: String) {
+        lost.append(Lost(object: object, reason: reason))
+        if object.kind == .table || object.kind == .view {
+            missing[object.name.lowercased()] = "the \(object.kind.rawValue) \(object.name), which isn't carried"
+        }
+    }
+
+    /// Loses the object where there is a reason to.
+    mutating func settle(_ object: StoreSchema.Object, _ refusal: SQLiteError?, _ loss: String?) {
+        if let refusal {
+            lose(object, reason(refusal))
+        } else if let loss {
+            lose(object, loss)
+        }
+    }
+
+    mutating func warn(_ sentence: String) { warnings.append(sentence) }
+
+    /// Every table and index of the source, whoever made it. What SQLite doesn't make here is missed by whoever names it.
+    private mutating func makeSource() throws(StoreFormatError) {
+        for object in schema.objects where object.kind == .table && !object.isVirtualTable {
+            guard tableTexts[object.name.lowercased()] != nil else { continue }
+            try attempt(object) { carrier throws(SQLiteError) in _ = try carrier.source.define(object) }
+        }
+        for object in schema.objects where object.kind == .index && object.sql != nil {
+            try attempt(object) { carrier throws(SQLiteError) in
+                if let function = try carrier.source.functions(of: object.sql ?? "").boundless {
+                    carrier.boundless[object.name.lowercased()] = function
+                } else {
+                    _ = try carrier.source.define(object)
+                }
+            }
+        }
+    }
+
+    /// - Returns: why SQLite refuses.
+    /// - Throws: `unsupportedSchema` where the text isn't one that SQLite writes.
+    @discardableResult
+    mutating func attempt(
+        _ object: StoreSchema.Object, _ body: (inout AppObjectCarrier) throws(SQLiteError) -> Void
+    ) throws(StoreFormatError) -> SQLiteError? {
+        do throws(SQLiteError) {
+            try body(&self)
+            return nil
+        } catch {
+            switch error.code {
+            case .misuse:
+                throw StoreFormatError(
+                    .unsupportedSchema,
+                    "the schema's entry for the \(object.kind.rawValue) holds something else than the one statement that "
+                        + "makes it, which SQLite never writes: the file was made by hand", place: object.name)
+            case .outOfMemory: isHostile = true
+            default: break
+            }
+            return error
+        }
+    }
+
+    /// SQLite's reason as a person's.
+    func reason(_ error: SQLiteError) -> String {
+        if error.code == .outOfMemory { return "it is too large to be looked at" }
+        if let name = error.missing("table") {
+            return "it names " + (missing[name.lowercased()] ?? "the table \(name), which isn't there")
+        }
+        if let name = error.missing("function") { return "it calls the function \(name), which only the app has" }
+        if let name = error.missing("collation sequence") {
+            return "it is ordered by \(name), a collating sequence that only the app has"
+        }
+        return "SQLite refuses it: \(error.message)"
+    }
+
+    /// The first of the names that nothing can refer to.
+    func firstMissing(_ names: Set<String>) -> String? {
+        for name in names.sorted() {
+            if let what = missing[name] { return "it names \(what)" }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,75 @@
+import CausewaySQLite
+
+/// The whole schema of the store to be made, without rows: what SQLite would refuse at the end of a migration it refuses
+/// here, before a byte is written.
+package struct DestinationSchema: ~Copyable {
+    var scratch: ScratchSchema
+    /// Names that are taken, in lower case.
+    private(set) var objects: Set<String>
+    private(set) var triggers: Set<String>
+
+    /// Executes everything, in the order in which the store is made.
+    ///
+    /// - Throws: `unusableModel`, naming the object and SQLite's reason.
+    package init(_ statements: SchemaStatements, hasHistory: Bool) throws(StoreFormatError) {
+        var order = statements.tableStatements + statements.houseStatements
+        if hasHistory { order += statements.historyStatements }
+        order += statements.modelStatements.filter { $0.kind == .index || $0.kind == .uniqueIndex }
+        order += statements.rTreeStatements
+        let made = try ScratchSchema.empty(readsDoubleQuotedTexts: false)
+        for statement in order {
+            try Self.attempt(statement, in: made) { (scratch: borrowing ScratchSchema) throws(SQLiteError) in
+                try scratch.run(statement.sql)
+                if let fill = statements.rTreeFills[statement.name] { _ = try scratch.functions(of: fill) }
+            }
+        }
+        for statement in statements.triggerStatements {
+            try Self.attempt(statement, in: made) { (scratch: borrowing ScratchSchema) throws(SQLiteError) in
+                try scratch.run(statement.sql)
+            }
+        }
+        (objects, triggers) = try Self.names(of: made, dropping: statements.triggerStatements)
+        scratch = made
+    }
+
+    /// Every name. The triggers go: they aren't needed any more, and would be compiled with whatever changes their tables.
+    private static func names(
+        of scratch: borrowing ScratchSchema, dropping triggers: [SchemaStatement]
+    ) throws(StoreFormatError) -> (objects: Set<String>, triggers: Set<String>) {
+        do throws(SQLiteError) {
+            let names = try scratch.names()
+            for statement in triggers { try scratch.drop(.trigger, statement.name) }
+            return names
+        } catch {
+            throw StoreFormatError(error, doing: "looking at the new schema")
+        }
+    }
+
+    private static func attempt(
+        _ statement: SchemaStatement, in scratch: borrowing ScratchSchema,
+        _ body: (borrowing ScratchSchema) throws(SQLiteError) -> Void
+    ) throws(StoreFormatError) {
+        do throws(SQLiteError) {
+            try body(scratch)
+        } catch {
+            let place =
+                statement.name == statement.table ? statement.name : "\(statement.name) on \(statement.table)"
+            throw StoreFormatError(
+                .unusableModel, "SQLite refuses the \(statement.kind.word): \(error.message)", place: place,
+                cause: error)
+        }
+    }
+}
+
+extension SchemaStatement.Kind {
+    fileprivate var word: String {
+        switch self {
+        case .entityTable, .house, .historyTable: "table"
+        case .joinTable: "join table"
+        case .index, .historyIndex: "index"
+        case .uniqueIndex: "unique index"
+        case .rTree: "R-tree"
+        case .trigger: "trigger"
+        }
+    }
+}

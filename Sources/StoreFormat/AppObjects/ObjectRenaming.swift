@@ -1,0 +1,159 @@
+import CausewaySQLite
+
+/// Has SQLite write an object's text with the names that tables and columns have in the new store.
+///
+/// Everything goes through names that nobody has: tables and columns may swap their names, or take each other's in turn.
+struct ObjectRenaming {
+    let renames: SchemaRenames
+    /// The source's tables by lower-cased name, as their own texts make them.
+    let tables: [String: StoreSchema.Object]
+    /// Columns of views by lower-cased name.
+    let views: [String: StandInView]
+
+    /// The text in the new store, or what it names that is gone.
+    enum Outcome {
+        case text(String)
+        case gone([String])
+    }
+
+    /// Makes the object among the tables that it names, and renames these.
+    ///
+    /// - Parameters:
+    ///   - object: one of the source.
+    ///   - used: lower-cased names of the tables and views that its text names.
+    /// - Returns: the text in the new store, or what is gone.
+    /// - Throws: `SQLiteError` where SQLite can't rename it.
+    func text(of object: StoreSchema.Object, naming used: Set<String>) throws(SQLiteError) -> Outcome {
+        guard let sql = object.sql else { return .text("") }
+        let changed = used.sorted().compactMap { renames.tables[$0] }.filter(\.isChanged)
+        guard !changed.isEmpty else { return .text(sql) }
+        var scratch = try ScratchSchema(readsDoubleQuotedTexts: true)
+        for name in used.sorted() where name != object.name.lowercased() {
+            if let table = tables[name] {
+                _ = try scratch.define(table)
+            } else if let view = views[name] {
+                try scratch.run(view.sql)
+            }
+        }
+        _ = try scratch.define(object)
+        var moves = Moves(about: sql)
+        for table in changed {
+            let place = try SQLIdentifier(table.name).quoted
+            for column in table.affectedColumns(in: sql) {
+                let name = try SQLIdentifier(column.name).quoted
+                let new = try column.newName.map { (name: String) throws(SQLiteError) in try Self.word(name) }
+                moves.add("ALTER TABLE \(place) RENAME COLUMN", name, new, "column \(column.name) of \(table.name)")
+            }
+        }
+        try moves.run(in: &scratch)
+        for table in changed where table.name != table.newName {
+            let name = try SQLIdentifier(table.name).quoted
+            moves.addTable(name, try Self.word(table.newName))
+        }
+        try moves.run(in: &scratch)
+        let text = try scratch.text(of: object.kind, object.name) ?? sql
+        let gone = moves.gone.filter { text.hasPart($0.mark) }.map(\.what)
+        return gone.isEmpty ? .text(text) : .gone(gone)
+    }
+
+    /// The name as SQLite is to write it: without quotes where it needs none, as Core Data's own texts have it.
+    private static func word(_ name: String) throws(SQLiteError) -> String {
+        let isPlain = name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        // No word of SQL begins with a Z.
+        return isPlain && name.hasPrefix("Z") ? name : try SQLIdentifier(name).quoted
+    }
+}
+
+/// Statements that rename, in two rounds: away from every old name, then to every new one.
+private struct Moves {
+    private let sql: String
+    private let prefix: String
+    private var count = 0
+    private var first: [String] = []
+    private var second: [String] = []
+    /// What has no new name, by the mark that it has in the text now.
+    private(set) var gone: [(mark: String, what: String)] = []
+
+    init(about sql: String) {
+        self.sql = sql
+        var prefix = "causeway_"
+        while sql.lowercased().hasPart(prefix) { prefix += "_" }
+        self.prefix = prefix
+    }
+
+    private mutating func mark() -> String {
+        count += 1
+        return "\(prefix)\(count)_"
+    }
+
+    mutating func add(_ command: String, _ old: String, _ new: String?, _ what: String) {
+        let mark = mark()
+        first.append("\(command) \(old) TO \(mark)")
+        if let new {
+            second.append("\(command) \(mark) TO \(new)")
+        } else {
+            gone.append((mark, what))
+        }
+    }
+
+    mutating func addTable(_ old: String, _ new: String) {
+        let mark = mark()
+        first.append("ALTER TABLE \(old) RENAME TO \(mark)")
+        second.append("ALTER TABLE \(mark) RENAME TO \(new)")
+    }
+
+    mutating func run(in scratch: inout ScratchSchema) throws(SQLiteError) {
+        for statement in first + second { try scratch.run(statement, about: sql) }
+        (first, second) = ([], [])
+    }
+}
+
+extension SchemaRenames.Table {
+    /// Changed columns that the text may name, and those whose names these take.
+    fileprivate func affectedColumns(in sql: String) -> [(name: String, newName: String?)] {
+        let text = sql.lowercased()
+        let changed = columns.filter { $0.name != $0.newName }
+        var chosen = changed.map { text.hasPart($0.name.lowercased()) }
+        var isComplete = false
+        while !isComplete {
+            isComplete = true
+            let taken = Set(zip(changed, chosen).compactMap { $1 ? $0.newName?.lowercased() : nil })
+            for (index, column) in changed.enumerated() where !chosen[index] && taken.contains(column.name.lowercased())
+            {
+                chosen[index] = true
+                isComplete = false
+            }
+        }
+        return zip(changed, chosen).filter(\.1).map(\.0)
+    }
+}
+
+/// A view with the columns of another one and nothing behind them: who compiles what reads it compiles no more than that.
+///
+/// Views that read views can multiply beyond all bounds when they are compiled whole.
+struct StandInView {
+    let sql: String
+    let columns: [String]
+
+    init(_ name: String, columns: [String], comparing numbers: Set<String> = []) throws(SQLiteError) {
+        var names: [String] = []
+        var values: [String] = []
+        for column in columns {
+            names.append(try SQLIdentifier(column).quoted)
+            values.append(
+                numbers.contains(column.lowercased()) ? "NULL COLLATE \(EntityNumberProbe.collation)" : "NULL")
+        }
+        self.columns = columns
+        sql = """
+            CREATE VIEW \(try SQLIdentifier(name)) (\(names.joined(separator: ", "))) \
+            AS SELECT \(values.joined(separator: ", "))
+            """
+    }
+}

@@ -1,0 +1,200 @@
+import CausewaySQLite
+
+/// A schema without rows, in memory: what SQLite says of a statement here it would say of it in a store.
+///
+/// Texts of a store that isn't trusted define their own object and nothing else; statements are compiled, never run. What
+/// only the app registers (functions, collating sequences) has stand-ins where it is asked for.
+struct ScratchSchema: ~Copyable {
+    /// Bytes that SQLite may take to compile one text with common table expressions. Photos' largest trigger takes 0.1 MB.
+    private static let compilerMemory: Int64 = 64 << 20
+    /// Names that only the app knows in one text.
+    private static let maximumStandIns = 100
+    /// Instructions for one definition; without rows a definition takes some hundred.
+    private static let maximumLooks = 100
+
+    private var connection: Connection
+
+    /// An empty schema; `readsDoubleQuotedTexts` as the SQLite does that apps come with: ours doesn't.
+    init(readsDoubleQuotedTexts: Bool) throws(SQLiteError) {
+        var made = try Connection.inMemory(hardening: .own)
+        if readsDoubleQuotedTexts { try made.setDoubleQuotedTexts(true) }
+        var looks = 0
+        // Instructions between two looks: no statement here comes to it.
+        made.setProgressHandler(everyInstructions: 100_000) {
+            looks += 1
+            return looks > Self.maximumLooks
+        }
+        connection = made
+    }
+
+    /// As the initializer, with the error of this layer.
+    static func empty(readsDoubleQuotedTexts: Bool) throws(StoreFormatError) -> ScratchSchema {
+        do throws(SQLiteError) {
+            return try ScratchSchema(readsDoubleQuotedTexts: readsDoubleQuotedTexts)
+        } catch {
+            throw StoreFormatError(error, doing: "making a database in memory")
+        }
+    }
+
+    mutating func setDoubleQuotedTexts(_ isOn: Bool) throws(SQLiteError) {
+        try connection.setDoubleQuotedTexts(isOn)
+    }
+
+    /// Runs a statement of our own making.
+    func run(_ sql: String) throws(SQLiteError) {
+        var statement = try connection.prepare(sql)
+        try statement.run()
+    }
+
+    /// Makes an object from its text.
+    ///
+    /// - Throws: `SQLiteError` where SQLite refuses it; `.misuse` where the text isn't the one statement that makes the
+    ///   object, which SQLite never writes.
+    mutating func define(_ object: StoreSchema.Object) throws(SQLiteError) -> StatementUse {
+        guard let sql = object.sql else { return StatementUse() }
+        let use = try connection.recordingUse(of: .definition) { connection throws(SQLiteError) in
+            var statement = try connection.prepare(sql)
+            try statement.run()
+        }
+        var found = try connection.prepare("SELECT tbl_name FROM sqlite_schema WHERE type = ?1 AND name = ?2")
+        try found.bind(object.kind.rawValue, at: 1)
+        try found.bind(object.name, at: 2)
+        guard try found.step(), try found.string(at: 0)?.lowercased() == object.table.lowercased() else {
+            throw SQLiteError(code: .misuse, message: "its text makes another object")
+        }
+        return use
+    }
+
+    func drop(_ kind: StoreSchema.Object.Kind, _ name: String) throws(SQLiteError) {
+        try run("DROP \(kind.rawValue) \(try SQLIdentifier(name))")
+    }
+
+    /// Compiles a statement, with stand-ins for what only the app has. `text` is that of the object that the statement is
+    /// about: it decides whether memory must be bounded.
+    mutating func compile(_ sql: String, about text: String) throws(SQLiteError) -> StatementUse {
+        try withStandIns(about: text) { connection throws(SQLiteError) in
+            try connection.recordingUse(of: .statement) { connection throws(SQLiteError) in
+                _ = try connection.prepare(sql)
+            }
+        }
+    }
+
+    /// Runs a statement of our own making that reads the text of an object.
+    mutating func run(_ sql: String, about text: String) throws(SQLiteError) {
+        _ = try withStandIns(about: text) { connection throws(SQLiteError) in
+            var statement = try connection.prepare(sql)
+            try statement.run()
+            return StatementUse()
+        }
+    }
+
+    /// What SQLite computes when the statement runs.
+    func functions(of sql: String) throws(SQLiteError) -> CompiledFunctions {
+        try connection.compiledFunctions(of: sql)
+    }
+
+    /// Columns that can be written, generated ones not among them.
+    func columns(of name: String) throws(SQLiteError) -> [String] {
+        var columns: [String] = []
+        // cid, name, type, notnull, dflt_value, pk, hidden
+        var info = try connection.prepare("PRAGMA table_xinfo(\(try SQLIdentifier(name)))")
+        while try info.step() {
+            if info.int64(at: 6) == 0 { columns.append(try info.string(at: 1) ?? "") }
+        }
+        return columns
+    }
+
+    /// Tables that a table's foreign keys name.
+    func referencedTables(of table: String) throws(SQLiteError) -> Set<String> {
+        var names: Set<String> = []
+        // id, seq, table, …
+        var list = try connection.prepare("PRAGMA foreign_key_list(\(try SQLIdentifier(table)))")
+        while try list.step() {
+            if let name = try list.string(at: 2) { names.insert(name.lowercased()) }
+        }
+        return names
+    }
+
+    func keyColumns(ofIndex name: String) throws(SQLiteError) -> [String] {
+        var columns: [String] = []
+        // seqno, cid, name; the name of an expression is NULL
+        var info = try connection.prepare("PRAGMA index_info(\(try SQLIdentifier(name)))")
+        while try info.step() {
+            if let column = try info.string(at: 2) { columns.append(column) }
+        }
+        return columns
+    }
+
+    /// The text of an object as it is now.
+    func text(of kind: StoreSchema.Object.Kind, _ name: String) throws(SQLiteError) -> String? {
+        var statement = try connection.prepare("SELECT sql FROM sqlite_schema WHERE type = ?1 AND name = ?2")
+        try statement.bind(kind.rawValue, at: 1)
+        try statement.bind(name, at: 2)
+        return try statement.step() ? try statement.string(at: 0) : nil
+    }
+
+    /// Every name, in lower case, triggers apart: they have a space of their own.
+    func names() throws(SQLiteError) -> (objects: Set<String>, triggers: Set<String>) {
+        var result: (objects: Set<String>, triggers: Set<String>) = ([], [])
+        var statement = try connection.prepare("SELECT type, name FROM sqlite_schema")
+        while try statement.step() {
+            guard let name = try statement.string(at: 1)?.lowercased() else { continue }
+            if try statement.string(at: 0) == "trigger" {
+                result.triggers.insert(name)
+            } else {
+                result.objects.insert(name)
+            }
+        }
+        return result
+    }
+
+    /// A collating sequence that is there while tables are made with it, and then no more: SQLite refuses to compile what
+    /// compares by it.
+    mutating func withCollation(
+        _ name: String, _ body: (inout ScratchSchema) throws(SQLiteError) -> Void
+    ) throws(SQLiteError) {
+        try connection.registerStandInCollation(name)
+        try body(&self)
+        try connection.removeStandInCollation(name)
+    }
+
+    // MARK: - Stand-ins
+
+    private mutating func withStandIns(
+        about text: String, _ body: (inout Connection) throws(SQLiteError) -> StatementUse
+    ) throws(SQLiteError) -> StatementUse {
+        guard text.lowercased().hasPart("with") else { return try repeating(body) }
+        return try MemoryBound.limiting(to: Self.compilerMemory) { () throws(SQLiteError) in try repeating(body) }
+    }
+
+    /// Registers what SQLite doesn't know until it knows all.
+    private mutating func repeating(
+        _ body: (inout Connection) throws(SQLiteError) -> StatementUse
+    ) throws(SQLiteError) -> StatementUse {
+        var known: Set<String> = []
+        while true {
+            do {
+                return try body(&connection)
+            } catch {
+                if let name = error.missing("function"), known.insert("f\(name)").inserted {
+                    try connection.registerNoOpFunction(name)
+                } else if let name = error.missing("collation sequence"), name != EntityNumberProbe.collation,
+                    known.insert("c\(name)").inserted
+                {
+                    try connection.registerStandInCollation(name)
+                } else {
+                    throw error
+                }
+                guard known.count < Self.maximumStandIns else { throw error }
+            }
+        }
+    }
+}
+
+extension SQLiteError {
+    /// The name in “no such <kind>: name”, without its schema; SQLite gives what it can't find only in words.
+    func missing(_ kind: String) -> String? {
+        guard let start = message.afterPart("no such \(kind): ") else { return nil }
+        return start.hasPrefix("main.") ? String(start.dropFirst("main.".count)) : start
+    }
+}
