@@ -9,7 +9,7 @@ extension Preflight {
         var findings = Findings()
         guard let external else { return findings }
         let fates = fates ?? ReferenceFates(steps: steps)
-        for table in step.source.tables {
+        for table in steps[0].source.tables {
             let watched = fates.watched(table.name).filter { $0.fate != .dropped }
             guard !watched.isEmpty else { continue }
             for found in try troubled(watched, in: table.name, external) { report(found, external, &findings) }
@@ -79,7 +79,7 @@ extension Preflight {
             \(rows.count == 1 ? "1 row" : "\(rows.count) rows") (\(uris.joined(separator: ", "))\
             \(rows.count > uris.count ? ", …" : ""))
             """
-        if quarantines, watched.fate != .read {
+        if badRows == .quarantine, steps[0].objects == nil, watched.fate != .read {
             let outcome =
                 watched.fate == .carried
                 ? "kept as they are and written to the file of rejected rows"
