@@ -1,3 +1,5 @@
+import CausewayMapping
+import CausewayModel
 import CausewayPlanning
 import CausewaySQLite
 import CausewayStoreFormat
@@ -58,6 +60,13 @@ extension CellRecipe {
         switch self {
         case .carry(let index): return cell(index)
         case .carryOr(let index, let literal): return cell(index).map { "ifnull(\($0), \(literal.sql))" }
+        case .converted(let index, let conversion, let literal):
+            guard let value = cell(index) else { return nil }
+            // Integers that a column of reals has rounded may be the same; else the numbers stay equal or different.
+            let number =
+                conversion.source.isReal
+                ? value : "CASE typeof(\(value)) WHEN 'integer' THEN CAST(\(value) AS REAL) ELSE \(value) END"
+            return literal.map { "ifnull(\(number), \($0.sql))" } ?? number
         case .literal(let literal): return literal.sql
         case .literalIfPresent(let index, let literal):
             return cell(index).map { "CASE WHEN \($0) IS NOT NULL THEN \(literal.sql) END" }
