@@ -1,6 +1,6 @@
 /// How a migration runs. What changes the rows that result: `target`, `next`, `mappingModels`, `infersDespiteMismatch`,
-/// `onViolation`, `badRows`, `frameworkVersion`, `schemaTemplate` and `joinTables`; the rest is speed, memory, safety and files written
-/// beside.
+/// `onViolation`, `badRows`, `endsLinks`, `frameworkVersion`, `schemaTemplate` and `joinTables`; the rest is speed, memory,
+/// safety and files written beside.
 ///
 /// A run takes the work of an earlier one up only where these are the same, and `output`, `rejects`, `keyMap` and
 /// `fusesSteps` too; the others may differ.
@@ -21,6 +21,9 @@ public struct MigrationOptions: Hashable, Sendable {
     public var onViolation = OnViolation.stop
     /// What becomes of source rows that no pass can make anything of.
     public var badRows = BadRows.fail
+    /// Ends the links of a relationship that leads to another entity than before, where the objects at their other end
+    /// can't be in it. Without it such links end the run, before a byte is written; the plan counts them either way.
+    public var endsLinks = false
     /// Where rejected rows are written, a JSON object a line; `OnViolation.reject` and `BadRows.quarantine` need it.
     public var rejects: String?
     /// Where the old and new URIs of objects whose key changes are written.

@@ -123,7 +123,7 @@ extension MigrationPlan.Mapping {
             case .never: .new
             }
         properties = (description.attributeMappings + description.relationshipMappings).map {
-            "\($0.name) ← \($0.expression?.formatString ?? "(nothing)")"
+            "\($0.name) ← \($0.value)"
         }
     }
 }

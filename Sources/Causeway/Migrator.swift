@@ -122,6 +122,7 @@ public struct Migrator: Sendable {
             violations: ViolationPolicy(options.onViolation), rejects: options.rejects, keyMap: options.keyMap,
             infersDespiteMismatch: options.infersDespiteMismatch, resume: ResumePolicy(options.unfinishedWork),
             verification: VerificationLevel(options.verification), badRows: BadRowPolicy(options.badRows),
+            endsLinks: options.endsLinks,
             ignoresOwnership: options.ignoresOwnership, allowsHardLinks: options.allowsHardLinks,
             swapTimeout: options.swapTimeout)
     }

@@ -62,7 +62,7 @@ extension ModelsReport {
             return MappingHop(from: from, to: to)
         }
         let read = zip(library.entries, library.verdicts(hops, in: history)).map { entry, verdict in
-            Mapping(entry, verdict, hops)
+            Mapping(entry, verdict, hops, history)
         }
         let unread = library.unread.map {
             Mapping(
@@ -75,7 +75,7 @@ extension ModelsReport {
     private init(_ history: ModelHistory, files: [String: String]) {
         models = history.path
         currentVersion = history.currentVersion
-        notices = history.notices
+        notices = history.notices + [history.doubt].compactMap(\.self)
         versions = history.graph.versions.map { name in
             let found = history.versions.first { $0.name == name }
             return Version(
@@ -144,7 +144,9 @@ extension ModelsReport.Step {
 }
 
 extension ModelsReport.Mapping {
-    fileprivate init(_ entry: MappingLibrary.Entry, _ verdict: MappingVerdict, _ hops: [MappingHop]) {
+    fileprivate init(
+        _ entry: MappingLibrary.Entry, _ verdict: MappingVerdict, _ hops: [MappingHop], _ history: ModelHistory
+    ) {
         name = entry.description.name
         path = entry.description.path
         origin =
@@ -153,7 +155,6 @@ extension ModelsReport.Mapping {
             case .given: .given
             case .found: .found
             }
-        lines = entry.description.lines()
         (fits, nearest, differences) = ([], nil, [])
         switch verdict {
         case .fits(let positions):
@@ -162,6 +163,20 @@ extension ModelsReport.Mapping {
         case .differs(_, let nearest, let sentences):
             self.nearest = nearest.isEmpty ? nil : nearest
             differences = sentences
+        }
+        // Written out for the versions that it fits: what was left to defaults depends on them.
+        let ends = fits.first.flatMap { step -> (VersionedModel, VersionedModel)? in
+            guard let from = Self.version(step.from, history), let to = Self.version(step.to, history) else {
+                return nil
+            }
+            return (from, to)
+        }
+        lines = entry.description.lines(ends.flatMap { try? entry.description.resolved(from: $0.0, to: $0.1) })
+    }
+
+    private static func version(_ name: String, _ history: ModelHistory) -> VersionedModel? {
+        history.versions.first { $0.name == name }.map {
+            VersionedModel(name: $0.name, model: $0.model, hashes: $0.hashes)
         }
     }
 }

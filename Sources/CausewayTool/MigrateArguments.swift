@@ -56,6 +56,12 @@ public struct MigrateArguments: ParsableArguments {
             valueName: "action"))
     var badRows = MigrationOptions.BadRows.fail
 
+    @Flag(
+        help: """
+            End links of a relationship that leads to another entity now, where the objects that it held can't be in it.
+            """)
+    var endLinks = false
+
     @Option(
         help: ArgumentHelp(
             """
@@ -170,6 +176,7 @@ public struct MigrateArguments: ParsableArguments {
         options.infersDespiteMismatch = infersDespiteMismatch
         options.onViolation = onViolation
         options.badRows = badRows
+        options.endsLinks = endLinks
         options.rejects = rejects
         options.keyMap = keyMap
         return Migrator(store: store, models: models, options: options, code: RegisteredCode.code)

@@ -64,7 +64,7 @@ public struct ModelsCommand: ParsableCommand {
         }
     }
 
-    /// Reads and prints.
+    /// Reads and prints; exits with 78 where a version can't be read.
     public func run() throws {
         if Self.mappingExtensions.contains(where: { models.hasSuffix($0) || models.hasSuffix($0 + "/") }) {
             let report = try reportingFailure(asJSON: json) { () throws(MigrationError) in
@@ -81,5 +81,6 @@ public struct ModelsCommand: ParsableCommand {
         }
         try printResult(
             json ? [try JSONText.document(report)] : ModelsText(report: report, showsHashes: hashes).lines)
+        if report.versions.contains(where: { $0.error != nil }) { throw ExitCode(MigrationError.Code.plan.exitCode) }
     }
 }

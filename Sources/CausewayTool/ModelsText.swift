@@ -59,7 +59,20 @@ struct ModelsText {
         let names = (report.mappings ?? []).filter { mapping in
             mapping.fits.contains { $0.from == step.from && $0.to == step.to }
         }.map(\.name)
-        return names.isEmpty ? "" : "; by mapping model: \(names.joined(separator: ", "))"
+        guard names.isEmpty else { return "; by mapping model: \(names.joined(separator: ", "))" }
+        guard !step.isInferable else { return "" }
+        let spanning = (report.mappings ?? []).compactMap { mapping in
+            mapping.fits.first { spans($0, step) }.map { "\(mapping.name) (--next \"\($0.from)=\($0.to)\")" }
+        }
+        return spanning.isEmpty ? "" : "; spanned by mapping model: \(spanning.joined(separator: ", "))"
+    }
+
+    private func spans(_ edge: ModelsReport.Mapping.Edge, _ step: ModelsReport.Step) -> Bool {
+        func place(_ version: String) -> Int? { report.versions.firstIndex { $0.name == version } }
+        guard let first = place(edge.from), let last = place(edge.to), let from = place(step.from),
+            let to = place(step.to)
+        else { return false }
+        return first <= from && to <= last
     }
 
     private static func mappings(_ mappings: [ModelsReport.Mapping]) -> [String] {

@@ -35,9 +35,7 @@ struct PlanText {
 
     /// What a migration says before it runs.
     static func cautions(_ plan: MigrationPlan) -> [String] {
-        plan.steps.flatMap { step in
-            step.losses.map { "lost in \(step.versions.joined(separator: " → ")): \($0)" }
-        } + plan.warnings.map { "warning: \($0)" }
+        plan.steps.flatMap(\.losses).map { "lost in \($0)" } + plan.warnings.map { "warning: \($0)" }
     }
 
     private static func conversions(_ step: MigrationPlan.Step) -> [String] {

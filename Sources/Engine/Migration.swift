@@ -166,7 +166,7 @@ package struct Migration {
             steps: prepared.steps, source: store, makesObjects: step.objects != nil || hasHandlers,
             deciders: deciders(prepared), badRows: request.badRows,
             stopsAtViolations: request.violations == .stop,
-            external: ExternalValues(directory: store.location.externalData)
+            external: ExternalValues(directory: store.location.externalData), endsLinks: request.endsLinks
         ).check()
         try cancellation.check()
         return notices

@@ -31,6 +31,8 @@ package struct MigrationRequest: Sendable {
     package var verification: VerificationLevel
     /// What is done about rows that a pass can't make anything of.
     package var badRows: BadRowPolicy
+    /// Links whose relationship leads to another entity end; without it they are refused.
+    package var endsLinks: Bool
     /// The new store may get another owner than the old one.
     package var ignoresOwnership: Bool
     /// A store with several names is migrated all the same.
@@ -45,6 +47,7 @@ package struct MigrationRequest: Sendable {
         mappings: [String] = [], code: MigrationCode = MigrationCode(), violations: ViolationPolicy = .stop,
         rejects: String? = nil, keyMap: String? = nil, infersDespiteMismatch: Bool = false,
         resume: ResumePolicy = .automatic, verification: VerificationLevel = .quick, badRows: BadRowPolicy = .fail,
+        endsLinks: Bool = false,
         ignoresOwnership: Bool = false, allowsHardLinks: Bool = false, swapTimeout: Double = 60
     ) {
         self.store = store
@@ -66,6 +69,7 @@ package struct MigrationRequest: Sendable {
         self.resume = resume
         self.verification = verification
         self.badRows = badRows
+        self.endsLinks = endsLinks
         self.ignoresOwnership = ignoresOwnership
         self.allowsHardLinks = allowsHardLinks
         self.swapTimeout = swapTimeout

@@ -22,6 +22,8 @@ package struct ModelHistory: Sendable {
     package let currentVersion: String
     /// What is odd about the bundle.
     package let notices: [String]
+    /// Why the current version may not be what is meant: it is the first of several. nil where it isn't.
+    package let doubt: String?
 
     /// Reads a model bundle, a single model, or the model in another store's cache.
     ///
@@ -45,8 +47,6 @@ package struct ModelHistory: Sendable {
         guard let last = bundle.versions.last?.name else {
             throw EngineError(.plan, "\(path): the bundle holds no version", remedy: "check --models")
         }
-        let named = bundle.currentVersionName.flatMap { bundle.version(named: $0)?.name }
-        currentVersion = named ?? last
         let file = try VersionsFile(besideBundleAt: path)
         do {
             graph = try VersionGraph(
@@ -55,6 +55,17 @@ package struct ModelHistory: Sendable {
         } catch {
             throw EngineError(error, during: path)
         }
+        let named = bundle.currentVersionName.flatMap { bundle.version(named: $0)?.name }
+        currentVersion = named ?? graph.versions.last ?? last
+        doubt = Self.doubt(named, graph.versions)
+    }
+
+    private static func doubt(_ current: String?, _ versions: [String]) -> String? {
+        guard let current, let last = versions.last, versions.count > 1, versions.first == current else { return nil }
+        return """
+            "\(current)" is marked as the current version, though it is the first of \(versions.count): if the mark was \
+            forgotten, give the version to reach with --to (the last is "\(last)")
+            """
     }
 
     private static func bundle(at path: String) throws -> ModelBundle {

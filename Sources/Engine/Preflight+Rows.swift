@@ -54,7 +54,7 @@ extension Preflight {
     }
 
     /// Keys of the first rows that fulfil a condition.
-    private func keys(in table: String, where condition: String) throws(SQLiteError) -> [Int64] {
+    func keys(in table: String, where condition: String) throws(SQLiteError) -> [Int64] {
         var statement = try source.connection.prepare(
             """
             SELECT t.Z_PK FROM \(try SQLIdentifier(table)) AS t WHERE \(condition) ORDER BY t.Z_PK \

@@ -28,6 +28,8 @@ struct Preflight {
     var external: ExternalValues?
     /// What becomes of references to them; nil where `steps` tells.
     var fates: ReferenceFates?
+    /// Links whose relationship leads elsewhere now may end.
+    var endsLinks = false
 
     /// What a check has found.
     struct Findings {
@@ -62,6 +64,7 @@ struct Preflight {
             findings += try uniqueness()
             if countsLinks { findings += try links() }
             findings += try externalValues()
+            findings += try endedLinks()
         } catch {
             throw EngineError(error, during: "\(source.location.path): the check of the rows")
         }

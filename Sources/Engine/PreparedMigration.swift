@@ -86,7 +86,8 @@ package struct PreparedMigration: Sendable {
         targetVersion = target
         let framework = request.frameworkVersion ?? store.metadata.frameworkVersion
         frameworkVersion = framework
-        var warnings = history.notices
+        let doubt = request.target == nil ? history.doubt : nil
+        var warnings = history.notices + [doubt].compactMap(\.self)
         if let walBreak { warnings.append(walBreak.sentence(store.location.wal) + "; what can be read is migrated") }
         if let warning = AbortedCoreDataMigration.warning(beside: store.location) { warnings.append(warning) }
         let isCurrent =
@@ -101,7 +102,7 @@ package struct PreparedMigration: Sendable {
             self.warnings = warnings
             return
         }
-        let line = try Self.line(from: origin, to: target, staged, history)
+        let line = try Self.line(from: origin, to: target, staged, history, doubt)
         path = line.map(\.name)
         let chain = StepChain(
             line: line, staged: staged?.runs,
@@ -135,7 +136,7 @@ package struct PreparedMigration: Sendable {
                 appObjects: appObjects,
                 hasHistory: store.schema.history != nil,
                 fillsTables: min(framework, store.metadata.frameworkVersion) >= FrameworkEra.addsColumns,
-                template: template, joinTables: isLast ? names.joinTables : [])
+                template: template, joinTables: isLast ? names.joinTables : [], losses: run.losses)
             var step: StepPlan
             do {
                 switch run.content {
@@ -149,7 +150,9 @@ package struct PreparedMigration: Sendable {
                     .plan, "\(run.versions.joined(separator: " → ")): \(error)", remedy: "fix the model or the mapping"
                 )
             }
-            step.losses += try Self.losses(of: step, stale: index == 0 ? binding : nil, in: store)
+            step.losses += try Self.losses(of: step, stale: index == 0 ? binding : nil, in: store).map {
+                "\(run.versions.joined(separator: " → ")): \($0)"
+            }
             steps.append(step)
             warnings += step.warnings.map { "\(run.versions.last ?? ""): \($0)" }
             if step.objects != nil {
@@ -181,7 +184,8 @@ package struct PreparedMigration: Sendable {
 
     /// The versions to go through, with their models.
     private static func line(
-        from origin: VersionIdentification, to target: String, _ staged: StagedPath?, _ history: ModelHistory
+        from origin: VersionIdentification, to target: String, _ staged: StagedPath?, _ history: ModelHistory,
+        _ doubt: String?
     ) throws(EngineError) -> [StepChain.Version] {
         var result: [StepChain.Version] = []
         if let staged {
@@ -202,7 +206,7 @@ package struct PreparedMigration: Sendable {
         do {
             names = try history.graph.path(from: origin.name, to: target)
         } catch {
-            throw EngineError(.plan, error.description)
+            throw EngineError(.plan, error.description, details: [doubt].compactMap(\.self))
         }
         for name in names {
             let version = try history.version(named: name)

@@ -25,6 +25,8 @@ struct StepRun {
     let verification: VerificationLevel
     /// What happens to rows that a pass can't make anything of; mapping models have `validation`.
     let badRows: BadRowPolicy
+    /// Links whose relationship leads to another entity now may end.
+    let endsLinks: Bool
     let cancellation: Cancellation
     let events: (EngineEvent) -> Void
 
@@ -102,7 +104,8 @@ struct StepRun {
         let notices = try Preflight(
             steps: [step], source: source, makesObjects: step.objects != nil || !handlers.isEmpty, deciders: [[]],
             badRows: badRows, stopsAtViolations: validation == .stop, countsLinks: place.index > 0,
-            external: place.index == 0 ? external : nil, fates: ReferenceFates(steps: [step] + following)
+            external: place.index == 0 ? external : nil, fates: ReferenceFates(steps: [step] + following),
+            endsLinks: endsLinks
         ).check()
         if place.index > 0 { for notice in notices { events(.warning(notice)) } }
         KillPoint.reach(.preflighted)

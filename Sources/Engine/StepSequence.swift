@@ -150,7 +150,8 @@ struct StepSequence {
             frameworkVersion: prepared.frameworkVersion, options: options,
             external: ExternalValues(directory: external.externalData), handlers: prepared.handlers[index],
             code: request.code, validation: request.violations, sideFiles: files, verification: request.verification,
-            badRows: request.badRows, cancellation: migration.cancellation, events: migration.events)
+            badRows: request.badRows, endsLinks: request.endsLinks, cancellation: migration.cancellation,
+            events: migration.events)
         var progress = Progress(total: prepared.rowsToRead * prepared.steps.count)
         (progress.rows, progress.bytes) = (before?.progressRows ?? 0, before?.progressBytes ?? 0)
         let result = try run.run(&progress)

@@ -16,16 +16,19 @@ package struct InferenceError: Error, Hashable, Sendable, CustomStringConvertibl
         /// Entity of the destination, or of the source where it exists only there.
         package var entity: String
         package var property: String?
+        /// The source's property where it has another name, with its entity where that has: `pending`, `Note.pending`.
+        package var origin: String?
 
-        package init(_ reason: Reason, entity: String, property: String? = nil) {
+        package init(_ reason: Reason, entity: String, property: String? = nil, origin: String? = nil) {
             self.reason = reason
             self.entity = entity
             self.property = property
+            self.origin = origin
         }
 
         package var description: String {
             let place = property.map { "\(entity).\($0)" } ?? entity
-            return "\(place): \(reason.explanation)"
+            return "\(place)\(origin.map { " (from \($0))" } ?? ""): \(reason.explanation)"
         }
     }
 
@@ -38,7 +41,6 @@ package struct InferenceError: Error, Hashable, Sendable, CustomStringConvertibl
         case ambiguousRenaming(source: String, claimants: [String])
         case manyToManyBecameOneToOne
         case hierarchiesMerged(roots: [String])
-        case destinationEntityChanged(from: String, to: String, unfitting: [String])
 
         var explanation: String {
             switch self {
@@ -66,11 +68,6 @@ package struct InferenceError: Error, Hashable, Sendable, CustomStringConvertibl
                 """
                 joins the hierarchies of \(roots.joined(separator: " and ")), which have no common parent in the \
                 source; their keys would collide; use a mapping model
-                """
-            case .destinationEntityChanged(let from, let to, let unfitting):
-                """
-                \(from == to ? "it leads to \(to)" : "its destination entity changed from \(from) to \(to)"), but \
-                \(unfitting.joined(separator: ", ")) objects that it may hold are no \(to); use a mapping model
                 """
             }
         }

@@ -4,28 +4,38 @@ extension MappingModel {
     /// This mapping followed by `next`, as one: what a fused run of steps does to a row.
     ///
     /// - Returns: nil where the pair can't run as one: the links of one relationship change their cardinality or order in
-    ///   both (what the first change drops, the second must not see), they do so in one and the other removes entities
-    ///   (which of several links is the first depends on the rows that are there), the second carries a derived
+    ///   both (what the first change drops, the second must not see), they do so in one and the other removes entities or
+    ///   ends links (which of several links is the first depends on the rows that are there), the second carries a derived
     ///   attribute that the first computes from complete rows, or it converts a default of the first that its type can't
     ///   hold (whether a row has it, the rows say).
     package func composed(with next: MappingModel) -> MappingModel? {
-        if (changesForms && next.removesEntities) || (removesEntities && next.changesForms) { return nil }
-        var byMiddle: [String: [EntityMapping]] = [:]
-        for mapping in entityMappings {
-            if let destination = mapping.destination { byMiddle[destination, default: []].append(mapping) }
+        if (changesForms && next.losesLinks) || (losesLinks && next.changesForms) { return nil }
+        let middle = byDestination
+        let isBarred = next.entityMappings.contains { second in
+            second.firsts(in: middle).contains { first in
+                second.carriesDerived(from: first) || second.changesFormAgain(after: first, all: middle)
+                    || !second.conversions.allSatisfy { $0.convertsDefault(of: first) }
+            }
         }
+        return isBarred ? nil : followed(by: next)
+    }
+
+    /// What both do to the source's rows, one after the other, also where they must run apart: what becomes of each
+    /// property, and what the rows must fulfil. A derived value that is computed in between comes out as derived.
+    package func followed(by next: MappingModel) -> MappingModel {
+        let byMiddle = byDestination
         var result: [EntityMapping] = []
         var survivors = Set<String>()
         for second in next.entityMappings {
             guard let destination = second.destination else { continue }
-            let firsts = (second.source.flatMap { byMiddle[$0] } ?? []).filter { $0.source != nil }
+            let firsts = second.firsts(in: byMiddle)
             guard !firsts.isEmpty else {
                 // Added on the way: there are no rows, whatever happens to them later.
                 result.append(second.startingEmpty(destination))
                 continue
             }
             for first in firsts {
-                guard let composed = second.composed(after: first, all: byMiddle) else { return nil }
+                let composed = second.composed(after: first, all: byMiddle)
                 survivors.formUnion([composed.source].compactMap { $0 })
                 result.append(composed)
             }
@@ -35,14 +45,22 @@ extension MappingModel {
             result.append(
                 EntityMapping(
                     name: "IEM_Remove_\(source)", kind: .remove, source: source, destination: nil,
-                    obligations: mapping.obligations, conversions: mapping.conversions))
+                    obligations: mapping.obligations, conversions: mapping.conversions, endings: mapping.endings))
         }
         return MappingModel(entityMappings: result)
     }
 }
 
 extension MappingModel {
-    fileprivate var removesEntities: Bool { entityMappings.contains { $0.kind == .remove } }
+    fileprivate var byDestination: [String: [EntityMapping]] {
+        var result: [String: [EntityMapping]] = [:]
+        for mapping in entityMappings {
+            if let destination = mapping.destination { result[destination, default: []].append(mapping) }
+        }
+        return result
+    }
+
+    fileprivate var losesLinks: Bool { entityMappings.contains { $0.kind == .remove || !$0.endings.isEmpty } }
 
     fileprivate var changesForms: Bool {
         entityMappings.contains { $0.relationships.contains { $0.links?.changesForm == true } }
@@ -50,6 +68,18 @@ extension MappingModel {
 }
 
 extension EntityMapping {
+    /// The mappings that make the rows which this one reads.
+    fileprivate func firsts(in middle: [String: [EntityMapping]]) -> [EntityMapping] {
+        (source.flatMap { middle[$0] } ?? []).filter { $0.source != nil && destination != nil }
+    }
+
+    /// The links of one relationship change their form in both.
+    fileprivate func changesFormAgain(after first: EntityMapping, all: [String: [EntityMapping]]) -> Bool {
+        relationships.contains {
+            $0.links?.changesForm == true && $0.links?.earlier(after: first, all: all)?.changesForm == true
+        }
+    }
+
     fileprivate func carriesDerived(from first: EntityMapping) -> Bool {
         attributes.contains {
             guard case .carried(let middle, _, _) = $0.value else { return false }
@@ -69,44 +99,54 @@ extension EntityMapping {
             relationships: relationships.map { RelationshipMapping(destination: $0.destination, links: nil) })
     }
 
-    /// nil where the two can't run as one.
-    fileprivate func composed(after first: EntityMapping, all: [String: [EntityMapping]]) -> EntityMapping? {
-        guard !carriesDerived(from: first), conversions.allSatisfy({ $0.convertsDefault(of: first) }),
-            let source = first.source,
-            let relationships = composedRelationships(after: first, all: all)
-        else { return nil }
+    fileprivate func composed(after first: EntityMapping, all: [String: [EntityMapping]]) -> EntityMapping {
+        let source = first.source ?? ""
         let isCopy = first.kind == .copy && kind == .copy
         return EntityMapping(
             name: isCopy ? "IEM_Copy_\(source)" : "IEM_Transform_\(source)", kind: isCopy ? .copy : .transform,
             source: source, destination: destination, attributes: attributes.map { $0.composed(after: first) },
-            relationships: relationships,
-            obligations: first.obligations + obligations.compactMap { $0.traced(through: first, all: all) },
-            conversions: first.conversions + conversions.compactMap { $0.traced(through: first) })
-    }
-
-    private func composedRelationships(
-        after first: EntityMapping, all: [String: [EntityMapping]]
-    ) -> [RelationshipMapping]? {
-        var result: [RelationshipMapping] = []
-        for mapping in relationships {
-            guard let links = mapping.links else {
-                result.append(mapping)
-                continue
-            }
-            let earlier = links.mapping(first, all: all)
-            if links.changesForm, earlier?.changesForm == true { return nil }
-            result.append(
+            relationships: relationships.map {
                 RelationshipMapping(
-                    destination: mapping.destination, links: earlier.map { links.composed(after: $0) }))
-        }
-        return result
+                    destination: $0.destination, links: $0.links?.composed(after: first, all: all))
+            },
+            obligations: first.obligations + obligations.compactMap { $0.traced(through: first, all: all) },
+            conversions: first.conversions + conversions.compactMap { $0.traced(through: first) },
+            endings: first.endings + endings.compactMap { $0.traced(through: first, all: all) })
+    }
+}
+
+extension LinkEnding {
+    /// The same ending as one of the links of `first`'s source; nil where there are none, or all end in `first`.
+    fileprivate func traced(through first: EntityMapping, all: [String: [EntityMapping]]) -> LinkEnding? {
+        guard var earlier = links.composed(after: first, all: all) else { return nil }
+        var result = self
+        result.targets = LinkSource.sources(of: targets, in: all).subtracting(earlier.ended)
+        (earlier.ended, earlier.changesForm) = ([], false)
+        result.links = earlier
+        return result.targets.isEmpty ? nil : result
     }
 }
 
 extension LinkSource {
-    /// Where the mapping before, of the entity itself and of all, takes these links from; nil where they begin with it.
-    fileprivate func mapping(_ first: EntityMapping, all: [String: [EntityMapping]]) -> LinkSource? {
-        (isInverted ? all[entity]?.first : first)?.relationship(relationship)?.links
+    /// Where the mapping before, of the entity itself and of all, takes these links from; nil where they begin with it, or
+    /// all of this row's end in it.
+    fileprivate func earlier(after first: EntityMapping, all: [String: [EntityMapping]]) -> LinkSource? {
+        let mapping = isInverted ? all[entity]?.first : first
+        guard let earlier = mapping?.relationship(relationship)?.links else { return nil }
+        // Seen from the other end, the rows of this side may be the ones to which the links end.
+        return isInverted && first.source.map(earlier.ended.contains) == true ? nil : earlier
+    }
+
+    fileprivate func composed(after first: EntityMapping, all: [String: [EntityMapping]]) -> LinkSource? {
+        guard let earlier = earlier(after: first, all: all) else { return nil }
+        var result = composed(after: earlier)
+        result.ended = Self.sources(of: ended, in: all).union(isInverted ? [] : earlier.ended)
+        return result
+    }
+
+    /// The entities from which those of the middle come.
+    fileprivate static func sources(of names: Set<String>, in all: [String: [EntityMapping]]) -> Set<String> {
+        Set(names.flatMap { (all[$0] ?? []).compactMap(\.source) })
     }
 
     /// These links in the terms of the version before, where they are `earlier`'s.
@@ -135,7 +175,7 @@ extension AttributeMapping {
                 destination: destination, value: .constant(constant.converted(by: conversion) ?? replacement),
                 fillsTable: earlier.fillsTable)
         case .derived:
-            preconditionFailure("composed(with:) refuses to carry what the first mapping derives")
+            return AttributeMapping(destination: destination, value: .derived)
         }
     }
 }
@@ -145,8 +185,7 @@ extension Obligation {
     fileprivate func traced(through first: EntityMapping, all: [String: [EntityMapping]]) -> Obligation? {
         var result = self
         if case .noMissing(let links) = demand {
-            let earlier = links.mapping(first, all: all)
-            result.demand = earlier.map { .noMissing(links: links.composed(after: $0)) } ?? .noRows
+            result.demand = links.composed(after: first, all: all).map { .noMissing(links: $0) } ?? .noRows
             return result
         }
         guard case .noNulls(let middle) = demand, let earlier = first.attribute(middle) else { return self }

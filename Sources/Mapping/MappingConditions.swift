@@ -22,6 +22,8 @@ extension MappingModel {
 private struct Condition: Hashable {
     enum Demand: Hashable {
         case noRows, noNulls, links
+        /// No link to objects of these entities.
+        case noLinks([String])
         case unique(String)
     }
 
@@ -35,6 +37,11 @@ private struct Condition: Hashable {
         case .noRows: "if there are no rows of \(entities): \(reason)"
         case .noNulls: "if it is NULL in no row of \(entities): \(reason)"
         case .links: "if every row of \(entities) has such a link: \(reason)"
+        case .noLinks(let targets):
+            """
+            if no row of \(entities) has such a link to \(targets.joined(separator: ", ")) objects, or with --end-links, \
+            which ends them: \(reason)
+            """
         case .unique(let properties): "if no two rows of \(entities) have the same \(properties): \(reason)"
         }
     }
@@ -60,6 +67,11 @@ extension EntityMapping {
                 }
             result.append(
                 Condition(demand: demand, reason: "\(owner).\(obligation.property) \(obligation.change.rawValue)"))
+        }
+        for ending in endings {
+            let place = "\(ending.entity).\(ending.relationship)"
+            result.append(
+                Condition(demand: .noLinks(ending.targets.sorted()), reason: "\(place) leads to \(ending.leadsTo) now"))
         }
         return result + uniqueness(of: name, source, destination)
     }

@@ -46,7 +46,8 @@ extension MappingInference {
             refuse(
                 .attributeTypeChanged(
                     from: old.type.modelName, to: attribute.type.modelName,
-                    expression: ConvertingExpression.text(from, from: old.type, to: attribute.type)), entity, to)
+                    expression: ConvertingExpression.text(from, from: old.type, to: attribute.type)), entity, to,
+                from: from)
             return []
         }
         if attribute.type == .composite {

@@ -16,24 +16,30 @@ extension MappingInference {
     private mutating func links(of relationship: Relationship, entity: String, origin: String) -> LinkSource? {
         guard let found = matched(relationship, of: entity, origin: origin) else {
             let links = inverseLinks(of: relationship, origin: origin)
-            if links == nil,
-                source.attribute(relationship.renamingIdentifier ?? relationship.name, of: origin) != nil
-            {
+            if links == nil, source.attribute(relationship.renamingIdentifier ?? relationship.name, of: origin) != nil {
                 refuse(.attributeBecameRelationship, entity, relationship.name)
             }
             return links
         }
-        checkDestination(of: relationship, from: found, entity: entity)
-        if form(found, in: source).isManyToMany, form(relationship, in: destination).isOneToOne {
-            refuse(.manyToManyBecameOneToOne, entity, relationship.name)
+        var links = LinkSource(entity: origin, relationship: found.name, isInverted: false, changesForm: false)
+        let targets = targets(of: found)
+        links.ended = Set(
+            targets.filter { !destination.isKind($0.target, of: relationship.destination) }.map(\.origin))
+        if !links.ended.isEmpty { end(links, of: relationship, entity: entity) }
+        // Where none of its links can stay, the relationship is as good as new.
+        if !targets.isEmpty, links.ended.count == targets.count {
+            return inverseLinks(of: relationship, origin: origin)
         }
-        return LinkSource(
-            entity: origin, relationship: found.name, isInverted: false,
-            changesForm: form(found, in: source) != form(relationship, in: destination))
+        if form(found, in: source).isManyToMany, form(relationship, in: destination).isOneToOne {
+            refuse(.manyToManyBecameOneToOne, entity, relationship.name, from: found.name)
+        }
+        links.changesForm = form(found, in: source) != form(relationship, in: destination)
+        return links
     }
 
     /// A to-one that is mandatory needs a link in every row. Where the source's relationship was mandatory too, its rows
-    /// have one; to-manys aren't asked: whether theirs are too few is for the app to say when it saves.
+    /// have one; to-manys aren't asked: whether theirs are too few is for the app to say when it saves. Links that end
+    /// are asked for by themselves (`LinkEnding`).
     private mutating func oblige(_ relationship: Relationship, _ links: LinkSource?, entity: String) {
         guard !relationship.isToMany, !relationship.isOptional else { return }
         var obligation = Obligation(
@@ -78,27 +84,38 @@ extension MappingInference {
             changesForm: form(found, in: source).flipped != form(relationship, in: destination))
     }
 
-    /// Whether a destination relationship other than `relationship` continues the source relationship `old`.
+    /// Whether a destination relationship other than `relationship` continues the source relationship `old`, and may
+    /// hold objects of `inverseOwner`.
     private mutating func claims(_ old: Relationship, inverseOwner: String, besides relationship: Relationship) -> Bool
     {
         for (name, origin) in entityMatch.sources {
-            for candidate in destination.storedRelationships(of: name) where candidate.name != relationship.name {
+            for candidate in destination.storedRelationships(of: name)
+            where candidate.name != relationship.name
+                && (destination.isKind(inverseOwner, of: candidate.destination)
+                    || destination.isKind(candidate.destination, of: inverseOwner))
+            {
                 if let found = matched(candidate, of: name, origin: origin), found == old { return true }
             }
         }
         return false
     }
 
-    /// Every object that the source relationship may hold must fit the destination relationship.
-    private mutating func checkDestination(of relationship: Relationship, from old: Relationship, entity: String) {
-        let unfitting = entityMatch.sources.filter { target, origin in
-            source.isKind(origin, of: old.destination) && !destination.isKind(target, of: relationship.destination)
-        }
-        guard !unfitting.isEmpty else { return }
-        refuse(
-            .destinationEntityChanged(
-                from: old.destination, to: relationship.destination, unfitting: unfitting.keys.sorted()),
-            entity, relationship.name)
+    /// The entities whose rows a source relationship may hold, with what they become; those that are dropped aren't
+    /// among them.
+    private func targets(of relationship: Relationship) -> [(origin: String, target: String)] {
+        (migrated[source.root(of: relationship.destination)] ?? [])
+            .filter { source.isKind($0.origin, of: relationship.destination) }
+    }
+
+    private mutating func end(_ links: LinkSource, of relationship: Relationship, entity: String) {
+        let owner = destination.relationship(relationship.name, of: entity)?.owner ?? entity
+        endings.append(
+            LinkEnding(
+                step: step, entity: owner, relationship: relationship.name, leadsTo: relationship.destination,
+                isMandatory: !relationship.isToMany && !relationship.isOptional,
+                links: LinkSource(
+                    entity: links.entity, relationship: links.relationship, isInverted: false, changesForm: false),
+                targets: links.ended))
     }
 
     private func form(_ relationship: Relationship, in model: ManagedObjectModel) -> LinkForm {

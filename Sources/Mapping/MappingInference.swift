@@ -14,10 +14,14 @@ package struct MappingInference {
     var entityMatch: RenamingMatch
     /// By destination entity; an absorbed subentity is matched anew.
     var relationshipMatches: [String: RelationshipMatch] = [:]
+    /// Entities that may have rows, with what these become, by the root of their hierarchy in the source.
+    private(set) var migrated: [String: [(origin: String, target: String)]] = [:]
     var refusals: [InferenceError.Refusal] = []
-    /// Of the entity mapping that is being made.
+    /// Of the entity mapping that is being made: its source, and what rows decide.
+    private var origin = ""
     var obligations: [Obligation] = []
     var conversions: [AttributeConversion] = []
+    var endings: [LinkEnding] = []
 
     /// Infers the mapping, or says everything that prevents it.
     ///
@@ -56,6 +60,12 @@ package struct MappingInference {
             }
         }
         refuseMergedHierarchies()
+        for (target, origin) in entityMatch.sources {
+            for origin in [origin, absorbed(by: target)].compactMap(\.self)
+            where source.entities[origin]?.isAbstract == false {
+                migrated[source.root(of: origin), default: []].append((origin, target))
+            }
+        }
         var mappings: [EntityMapping] = []
         for name in destination.entitiesInStoreOrder() {
             guard let origin = entityMatch.sources[name] else {
@@ -83,14 +93,16 @@ package struct MappingInference {
     private mutating func mapped(
         _ name: String, from origin: String, _ hashes: (source: VersionHashes, destination: VersionHashes)
     ) -> EntityMapping {
-        (obligations, conversions) = ([], [])
+        self.origin = origin
+        (obligations, conversions, endings) = ([], [], [])
         relationshipMatches[name] = RelationshipMatch(source, origin, destination, name)
         let attributes = attributes(of: name, from: origin)
         let same = origin == name && hashes.source.entities[origin] == hashes.destination.entities[name]
+        let relationships = relationships(of: name, from: origin)
         return EntityMapping(
             name: "IEM_\(same ? "Copy" : "Transform")_\(origin)", kind: same ? .copy : .transform, source: origin,
-            destination: name, attributes: attributes, relationships: relationships(of: name, from: origin),
-            obligations: obligations, conversions: conversions)
+            destination: name, attributes: attributes, relationships: relationships, obligations: obligations,
+            conversions: conversions, endings: endings)
     }
 
     /// The subentity that a destination entity takes in beside its source: it has the destination's own name, while the
@@ -150,8 +162,12 @@ package struct MappingInference {
             })
     }
 
-    mutating func refuse(_ reason: InferenceError.Reason, _ entity: String, _ property: String? = nil) {
-        refusals.append(.init(reason, entity: entity, property: property))
+    /// Entity and property are the destination's; `old` is the source's property that this one continues.
+    mutating func refuse(
+        _ reason: InferenceError.Reason, _ entity: String, _ property: String? = nil, from old: String? = nil
+    ) {
+        let place = origin == entity ? old : old.map { "\(origin).\($0)" }
+        refusals.append(.init(reason, entity: entity, property: property, origin: place == property ? nil : place))
     }
 
     /// Two existing entities without a common root in the source can't have one in the destination: their rows would

@@ -46,11 +46,14 @@ package struct EntityMapping: Hashable, Sendable {
     package var obligations: [Obligation]
     /// Attributes whose numeric type changes, in the order of the steps; those that later steps drop stay.
     package var conversions: [AttributeConversion]
+    /// Links of the source's rows that end because their relationship leads elsewhere; those of relationships and
+    /// entities that later steps drop stay.
+    package var endings: [LinkEnding]
 
     package init(
         name: String, kind: Kind, source: String?, destination: String?, attributes: [AttributeMapping] = [],
         relationships: [RelationshipMapping] = [], obligations: [Obligation] = [],
-        conversions: [AttributeConversion] = []
+        conversions: [AttributeConversion] = [], endings: [LinkEnding] = []
     ) {
         self.name = name
         self.kind = kind
@@ -60,6 +63,7 @@ package struct EntityMapping: Hashable, Sendable {
         self.relationships = relationships
         self.obligations = obligations
         self.conversions = conversions
+        self.endings = endings
     }
 
     package func attribute(_ path: String) -> AttributeMapping? {
@@ -155,11 +159,17 @@ package struct LinkSource: Hashable, Sendable {
     package var isInverted: Bool
     /// Cardinality or order differs between source and destination.
     package var changesForm: Bool
+    /// Entities of the source at the other end to which links end on the way, though their rows may be targets in the
+    /// destination.
+    package var ended: Set<String>
 
-    package init(entity: String, relationship: String, isInverted: Bool, changesForm: Bool) {
+    package init(
+        entity: String, relationship: String, isInverted: Bool, changesForm: Bool, ended: Set<String> = []
+    ) {
         self.entity = entity
         self.relationship = relationship
         self.isInverted = isInverted
         self.changesForm = changesForm
+        self.ended = ended
     }
 }

@@ -62,7 +62,9 @@ package struct ModelBundle: Sendable {
         self.name = name
         self.path = path
         self.kind = kind
-        self.versions = versions.sorted { VersionOrder.precedes($0.name, $1.name) }
+        let order = VersionOrder.sorted(versions.map(\.name), current: currentVersionName)
+        let places = Dictionary(order.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        self.versions = versions.sorted { (places[$0.name] ?? 0) < (places[$1.name] ?? 0) }
         self.currentVersionName = currentVersionName
         self.notices = notices
     }

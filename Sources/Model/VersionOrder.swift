@@ -5,20 +5,78 @@
 /// - What is a beginning of another name comes before it: `App` < `App 2`, `2.21` < `2.21.1`.
 /// - `alpha`, `beta`, `pre`, `preview`, `rc` and `dev` come before the name without them: `1.0 Beta 2` < `1.0`.
 /// - Where all that is equal, the code units decide.
+/// - The words before the first number needn't be the same: `Model`, `Model 2`, `AppModel 3` are counted through. Where
+///   two names with different words have the same number (`Old 1`, `New 1`), names with the same words stay together, and
+///   those with the current version's come last. A name without number that shares its words with no other (`Initial`)
+///   comes first, or last where it is the current version.
 ///
 /// The current version isn't necessarily the last.
 package enum VersionOrder {
+    /// The names in their order; `current` is the one that the bundle marks as its current version.
+    package static func sorted(_ names: [String], current: String? = nil) -> [String] {
+        let names = names.map(Name.init)
+        let groups = Dictionary(grouping: names, by: \.words)
+        guard groups.count > 1 else { return names.map(\.text).sorted(by: precedes) }
+        let numbered = groups.filter { $0.value.contains { !$0.rest.isEmpty } }
+        let keys = numbered.values.flatMap { group in Set(group.map(\.number)) }
+        let isCounted = Set(keys).count == keys.count
+        let currentWords = names.first { $0.text == current }?.words
+        // Lone names, then those whose numbers count, then what the current version's words demand.
+        func rank(_ name: Name) -> Int {
+            let isLast = name.words == currentWords
+            if numbered[name.words] == nil { return isLast ? 3 : 0 }
+            return isLast && !isCounted ? 2 : 1
+        }
+        return names.sorted { a, b in
+            let ranks = (rank(a), rank(b))
+            if ranks.0 != ranks.1 { return ranks.0 < ranks.1 }
+            if ranks.0 == 1, isCounted {
+                if let isFirst = precedes(a.rest, b.rest) { return isFirst }
+            } else if a.words != b.words {
+                return a.words.lexicographicallyPrecedes(b.words)
+            }
+            return precedes(a.text, b.text)
+        }
+        .map(\.text)
+    }
+
+    /// A name with the words before its first number apart.
+    private struct Name {
+        let text: String
+        let words: [String]
+        let rest: [Token]
+
+        init(_ text: String) {
+            self.text = text
+            let tokens = VersionOrder.tokens(text)
+            let count = tokens.prefix { if case .word = $0 { true } else { false } }.count
+            words = tokens.prefix(count).map { if case .word(let word) = $0 { word } else { "" } }
+            rest = Array(tokens.dropFirst(count))
+        }
+
+        /// `1`, `1.0` and `01` are one number.
+        var number: [Token] {
+            var result = rest
+            while result.last == .number("") { result.removeLast() }
+            return result
+        }
+    }
+
     package static func precedes(_ a: String, _ b: String) -> Bool {
-        let (left, right) = (tokens(a), tokens(b))
+        precedes(tokens(a), tokens(b)) ?? a.utf8.lexicographicallyPrecedes(b.utf8)
+    }
+
+    /// nil where they are equal.
+    private static func precedes(_ left: [Token], _ right: [Token]) -> Bool? {
         for position in 0..<max(left.count, right.count) {
             let x = position < left.count ? left[position] : .end
             let y = position < right.count ? right[position] : .end
             if x != y { return x.precedes(y) }
         }
-        return a.utf8.lexicographicallyPrecedes(b.utf8)
+        return nil
     }
 
-    private enum Token: Equatable {
+    private enum Token: Hashable {
         case prerelease(String)
         case end
         /// Without leading zeros: a name may hold more digits than any integer has.

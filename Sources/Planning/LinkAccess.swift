@@ -43,8 +43,8 @@ struct ResolvedLinks {
     var isToOne: Bool
     /// The row at the other end has one link at most, and knows it by a column of its own.
     var isOtherToOne: Bool
-    /// Source Z_ENTs at the other end whose rows can't be targets in the destination: they are dropped, or become rows of
-    /// an entity that the relationship doesn't lead to.
+    /// Source Z_ENTs at the other end whose rows can't be targets in the destination, or couldn't on the way to it: they
+    /// are dropped, or become rows of an entity that the relationship doesn't lead to.
     var lost: Set<Int> = []
     /// Both ends keep one link at most in the destination, where the source's other end had many: the other end keeps its
     /// first, so a row keeps its own only where it is that first one.
@@ -104,7 +104,8 @@ struct SourceTables {
         let inverse = model.inverse(of: relationship).flatMap { $0.relationship.isTransient ? nil : $0 }
         let forward = End(owner: owner, relationship: relationship)
         let backward = inverse.map { End(owner: $0.owner, relationship: $0.relationship) }
-        let identity = [owner, relationship.name, source.isInverted ? "inverted" : "forward"]
+        let identity =
+            [owner, relationship.name, source.isInverted ? "inverted" : "forward"] + source.ended.sorted()
         let (mine, other) = source.isInverted ? (backward, Optional(forward)) : (Optional(forward), backward)
         return ResolvedLinks(
             access: try access(mine: mine, other: other, declared: forward),
@@ -112,7 +113,7 @@ struct SourceTables {
             thisEntity: source.isInverted ? relationship.destination : owner,
             isToOne: mine.map { !$0.relationship.isToMany } ?? !(other?.relationship.isToMany ?? true),
             isOtherToOne: other.map { !$0.relationship.isToMany } ?? false,
-            identity: identity)
+            lost: Set(source.ended.compactMap { layout.entityNumbers[$0] }), identity: identity)
     }
 
     private struct End {

@@ -1,86 +1,159 @@
-import CausewayMapping
-import CausewayModel
+package import CausewayMapping
+package import CausewayModel
 
-/// What a mapping leaves behind, a sentence each: nothing is dropped in silence.
-struct LossReport {
-    private(set) var sentences: [String] = []
+/// What one inferred step leaves behind of what the store holds, a sentence each: nothing is dropped in silence. What a
+/// step in between has added, and this one drops, nobody loses.
+package struct LossReport {
+    /// Each names the step.
+    package private(set) var sentences: [String] = []
 
-    init(mapping: MappingModel, source: ManagedObjectModel, destination: ManagedObjectModel) {
-        for entity in mapping.entityMappings {
-            guard let from = entity.source else { continue }
-            guard entity.destination != nil else {
-                sentences.append("entity \(from) is gone: its rows and the links to them are dropped")
+    /// For people: `V1 → V2`.
+    private let step: String
+    private let mapping: MappingModel
+    private let source: ManagedObjectModel
+    private let destination: ManagedObjectModel
+    /// How the store's own version became the step's source; nil where that is the store's version.
+    private let before: MappingModel?
+
+    /// `step` is its versions as the sentences name it; `before` says what the steps before it have made of the store's own
+    /// version, nil where there are none.
+    package init(
+        _ step: String, mapping: MappingModel, source: ManagedObjectModel, destination: ManagedObjectModel,
+        before: MappingModel? = nil
+    ) {
+        self.step = step
+        self.mapping = mapping
+        self.source = source
+        self.destination = destination
+        self.before = before
+        for entity in mapping.entityMappings where entity.destination == nil {
+            guard let name = entity.source, isOfStore(name), source.entities[name]?.isAbstract == false else {
                 continue
             }
-            let kept = Set(
-                entity.attributes.compactMap { attribute -> String? in
-                    guard case .carried(let origin, _, _) = attribute.value else { return nil }
-                    return origin
-                })
-            let attributes = source.storedAttributes(of: from).filter { !kept.contains($0.path) }
-            if !attributes.isEmpty, declares(attributes.map(\.path), from, source) {
-                sentences.append("\(from): dropped attributes: \(attributes.map(\.path).joined(separator: ", "))")
+            add("entity \(name) is gone: its rows and the links to them are dropped")
+        }
+        appendAttributes()
+        appendLinks()
+    }
+
+    private mutating func add(_ sentence: String) {
+        sentences.append("\(step): \(sentence)")
+    }
+
+    // MARK: - What is the store's own
+
+    private func isOfStore(_ entity: String) -> Bool {
+        before?.mapping(to: entity).map { $0.source != nil } ?? true
+    }
+
+    private func isOfStore(attribute path: String, of entity: String) -> Bool {
+        guard let value = before?.mapping(to: entity)?.attribute(path)?.value else { return before == nil }
+        if case .carried = value { return true }
+        return false
+    }
+
+    private func isOfStore(relationship name: String, of entity: String) -> Bool {
+        guard let before else { return true }
+        return before.mapping(to: entity)?.relationship(name)?.links != nil
+    }
+
+    // MARK: - Attributes
+
+    /// An attribute is named once: by the entity that declares it where all its rows lose it, else by those that do.
+    private mutating func appendAttributes() {
+        var dropped: [String: [String]] = [:]
+        for owner in source.entitiesInStoreOrder() {
+            let rows = mapping.entityMappings.filter {
+                guard let name = $0.source, $0.destination != nil, source.entities[name]?.isAbstract == false else {
+                    return false
+                }
+                return source.isKind(name, of: owner) && isOfStore(name)
+            }
+            for stored in source.storedAttributes(of: owner) where stored.attribute.derivation == nil {
+                let name = stored.path.split(separator: ".").first.map(String.init) ?? stored.path
+                guard source.attribute(name, of: owner)?.owner == owner else { continue }
+                let losing = rows.filter { !keeps(stored.path, $0) }.compactMap(\.source)
+                guard !losing.isEmpty else { continue }
+                for entity in losing.count == rows.count ? [owner] : losing {
+                    dropped[entity, default: []].append(stored.path)
+                }
             }
         }
-        appendLinks(mapping, source: source, destination: destination)
-    }
-
-    /// Whether the entity itself, not an ancestor, declares one of the properties: inherited ones are reported once.
-    private func declares(_ paths: [String], _ entity: String, _ model: ManagedObjectModel) -> Bool {
-        paths.contains { path in
-            let name = path.split(separator: ".").first.map(String.init) ?? path
-            return model.attribute(name, of: entity)?.owner == entity
+        for entity in source.entitiesInStoreOrder() {
+            if let paths = dropped[entity] { add("\(entity): dropped attributes: \(paths.joined(separator: ", "))") }
         }
     }
 
-    private mutating func appendLinks(
-        _ mapping: MappingModel, source: ManagedObjectModel, destination: ManagedObjectModel
-    ) {
+    /// Whether an entity's rows keep the attribute, or it never held anything of the store's.
+    private func keeps(_ path: String, _ entity: EntityMapping) -> Bool {
+        if let name = entity.source, !isOfStore(attribute: path, of: name) { return true }
+        return entity.attributes.contains {
+            if case .carried(let origin, _, _) = $0.value { origin == path } else { false }
+        }
+    }
+
+    // MARK: - Links
+
+    private mutating func appendLinks() {
         var kept: Set<[String]> = []
         for entity in mapping.entityMappings {
             guard let to = entity.destination else { continue }
             for relationship in entity.relationships {
-                guard let links = relationship.links,
-                    let found = source.relationship(links.relationship, of: links.entity)
-                else { continue }
-                kept.insert([found.owner, found.relationship.name])
-                if let inverse = source.inverse(of: found.relationship) {
-                    kept.insert([inverse.owner, inverse.relationship.name])
-                }
-                appendNarrowing(links, found.relationship, to: to, relationship.destination, source, destination)
+                guard let links = relationship.links else { continue }
+                guard let found = keep(links, in: &kept) else { continue }
+                appendNarrowing(links, found, to: to, relationship.destination)
             }
+            // Rows decide whether these lose anything: the check of the rows counts them.
+            for ending in entity.endings { _ = keep(ending.links, in: &kept) }
         }
         for name in source.entitiesInStoreOrder() {
             guard mapping.mapping(from: name)?.destination != nil else { continue }
             for relationship in source.entities[name]?.relationships ?? []
-            where !relationship.isTransient && !kept.contains([name, relationship.name]) {
-                sentences.append("\(name).\(relationship.name): the links are dropped")
+            where !relationship.isTransient && !kept.contains([name, relationship.name])
+                && isOfStore(relationship: relationship.name, of: name)
+            {
+                kept.insert([name, relationship.name])
+                var ends = "\(name).\(relationship.name)"
+                // Both sides are one set of links.
+                if let inverse = source.inverse(of: relationship), !inverse.relationship.isTransient {
+                    if kept.contains([inverse.owner, inverse.relationship.name]) { continue }
+                    kept.insert([inverse.owner, inverse.relationship.name])
+                    ends += " and \(inverse.owner).\(inverse.relationship.name)"
+                }
+                add("\(ends): the links are dropped")
             }
         }
+    }
+
+    /// Marks both sides of a relationship of the source as kept.
+    private func keep(_ links: LinkSource, in kept: inout Set<[String]>) -> Relationship? {
+        guard let found = source.relationship(links.relationship, of: links.entity) else { return nil }
+        kept.insert([found.owner, found.relationship.name])
+        if let inverse = source.inverse(of: found.relationship) {
+            kept.insert([inverse.owner, inverse.relationship.name])
+        }
+        return found.relationship
     }
 
     private func isManyToMany(_ relationship: Relationship, in model: ManagedObjectModel) -> Bool {
         relationship.isToMany && model.inverse(of: relationship)?.relationship.isToMany ?? false
     }
 
-    private mutating func appendNarrowing(
-        _ links: LinkSource, _ old: Relationship, to entity: String, _ name: String, _ source: ManagedObjectModel,
-        _ destination: ManagedObjectModel
-    ) {
+    private mutating func appendNarrowing(_ links: LinkSource, _ old: Relationship, to entity: String, _ name: String) {
         guard links.changesForm, destination.relationship(name, of: entity)?.owner == entity,
-            let new = destination.relationship(name, of: entity)?.relationship
+            let new = destination.relationship(name, of: entity)?.relationship,
+            isOfStore(relationship: links.relationship, of: links.entity)
         else { return }
         let wasToMany = links.isInverted ? source.inverse(of: old)?.relationship.isToMany ?? true : old.isToMany
         if isManyToMany(old, in: source), new.isToMany, destination.inverse(of: new) == nil {
-            sentences.append(
-                "\(entity).\(name): loses its inverse; where an object has several owners, the first keeps it")
+            add("\(entity).\(name): loses its inverse; where an object has several owners, the first keeps it")
         }
         if wasToMany, !new.isToMany {
-            sentences.append("\(entity).\(name): becomes a to-one; where there are several links, the first is kept")
+            add("\(entity).\(name): becomes a to-one; where there are several links, the first is kept")
         }
         let wasOrdered = links.isInverted ? source.inverse(of: old)?.relationship.isOrdered ?? false : old.isOrdered
         if wasOrdered, !new.isOrdered {
-            sentences.append("\(entity).\(name): is no longer ordered; the order is dropped")
+            add("\(entity).\(name): is no longer ordered; the order is dropped")
         }
     }
 }

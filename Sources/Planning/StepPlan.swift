@@ -26,6 +26,7 @@ package struct StepPlan: Sendable {
     package var mustBeEmpty: [String]
     /// Source entities whose largest keys the tables go on from, by the destination's root.
     package var keyOrigins: [String: Set<String>]
+    /// What is left behind, a sentence each that begins with the step that loses it.
     package var losses: [String]
     /// Objects of the app's own that aren't carried; whoever has the store counts their rows.
     package var lostObjects: [AppObjectCarrier.Lost]
@@ -92,13 +93,15 @@ package struct StepPlanner {
     package var template: LayoutHints?
     /// Names of join tables that were seen in a store of the destination (`--join-table`), in capitals.
     package var joinTables: [String]
+    /// What the inferred steps leave behind (`LossReport`).
+    package var losses: [String]
 
     package init(
         versions: [String], firstStep: Int, mapping: MappingModel, steps: [InferredStep],
         destination: ManagedObjectModel,
         frameworkVersion: Int, source: StoreLayout, schema: StoreSchema?, appObjects: [StoreSchema.Object],
         hasHistory: Bool,
-        fillsTables: Bool, template: LayoutHints?, joinTables: [String] = []
+        fillsTables: Bool, template: LayoutHints?, joinTables: [String] = [], losses: [String] = []
     ) {
         self.versions = versions
         self.firstStep = firstStep
@@ -113,6 +116,7 @@ package struct StepPlanner {
         self.fillsTables = fillsTables
         self.template = template
         self.joinTables = joinTables
+        self.losses = losses
     }
 
     /// - Throws: `PlanError`, or `StoreFormatError` where the destination has no layout.
@@ -127,12 +131,11 @@ package struct StepPlanner {
             appObjects, schema: schema, renames: planner.renames(passes, schema: schema), into: made)
         if let schema, hasHistory { passes += try planner.historyPasses(schema) }
         passes += carried.passes
-        let losses = LossReport(mapping: mapping, source: source.model, destination: destination)
         return StepPlan(
             versions: versions, firstStep: firstStep, mapping: mapping, source: source, layout: layout,
             statements: statements, hasHistory: hasHistory, passes: passes, appObjects: carried.objects,
             derivedValues: derivedValues(in: layout),
-            mustBeEmpty: becomingAbstract(), keyOrigins: steps.keyOrigins, losses: losses.sentences,
+            mustBeEmpty: becomingAbstract(), keyOrigins: steps.keyOrigins, losses: losses,
             lostObjects: carried.lost, warnings: statements.unsupported + carried.warnings, objects: nil)
     }
 
@@ -170,9 +173,10 @@ package struct StepPlanner {
             derivedValues: planner.derivedValues(in: layout), mustBeEmpty: [],
             keyOrigins: [InferredStep(mapping: planner.mapping, source: source.model, destination: destination)]
                 .keyOrigins,
-            losses: MappingNotice.losses(of: resolved, from: source.model).map(\.message)
-                + UnreadProperties(resolved: resolved, source: source.model).sentences
-                + objectPlanner.historyLosses(hasHistory),
+            losses: named(
+                MappingNotice.losses(of: resolved, from: source.model).map(\.message)
+                    + UnreadProperties(resolved: resolved, source: source.model).sentences
+                    + objectPlanner.historyLosses(hasHistory)),
             lostObjects: carried.lost,
             warnings: statements.unsupported + resolved.flatMap(\.warnings).map(\.message) + objects.warnings
                 + carried.warnings,
@@ -184,6 +188,11 @@ package struct StepPlanner {
         try StoreLayout(
             model: destination, frameworkVersion: frameworkVersion, hints: try template ?? carriedHints(),
             joinTables: joinTables)
+    }
+
+    /// Losses of the run as a whole, each with its versions.
+    private func named(_ losses: [String]) -> [String] {
+        losses.map { "\(versions.joined(separator: " → ")): \($0)" }
     }
 
     /// Join tables keep the side that names them and their columns' suffixes.

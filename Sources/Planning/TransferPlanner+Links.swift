@@ -86,13 +86,13 @@ extension TransferPlanner {
                 var order = try related(links)
                 order.value = place
                 order.order = join.placeOfTheirs ?? join.theirs
-                return .carry(select.index(of: .related(order)))
+                return try kept(select.index(of: .related(order)), links, select: &select)
             }
             key = .related(try related(links))
         case .otherColumn:
             key = .related(try related(links))
         }
-        return .carry(select.index(of: .position(owner: key, by: try identifier("Z_PK"))))
+        return try kept(select.index(of: .position(owner: key, by: try identifier("Z_PK"))), links, select: &select)
     }
 
     private func related(_ links: ResolvedLinks) throws(PlanError) -> RowSelect.RelatedKey {
@@ -139,7 +139,7 @@ extension TransferPlanner {
             if let index = found.firstIndex(where: { $0.links.identity == resolved.identity }) {
                 found[index].owners.insert(number)
             } else {
-                resolved.lost = lost(kindOf: resolved.otherEntity, notBecoming: target)
+                resolved.lost.formUnion(lost(kindOf: resolved.otherEntity, notBecoming: target))
                 found.append((resolved, [number]))
             }
         }

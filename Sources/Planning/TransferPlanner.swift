@@ -156,7 +156,7 @@ package struct TransferPlanner {
             let links = context.mapping.relationship(name)?.links
         else { return nil }
         var resolved = try source.resolve(links)
-        resolved.lost = lost(kindOf: resolved.otherEntity, notBecoming: relationship.destination)
+        resolved.lost.formUnion(lost(kindOf: resolved.otherEntity, notBecoming: relationship.destination))
         let inverse = destination.model.inverse(of: relationship)?.relationship
         resolved.keepsFirstOnly =
             !resolved.isOtherToOne && inverse.map { !$0.isToMany && !$0.isTransient } ?? false
@@ -175,10 +175,13 @@ package struct TransferPlanner {
         // The owner itself may be new, a parent made for entities that have had the relationship before.
         for entity in mapping.entityMappings {
             guard let to = entity.destination, destination.model.isKind(to, of: owner),
-                var links = entity.relationship(name)?.links
+                var links = entity.relationship(name)?.links, !links.ended.contains(context.origin)
             else { continue }
             links.isInverted.toggle()
+            links.ended = []
             let resolved = try source.resolve(links)
+            // The relationship may have led to other entities, and then the row has no column for it.
+            guard source.model.isKind(context.origin, of: resolved.thisEntity) else { continue }
             guard result == nil || result?.identity == resolved.identity else {
                 throw .severalOrigins(entity: owner, relationship: name)
             }

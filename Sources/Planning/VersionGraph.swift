@@ -66,8 +66,9 @@ package enum PathError: Error, Hashable, Sendable, CustomStringConvertible {
             "no version \"\(name)\" among the models; there are: \(known.joined(separator: ", "))"
         case .backwards(let from, let to):
             """
-            "\(to)" comes before the store's version "\(from)": a store can't be migrated backwards; restore the backup \
-            of the older store instead
+            "\(to)" stands before the store's version "\(from)" in the order of the models, and no store is migrated \
+            backwards; if the order is wrong, give the right one in versions.json beside the models, or say what follows \
+            with --next "\(from)=…"
             """
         case .cycle(let path):
             """
@@ -77,7 +78,7 @@ package enum PathError: Error, Hashable, Sendable, CustomStringConvertible {
         case .unreachable(let from, let to, let stopsAt):
             """
             no path from "\(from)" to "\(to)": the line ends at "\(stopsAt)"; say what follows it with \
-            --next "\(stopsAt)=…"
+            --next "\(stopsAt)=…", or give the order in versions.json beside the models
             """
         }
     }

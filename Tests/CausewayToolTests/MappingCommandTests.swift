@@ -21,6 +21,8 @@ struct MappingCommandTests {
         let file = Self.snapshots.appendingPathComponent("mappings-\(history).txt")
         if ProcessInfo.processInfo.environment["SNAP_UPDATE"] == "1" { try Data(run.output.utf8).write(to: file) }
         #expect(run.output == String(decoding: try Data(contentsOf: file), as: UTF8.self))
+        // What is left to defaults is written out.
+        #expect(!run.output.contains("default)"))
     }
 
     @Test("models --mappings as JSON says what a mapping model fits, or why it fits nothing")

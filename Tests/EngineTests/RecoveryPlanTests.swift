@@ -78,6 +78,7 @@ struct RecoveryPlanTests {
         Change(name: "a name of a join table", says: "--join-table: was “”, is “Z_1AUTHORS”") {
             $0.joinTables = ["z_1authors"]
         },
+        Change(name: "links that may end", says: "--end-links: was “no”, is “yes”") { $0.endsLinks = true },
         Change(name: "a key map", says: "--key-map") { $0.keyMap = $0.store + ".keys" },
         Change(name: "an edited model", says: "the passes of V1") { request in
             let path = request.models + "/V2.xcdatamodel/contents"

@@ -126,7 +126,7 @@ struct RelationshipRuleTests {
         #expect(found.allSatisfy { $0.reason == .ambiguousRenaming(source: "books", claimants: ["a", "b"]) })
     }
 
-    @Test("a destination may widen to the parent, and not narrow to a child or turn to another entity")
+    @Test("a destination may widen to the parent; where it narrows or turns elsewhere, links to what doesn't fit end")
     func destination() throws {
         func version(_ destination: String, was: String? = nil) -> String {
             model(
@@ -134,14 +134,36 @@ struct RelationshipRuleTests {
                 entity("Thing", toOne("link", destination, was: was)))
         }
         #expect(try inferred(version("Left"), version("Base")).links("link", of: "Thing") == own("Thing", "link"))
+        #expect(try inferred(version("Left"), version("Base")).mapping(to: "Thing")?.endings == [])
+        let narrowed = try inferred(version("Base"), version("Left"), step: 4)
         #expect(
-            try refusals(version("Base"), version("Left")) == [
-                .init(
-                    .destinationEntityChanged(from: "Base", to: "Left", unfitting: ["Base", "Right"]), entity: "Thing",
-                    property: "link")
+            narrowed.links("link", of: "Thing")
+                == LinkSource(
+                    entity: "Thing", relationship: "link", isInverted: false, changesForm: false,
+                    ended: ["Base", "Right"]))
+        #expect(
+            narrowed.mapping(to: "Thing")?.endings == [
+                LinkEnding(
+                    step: 4, entity: "Thing", relationship: "link", leadsTo: "Left", isMandatory: false,
+                    links: own("Thing", "link"), targets: ["Base", "Right"])
             ])
-        #expect(try refusals(version("Left"), version("Right")).count == 1)
-        #expect(try refusals(version("Left"), version("Other")).count == 1)
+        for target in ["Right", "Other"] {
+            let turned = try inferred(version("Left"), version(target))
+            #expect(turned.links("link", of: "Thing") == nil)
+            #expect(turned.mapping(to: "Thing")?.endings.map(\.targets) == [["Left"]])
+        }
+    }
+
+    @Test("an abstract entity has no rows to which links could lead")
+    func abstractTarget() throws {
+        func version(_ destination: String) -> String {
+            model(
+                entity("Base", extra: "isAbstract=\"YES\""), entity("Left", parent: "Base"),
+                entity("Thing", toOne("link", destination)))
+        }
+        let mapping = try inferred(version("Base"), version("Left"))
+        #expect(mapping.mapping(to: "Thing")?.endings == [])
+        #expect(mapping.links("link", of: "Thing") == own("Thing", "link"))
     }
 
     @Test("an attribute that becomes a relationship of the same name is refused, and the reverse")
@@ -153,6 +175,19 @@ struct RelationshipRuleTests {
         #expect(
             try refusals(Self.oneToMany, attributes).map(\.reason)
                 == [.relationshipBecameAttribute, .relationshipBecameAttribute])
+    }
+
+    @Test("a refusal names both ends where they have different names")
+    func bothEnds() throws {
+        func places(_ from: String, _ to: String) throws -> [String] {
+            try refusals(from, to).map { $0.description.split(separator: ":", maxSplits: 1).map(String.init)[0] }
+        }
+        let old = model(entity("Note", attribute("pending", "Binary"), attribute("kept", "Binary")))
+        let note = model(entity("Note", attribute("state", "Date", was: "pending"), attribute("kept", "Date")))
+        #expect(try places(old, note) == ["Note.kept", "Note.state (from pending)"])
+        let memory = model(
+            entity("Memory", was: "Note", attribute("state", "Date", was: "pending"), attribute("kept", "Date")))
+        #expect(try places(old, memory) == ["Memory.kept (from Note.kept)", "Memory.state (from Note.pending)"])
     }
 
     @Test("a relationship to a renamed entity is the same relationship")

@@ -23,6 +23,29 @@ struct VersionOrderTests {
         #expect(names.shuffled().sorted(by: VersionOrder.precedes) == names)
     }
 
+    @Test(
+        "words before the number needn't be the same",
+        arguments: [
+            (["Model", "Model 2", "AppModel 3", "AppModel 4"], nil),
+            (["Zebra", "Zebra 2", "App 3", "App 10"], "App 10"),
+            (["App", "AppV2", "App 3", "app-model_4", "V10"], "App"),
+            (["Initial", "V1", "V2"], "V2"), (["V1", "V2", "Latest"], "Latest"),
+            (["Old 1", "Old 2", "New 1", "New 2"], "New 1"), (["New 1", "New 2", "Old 1.0", "Old 2"], "Old 2"),
+            (["Zoo", "App", "App 2"], "App 2"), (["Alpha", "Gamma", "Beta"], "Beta"),
+            (["2018", "2019.1", "Model 2020"], nil),
+            (["OE 1.0 Beta", "OE 1.0", "OEDatabase 1.1"], nil), (["Other", "Model", "Model 2", "App 3"], "App 3"),
+        ] as [([String], String?)])
+    func mixed(names: [String], current: String?) {
+        #expect(VersionOrder.sorted(names.reversed(), current: current) == names)
+        #expect(VersionOrder.sorted(names.shuffled(), current: current) == names)
+    }
+
+    @Test("names with the same words are ordered alike, whatever else is there")
+    func sameWords() {
+        let names = ["App", "App 2", "App 2 fix", "App 10"]
+        for current in names { #expect(VersionOrder.sorted(names.reversed(), current: current) == names) }
+    }
+
     @Test("equal names in other spellings have one order")
     func total() {
         let names = ["A 2", "A2", "a-2", "A 02", "A"]

@@ -1,23 +1,28 @@
 import CausewayMapping
 import CausewayModel
 import CausewayPlanning
-import CausewayStoreFormat
 import Testing
 
 /// The sentences of a plan that say what is left behind.
 @Suite("What a step loses")
 struct LossReportTests {
     private func losses(_ from: String, _ to: String) throws -> [String] {
-        let source = try ModelReader.model(source: Array(from.utf8))
-        let destination = try ModelReader.model(source: Array(to.utf8))
-        let mapping = try MappingInference.infer(from: source, to: destination)
-        return try StepPlanner(
-            versions: ["V1", "V2"], firstStep: 0, mapping: mapping,
-            steps: [InferredStep(mapping: mapping, source: source, destination: destination)],
-            destination: destination, frameworkVersion: 1509,
-            source: try StoreLayout(model: source, frameworkVersion: 1509, hints: LayoutHints()), schema: nil,
-            appObjects: [], hasHistory: false, fillsTables: true, template: nil
-        ).plan().losses
+        try losses(through: [from, to])
+    }
+
+    /// Of the last step of a history.
+    private func losses(through versions: [String]) throws -> [String] {
+        let models = try versions.map { try ModelReader.model(source: Array($0.utf8)) }
+        var before: MappingModel?
+        var sentences: [String] = []
+        for (source, destination) in zip(models, models.dropFirst()) {
+            let mapping = try MappingInference.infer(from: source, to: destination)
+            sentences =
+                LossReport("V", mapping: mapping, source: source, destination: destination, before: before).sentences
+            before = before?.followed(by: mapping) ?? mapping
+        }
+        #expect(sentences.allSatisfy { $0.hasPrefix("V: ") })
+        return sentences.map { String($0.dropFirst(3)) }
     }
 
     private func library(_ books: String, _ author: String) -> String {
@@ -59,5 +64,42 @@ struct LossReportTests {
         #expect(plain == ["Book.authors: is no longer ordered; the order is dropped"])
         let alone = try losses(library(books, many), library(toMany("books", "Book"), ""))
         #expect(alone == ["Author.books: loses its inverse; where an object has several owners, the first keeps it"])
+    }
+
+    @Test("an attribute is named once: where it is declared if all rows lose it, else by the entities that do")
+    func hierarchy() throws {
+        func version(_ base: String, _ left: String, _ right: String) -> String {
+            model(entity("Base", base), entity("Left", parent: "Base", left), entity("Right", parent: "Base", right))
+        }
+        #expect(
+            try losses(version(attribute("a"), attribute("b"), ""), version("", "", "")) == [
+                "Base: dropped attributes: a", "Left: dropped attributes: b",
+            ])
+        #expect(
+            try losses(version(attribute("a"), "", ""), version("", attribute("a"), "")) == [
+                "Base: dropped attributes: a", "Right: dropped attributes: a",
+            ])
+    }
+
+    @Test("both sides of a relationship are named in one sentence")
+    func bothSides() throws {
+        let from = library(toMany("books", "Book", inverse: "author"), toOne("author", "Author", inverse: "books"))
+        #expect(try losses(from, library("", "")) == ["Author.books and Book.author: the links are dropped"])
+    }
+
+    @Test("what a step in between has added is nobody's loss; what it has renamed is")
+    func onTheWay() throws {
+        func version(_ properties: String..., extra: String = "") -> String {
+            model(entity("Thing", properties.joined()), entity("Other"), extra)
+        }
+        let bare = version()
+        #expect(
+            try losses(through: [
+                bare, version(attribute("a", default: "x"), toOne("other", "Other"), extra: entity("New")), bare,
+            ]) == [])
+        #expect(
+            try losses(through: [version(attribute("a")), version(attribute("b", was: "a")), bare]) == [
+                "Thing: dropped attributes: b"
+            ])
     }
 }

@@ -47,6 +47,7 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
                 name: "--join-table",
                 value: Set(request.joinTables.map { $0.uppercased() }).sorted().joined(separator: ", ")),
             Part(name: "--bad-rows", value: request.badRows.rawValue),
+            Part(name: "--end-links", value: request.endsLinks ? "yes" : "no"),
             Part(name: "--rejects", value: request.rejects ?? ""),
             Part(name: "--key-map", value: request.keyMap ?? ""),
             Part(name: "--output", value: request.output ?? ""),

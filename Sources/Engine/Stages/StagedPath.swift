@@ -72,7 +72,7 @@ package struct StagedPath: Sendable {
                 A store file cannot be migrated backwards with staged migration: \(store) has the version \
                 “\(line[start].version.name)”, which the stages put after “\(target)”
                 """,
-                remedy: "restore the backup of the older store, or choose a later target")
+                remedy: "choose a later target, or put the stages into the right order")
         }
         return (start..<goal).map { index in
             var hop = Hop(from: line[index].version.name, to: line[index + 1].version.name)

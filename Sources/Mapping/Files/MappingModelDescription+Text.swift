@@ -3,13 +3,17 @@ import CausewayExpressions
 extension MappingModelDescription {
     /// The mapping model for people, line by line: entity mappings in their order with kind, rows and policy, under
     /// each its property mappings as `name ← expression`.
-    package func lines() -> [String] {
+    ///
+    /// `resolved` is the same with what two versions make of it; nil where it fits none.
+    package func lines(_ resolved: ResolvedMapping? = nil) -> [String] {
         var lines = ["\(name): \(entityMappings.count) entity mapping\(entityMappings.count == 1 ? "" : "s")"]
         for (side, model) in [("source", sourceModel), ("destination", destinationModel)] {
             if let path = model?.path { lines.append("  \(side) model: \(path)") }
         }
         lines += notices.map { "  note: \($0)" }
-        for mapping in entityMappings { lines += mapping.lines().map { "  \($0)" } }
+        for mapping in resolved?.entityMappings.map(\.mapping) ?? entityMappings {
+            lines += mapping.lines().map { "  \($0)" }
+        }
         return lines
     }
 }
@@ -46,20 +50,36 @@ extension EntityMappingDescription {
 
 extension PropertyMappingDescription {
     fileprivate func lines() -> [String] {
-        let value: String =
-            if let expression {
-                expression.formatString
-            } else {
-                switch origin {
-                case nil: "(nothing)"
-                case .automatic: "(default)"
-                case .property(let name): "$source.\(name)"
-                case .keyPath(let path, mapping: let carrier):
-                    (path ?? "$source.\(name)") + (carrier.map { " through \($0)" } ?? "")
-                case .text(let text): text
-                }
-            }
-        return ["\(name) ← \(value)"] + userInfo.lines.map { "  \($0)" }
+        ["\(name) ← \(value)"] + userInfo.lines.map { "  \($0)" }
+    }
+
+    /// What becomes of the property: `$source.title`, `related through PostToPost: $source.posts`, `not set`.
+    package var value: String {
+        if let expression { return expression.relation ?? expression.formatString }
+        switch origin {
+        case nil: return "not set"
+        case .automatic: return "$source.\(name) where the source has it, else not set"
+        case .property(let name): return "$source.\(name)"
+        case .keyPath(let path, mapping: let carrier):
+            let objects = path ?? "$source.\(name)"
+            return carrier.map { "related through \($0): \(objects)" } ?? objects
+        case .text(let text): return text
+        }
+    }
+}
+
+extension Expression {
+    /// Objects that entity mappings made of others, in words; nil for any other expression.
+    fileprivate var relation: String? {
+        guard case .function(.variable("manager")?, let selector, let arguments) = self, arguments.count == 2,
+            let name = arguments[0].text
+        else { return nil }
+        switch selector {
+        case ManagerSelector.instancesForMapping: return "related through \(name): \(arguments[1].formatString)"
+        case ManagerSelector.instancesForRelationship:
+            return "related through any mapping: \(arguments[1].formatString)"
+        default: return nil
+        }
     }
 }
 
