@@ -173,7 +173,7 @@ package struct StepPlanner {
             derivedValues: planner.derivedValues(in: layout), mustBeEmpty: [],
             keyOrigins: [InferredStep(mapping: planner.mapping, source: source.model, destination: destination)]
                 .keyOrigins,
-            losses: named(
+            losses: withVersions(
                 MappingNotice.losses(of: resolved, from: source.model).map(\.message)
                     + UnreadProperties(resolved: resolved, source: source.model).sentences
                     + objectPlanner.historyLosses(hasHistory)),
@@ -191,7 +191,7 @@ package struct StepPlanner {
     }
 
     /// Losses of the run as a whole, each with its versions.
-    private func named(_ losses: [String]) -> [String] {
+    private func withVersions(_ losses: [String]) -> [String] {
         losses.map { "\(versions.joined(separator: " → ")): \($0)" }
     }
 
