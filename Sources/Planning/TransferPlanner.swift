@@ -190,7 +190,7 @@ package struct TransferPlanner {
         }
         guard var result else { return nil }
         // Owners that were without the relationship for a version have no links, though the last version gives it back.
-        result.lost = numbers(kindOf: result.otherEntity).subtracting(owners)
+        result.lost.formUnion(numbers(kindOf: result.otherEntity).subtracting(owners))
         return result
     }
 }
