@@ -35,7 +35,7 @@ struct HotJournalTests {
         let after = try snapshot(scenario.folder)
         #expect(before.allSatisfy { after[$0.key] == $0.value })
         #expect(try scenario.bytes(scenario.workDirectory + "/" + Self.copy) == scenario.bytes(scenario.journal))
-        try scenario.rerun()
+        _ = try scenario.rerun()
         #expect(try scenario.names() == ["Model.xcdatamodeld", "Store.sqlite", try backupName(scenario)])
     }
 
@@ -57,7 +57,7 @@ struct HotJournalTests {
         let before = try snapshot(scenario.folder)
         #expect(try failure { _ = try Migration(scenario.request(to: "V9")).run() }.state == .untouched)
         #expect(try snapshot(scenario.folder) == before)
-        try scenario.rerun()
+        _ = try scenario.rerun()
         #expect(try scenario.names() == ["Model.xcdatamodeld", "Store.sqlite", try backupName(scenario)])
     }
 
