@@ -143,7 +143,9 @@ package struct PreparedMigration: Sendable {
                 case .inferred: step = try planner.plan()
                 case .explicit(let models): step = try planner.plan(models, code: code)
                 }
-            } catch let error as StoreFormatError where error.code == .unsupportedSchema {
+            } catch let error as StoreFormatError
+                where error.code == .unsupportedSchema || error.cause?.isOfSystem ?? false
+            {
                 throw EngineError(error, path: store.location.path)
             } catch {
                 throw EngineError(

@@ -105,3 +105,13 @@ extension SQLiteError {
         return "\(reason); \(remedy)"
     }
 }
+
+extension SQLiteError {
+    /// Whether the failure is the system's, not the file's: the same call may succeed another time.
+    package var isOfSystem: Bool {
+        switch code {
+        case .ioError, .full, .outOfMemory, .cannotOpen, .busy, .locked, .interrupted, .permission: true
+        default: false
+        }
+    }
+}

@@ -89,7 +89,8 @@ struct AttributeRuleTests {
         #expect(bare.value("b") == .carried(from: "a", nilReplacement: nil))
         #expect(
             bare.mapping(to: "Thing")?.obligations == [
-                Obligation(step: 2, entity: "Thing", property: "b", .tightenedAttribute, demand: .noNulls(attribute: "a"))
+                Obligation(
+                    step: 2, entity: "Thing", property: "b", .tightenedAttribute, demand: .noNulls(attribute: "a"))
             ])
     }
 

@@ -93,7 +93,10 @@ struct CompositionTests {
         #expect(
             try obligations(
                 thing(attribute("a")), thing(attribute("b", was: "a")), thing(attribute("b", optional: false)))
-                == [Obligation(step: 1, entity: "Thing", property: "b", .tightenedAttribute, demand: .noNulls(attribute: "a"))])
+                == [
+                    Obligation(
+                        step: 1, entity: "Thing", property: "b", .tightenedAttribute, demand: .noNulls(attribute: "a"))
+                ])
         #expect(
             try obligations(thing(), thing(attribute("m")), thing(must))
                 == [Obligation(step: 1, entity: "Thing", property: "m", .tightenedAttribute, demand: .noRows)])
@@ -104,7 +107,10 @@ struct CompositionTests {
                 == [Obligation(step: 0, entity: "Thing", property: "m", .newAttribute, demand: .noRows)])
         #expect(
             try obligations(thing(attribute("m")), thing(must), model(entity("Other")))
-                == [Obligation(step: 0, entity: "Thing", property: "m", .tightenedAttribute, demand: .noNulls(attribute: "m"))])
+                == [
+                    Obligation(
+                        step: 0, entity: "Thing", property: "m", .tightenedAttribute, demand: .noNulls(attribute: "m"))
+                ])
     }
 
     @Test("composing acts like doing both, on random histories", arguments: 0..<40)

@@ -138,6 +138,7 @@ struct UnfinishedWork {
     ///   - fingerprint: of what is asked for now.
     ///   - steps: the versions of each step of what is asked for.
     ///   - verification: how thoroughly the store must have been verified.
+    /// - Throws: `.foreignCheckpoint` with what differs.
     func requirePlan(
         _ fingerprint: PlanFingerprint, steps: [[String]], verification: VerificationLevel
     ) throws(EngineError) {

@@ -137,8 +137,12 @@ package struct AppObjectCarrier: ~Copyable {
                     .unsupportedSchema,
                     "the schema's entry for the \(object.kind.rawValue) holds something else than the one statement that "
                         + "makes it, which SQLite never writes: the file was made by hand", place: object.name)
-            case .outOfMemory: isHostile = true
-            default: break
+            // Only such a text is compiled under a bound on memory; where another fails, the machine has no more.
+            case .outOfMemory where object.sql?.lowercased().hasPart("with") ?? false: isHostile = true
+            default:
+                guard !error.isOfSystem else {
+                    throw StoreFormatError(error, doing: "looking at the app's objects", place: object.name)
+                }
             }
             return error
         }
