@@ -63,7 +63,8 @@ extension MappingInference {
         if let derivation = attribute.derivation, derivation != old.derivation {
             return [AttributeMapping(destination: to, value: .derived)]
         }
-        let tightened = old.isOptional && !attribute.isOptional
+        // A nil composite is stored as NULL in all its elements.
+        let tightened = paths.to.isEmpty && old.isOptional && !attribute.isOptional
         if tightened, attribute.defaultValue == nil {
             obligations.append(
                 Obligation(

@@ -6,6 +6,7 @@ package import CausewayModel
 package struct LossReport {
     /// Each names the step.
     package private(set) var sentences: [String] = []
+    private var told: Set<String> = []
 
     /// For people: `V1 → V2`.
     private let step: String
@@ -37,7 +38,9 @@ package struct LossReport {
     }
 
     private mutating func add(_ sentence: String) {
-        sentences.append("\(step): \(sentence)")
+        let whole = "\(step): \(sentence)"
+        // Both sides of a relationship may say the same.
+        if told.insert(whole).inserted { sentences.append(whole) }
     }
 
     // MARK: - What is the store's own

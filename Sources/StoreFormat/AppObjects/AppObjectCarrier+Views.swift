@@ -86,9 +86,27 @@ extension AppObjectCarrier {
     private func quoted(_ name: String) -> String { (try? SQLIdentifier(name).quoted) ?? "" }
 
     /// Compiles the object among the source's tables. A view leaves a stand-in, a trigger nothing.
+    ///
+    /// To SQLite a word in double quotes that names no column is a text. Where the object needs none of these, they are
+    /// off in the new schema too: the name of a column that has another name there would become a text.
     private mutating func compileInSource(
         _ object: StoreSchema.Object, _ statements: [String], keepsAsView: Bool
     ) throws(SQLiteError) -> StatementUse {
+        do throws(SQLiteError) {
+            quotesTexts = false
+            return try compiledInSource(object, statements, keepsAsView: keepsAsView)
+        } catch {
+            guard error.code == .error else { throw error }
+            quotesTexts = true
+            return try compiledInSource(object, statements, keepsAsView: keepsAsView)
+        }
+    }
+
+    private mutating func compiledInSource(
+        _ object: StoreSchema.Object, _ statements: [String], keepsAsView: Bool
+    ) throws(SQLiteError) -> StatementUse {
+        try source.setDoubleQuotedTexts(quotesTexts)
+        defer { try? source.setDoubleQuotedTexts(true) }
         _ = try source.define(object)
         var use = StatementUse()
         var columns: [String] = []
@@ -125,7 +143,7 @@ extension AppObjectCarrier {
         case .text(let text):
             made = object.renamed(to: text, on: object.kind == .view ? object.name : renames.newName(of: object.table))
         }
-        try destination.scratch.setDoubleQuotedTexts(true)
+        try destination.scratch.setDoubleQuotedTexts(quotesTexts)
         defer { try? destination.scratch.setDoubleQuotedTexts(false) }
         _ = try destination.scratch.define(made)
         var use = StatementUse()

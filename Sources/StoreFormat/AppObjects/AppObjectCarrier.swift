@@ -37,6 +37,8 @@ package struct AppObjectCarrier: ~Copyable {
     var boundless: [String: String] = [:]
     /// Once a text has asked for too much memory, the others that could aren't compiled.
     var isHostile = false
+    /// The object in hand has texts in double quotes.
+    var quotesTexts = true
 
     /// - Parameters:
     ///   - schema: the source's.
