@@ -135,6 +135,7 @@ struct ConditionsTests {
         let connection = try Connection(path: store, mode: .readWrite, hardening: .own)
         try connection.execute(
             "UPDATE ZAUTHOR SET Z_ENT = 2 WHERE Z_PK = 1; UPDATE ZAUTHOR SET Z_ENT = NULL WHERE Z_PK = 2")
+        try connection.close()
         let after = try inspection()
         #expect(after.unknownRows == 2)
         #expect(after.entities.map(\.rows)[1...] == before.entities.map(\.rows)[1...])

@@ -65,7 +65,7 @@ struct AppObjectTests {
                 """,
                 """
                 CREATE TRIGGER i AFTER UPDATE OF ZLABEL, ZTEXT ON "ZITEM" WHEN NEW.ZLABEL IS NOT OLD.ZTEXT BEGIN \
-                UPDATE "ZITEM" SET ZTEXT = NEW.ZLABEL, ZSAME = "a text" WHERE Z_PK = NEW.Z_PK; \
+                UPDATE "ZITEM" SET ZTEXT = NEW.ZLABEL, ZSAME = 'a text' WHERE Z_PK = NEW.Z_PK; \
                 SELECT NSCoreDataTrigger('ZTHING', Z_ENT, ZLABEL) FROM "ZITEM"; END
                 """
             ),
@@ -111,7 +111,7 @@ struct AppObjectTests {
             ("CREATE VIEW i AS SELECT ZNEVER FROM ZTHING", "no such column: ZNEVER"),
             (
                 "CREATE VIRTUAL TABLE f USING fts5(a); CREATE TRIGGER i AFTER INSERT ON ZTHING "
-                    + "BEGIN INSERT INTO f VALUES (NEW.ZTEXT); END", "the virtual table f"
+                    + "BEGIN INSERT INTO f VALUES (NEW.ZTEXT); END", "the table f"
             ),
             (
                 "CREATE VIEW v AS SELECT ZGONE FROM ZTHING; CREATE VIEW i AS SELECT * FROM v",
@@ -218,9 +218,9 @@ struct AppObjectTests {
         let losses = try scenario.migrate().prepared.steps[0].losses
         #expect(
             losses == [
-                "table zfoo of the app's own (2 rows) is not carried: the new version has a table or index of that name",
-                "index Z_Thing_byText of the app's own is not carried: the new version has a table or index of that name",
-                "view v of the app's own is not carried: it names the table zfoo, which isn't carried",
+                "V1 → V2: table zfoo of the app's own (2 rows) is not carried: the new version has a table or index of that name",
+                "V1 → V2: index Z_Thing_byText of the app's own is not carried: the new version has a table or index of that name",
+                "V1 → V2: view v of the app's own is not carried: it names the table zfoo, which isn't carried",
             ])
     }
 }

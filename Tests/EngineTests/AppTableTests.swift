@@ -119,7 +119,7 @@ struct AppTableTests {
     func lost(_ sql: String, sentence: String) throws {
         let scenario = try Scenario(Self.versions[0], Self.versions[1], rows: sql)
         let losses = try scenario.migrate().prepared.steps[0].losses
-        #expect(losses == [sentence])
+        #expect(losses == ["V1 → V2: " + sentence])
         #expect(try scenario.rows("SELECT count(*) FROM sqlite_schema WHERE name = 't'") == ["0"])
         let keeps = sql.contains("t_archive")
         #expect(try scenario.rows("SELECT name FROM sqlite_schema WHERE name = 't_archive'").count == (keeps ? 1 : 0))

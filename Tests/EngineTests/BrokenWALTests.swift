@@ -41,7 +41,8 @@ struct BrokenWALTests {
         #expect(warnings.count == 1, "\(outcome.warnings)")
         #expect(warnings.allSatisfy { $0.contains("can be read: 3;") && $0.contains("fails: 3;") })
         #expect(try Self.keys(scenario.store) == ["1", "2", "3", "4", "5"])
-        #expect(try scenario.names().count == 4, "store, models, backup and the copy")
+        let names = try scenario.names().filter { !$0.hasSuffix("-shm") && !$0.hasSuffix("-wal") }
+        #expect(names.count == 4, "\(names)")
     }
 
     @Test("in place: what SQLite reads is migrated, and the -wal is kept beside the backup")
@@ -160,7 +161,7 @@ struct BrokenWALTests {
         }
         let outcome = try scenario.rerun().outcome
         #expect(outcome.walBreak == nil)
-        #expect(outcome.warnings.isEmpty, "\(outcome.warnings)")
+        #expect(outcome.warnings.filter { !$0.hasPrefix("The bundle doesn't say") }.isEmpty, "\(outcome.warnings)")
         #expect(try scenario.names().count == 3)
     }
 

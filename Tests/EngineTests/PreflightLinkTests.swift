@@ -80,7 +80,8 @@ struct PreflightLinkTests {
         var request = scenario.request(to: "V3")
         request.verification = .full
         #expect(try Migration(request).plan().notices == [])
-        #expect(try Migration(request).run().warnings == [])
+        let warnings = try Migration(request).run().warnings
+        #expect(warnings.allSatisfy { $0.hasPrefix("The bundle doesn't say") }, "\(warnings)")
     }
 
     @Test("keys that lie far apart, or below 0, are told apart")
