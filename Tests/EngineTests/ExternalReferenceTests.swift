@@ -126,7 +126,7 @@ struct ExternalReferenceTests {
         let scenario = try scenario(form, isGood: true)
         let outcome = try Migration(request(scenario, output: output, fuses: true)).run()
         #expect(
-                outcome.warnings.filter { !$0.hasPrefix("The bundle doesn't say") }.isEmpty, "\(outcome.warnings)")
+            outcome.warnings.filter { !$0.hasPrefix("The bundle doesn't say") }.isEmpty, "\(outcome.warnings)")
         #expect(outcome.rows == 10)
     }
 
