@@ -175,7 +175,7 @@ struct PreflightChainTests {
         #expect(try filled.rows("SELECT ZHEAD FROM ZNOTE") == ["'x'", "'x'", "'x'"])
         let (_, empty) = try Self.mapped(TransformEntity("Note") { Leave("head") })
         let error = try failure { _ = try Migration(empty).plan() }
-        #expect(error.details[0].contains("there is no value for 3 rows of Note (p1, p2, p3)"), "\(error)")
+        #expect("\(error)".contains("3 rows of Note (p1, p2, p3)"), "\(error)")
     }
 
     @Test("where a filter or an expression decides, the plan says so, and the step asks again when it begins")

@@ -109,7 +109,7 @@ struct QuarantineTests {
         #expect(try snapshot(office.scenario.folder) == before)
     }
 
-    @Test("without quarantine a bad row that only its pass sees is named by table and key")
+    @Test("without quarantine a value that can't be inlined is named by its row before the first byte")
     func failingInPass() throws {
         let office = try BadOffice()
         try Scenario.execute(
@@ -120,7 +120,7 @@ struct QuarantineTests {
         request.rejects = nil
         let error = try failure { _ = try Migration(request).run() }
         #expect(error.kind == .sourceData)
-        #expect(error.message == "table ZPERSON, row 19: ZPHOTO: a binary attribute holds a number")
+        #expect(error.details.contains { $0.contains("photo") && $0.contains("p19") }, "\(error)")
     }
 
     @Test("quarantine needs a file")
