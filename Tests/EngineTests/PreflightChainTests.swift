@@ -173,7 +173,8 @@ struct PreflightChainTests {
         #expect(try Migration(request).plan().notices.isEmpty)
         _ = try Migration(request).run()
         #expect(try filled.rows("SELECT ZHEAD FROM ZNOTE") == ["'x'", "'x'", "'x'"])
-        let (_, empty) = try Self.mapped(TransformEntity("Note") { Leave("head") })
+        let (unfilled, empty) = try Self.mapped(TransformEntity("Note") { Leave("head") })
+        defer { withExtendedLifetime(unfilled) {} }
         let error = try failure { _ = try Migration(empty).plan() }
         #expect("\(error)".contains("3 rows of Note (p1, p2, p3)"), "\(error)")
     }
@@ -201,7 +202,9 @@ struct PreflightChainTests {
         #expect(error.kind == .sourceData)
         #expect(error.details.contains { $0.contains("V3: Note.head") && $0.contains("(p2)") }, "\(error)")
         #expect(try Database.dump(bad.store) == store)
-        let (_, computing) = try Self.mapped(TransformEntity("Note") { Compute("head", "uppercase($source.title)") })
+        let (computed, computing) = try Self.mapped(
+            TransformEntity("Note") { Compute("head", "uppercase($source.title)") })
+        defer { withExtendedLifetime(computed) {} }
         #expect(try Migration(computing).plan().notices.contains { $0.contains("decided by an expression") })
     }
 
