@@ -51,7 +51,8 @@ package struct BackupPurge {
             }
             try Files.syncDirectory(location.directory)
         } catch {
-            _ = StoreBackups.unlock(directory)
+            // The failure that counts is the one that is thrown.
+            try? directory.remove()
             var failure = EngineError(
                 .inputOutput, "\(location.directory): \(error.message)",
                 details: outcome.removed.map { "removed already: \($0)" })
@@ -61,7 +62,7 @@ package struct BackupPurge {
             }
             throw failure
         }
-        outcome.warnings = StoreBackups.unlock(directory)
+        outcome.warnings = backups.unlock(directory)
         return outcome
     }
 }

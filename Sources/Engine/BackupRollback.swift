@@ -38,23 +38,39 @@ package struct BackupRollback {
         let backups = StoreBackups(location: location)
         let chosen = try backups.chosen(backup)
         let original = try StoreLocation(existing: chosen)
+        for path in [location.path, original.path] { try refuseReadOnly(path) }
         let directory = try backups.lock(needsLinks: true)
         var before: StoreTrace?
+        var kept: [String] = []
         var outcome: Outcome
         do throws(EngineError) {
             before = try StoreTrace(location)
             try refuseOtherNames(of: location, chosen, original)
             let copies = try backups.walCopies(of: chosen)
-            outcome = try replace(location, with: original)
+            let rolledBack = try rollBackHotJournals([location, original], directory.path, &kept)
+            outcome = try replace(location, with: original, &kept)
             outcome.walCopies = copies
+            outcome.warnings = rolledBack + outcome.warnings
         } catch {
             var error = error
             if error.state == .untouched { error.state = before?.state() ?? .untouched }
-            _ = StoreBackups.unlock(directory)
+            error.details += kept.map { "what SQLite was to play into a file is kept as \($0)" }
+            // The failure that counts is the one that is thrown.
+            try? directory.remove()
             throw error
         }
-        outcome.warnings += StoreBackups.unlock(directory)
+        // What can't be removed stays in the folder, of which `unlock` tells.
+        try? SidecarCopies(work: directory.path).removeSettled()
+        outcome.warnings += backups.unlock(directory)
         return outcome
+    }
+
+    /// Found before anything is touched: the exchange locks both files for writing.
+    private func refuseReadOnly(_ path: String) throws(EngineError) {
+        guard !Files.mayWrite(to: path) else { return }
+        throw EngineError(
+            .cannotCreate, "\(path): the file is read-only for you",
+            remedy: "change its permissions (chmod u+w), then run again")
     }
 
     /// A backup that is only another name of something, where a rename would do nothing, or move a link.
@@ -75,11 +91,31 @@ package struct BackupRollback {
             remedy: "remove that name if it isn't needed")
     }
 
-    private func replace(_ location: StoreLocation, with backup: StoreLocation) throws(EngineError) -> Outcome {
+    /// Has SQLite play hot journals back, of which copies are durable in the work directory by then.
+    ///
+    /// - Returns: warnings that say so.
+    private func rollBackHotJournals(
+        _ places: [StoreLocation], _ work: String, _ kept: inout [String]
+    ) throws(EngineError) -> [String] {
+        var warnings: [String] = []
+        for place in places {
+            guard try StoreFile.hasHotJournal(place) else { continue }
+            kept.append(try SidecarCopies(work: work).keep(.journal, of: place))
+            try StoreFile.rollBackHotJournal(place)
+            warnings.append("\(place.path): an unfinished transaction of another program was rolled back")
+        }
+        return warnings
+    }
+
+    /// `copies` gets the paths of copies of what SQLite plays into a file.
+    private func replace(
+        _ location: StoreLocation, with backup: StoreLocation, _ copies: inout [String]
+    ) throws(EngineError) -> Outcome {
         // Before any lock: looking at a file by another means would drop it.
         let wasWAL = try requireSound(backup)
         let kept = location.path + ".rolledback-" + String(backup.path.suffix(8))
-        let warnings = try keepBrokenLogs(location, as: kept) + keepBrokenLogs(backup, as: backup.path)
+        var warnings = try keepBrokenLogs(location, as: kept, &copies)
+        warnings += try keepBrokenLogs(backup, as: backup.path, &copies)
         let isWAL = try Self.isWAL(location)
         let users = try exchange(location, backup, areWAL: (isWAL, wasWAL), keepingAs: kept)
         var outcome = Outcome(store: location.path, restored: backup.path, keptAt: kept)
@@ -93,9 +129,12 @@ package struct BackupRollback {
     /// Copies a -wal that can't be read to its end, before it is folded in.
     ///
     /// - Returns: a warning that says so.
-    private func keepBrokenLogs(_ place: StoreLocation, as name: String) throws(EngineError) -> [String] {
+    private func keepBrokenLogs(
+        _ place: StoreLocation, as name: String, _ copies: inout [String]
+    ) throws(EngineError) -> [String] {
         guard let found = try StoreFile(checking: place).walBreak(place) else { return [] }
         let copy = try SidecarCopies.copy(place.wal, to: name)
+        copies.append(copy)
         return ["\(found.sentence(place.wal)); a copy of it is kept as \(copy)"]
     }
 

@@ -42,19 +42,30 @@ struct ExternalFiles {
     /// The files that Core Data may have made.
     private func files() throws(EngineError) -> [(name: String, bytes: Int)] {
         do {
-            guard try Files.exists(from.externalData) else { return [] }
             var result: [(name: String, bytes: Int)] = []
-            for name in try Files.list(from.externalData) where ExternalValues.isFileName(name.utf8) {
+            // What can't be read was told of before the run where a value refers to it, and is told of after it.
+            for name in try names() ?? [] where Files.mayRead(source(name)) {
                 let status = try Files.linkStatus(of: source(name))
-                // A link could lead to any file of the user's; Core Data makes none, and names files by their UUIDs.
-                // What can't be read was told of before the run where a value refers to it, and is told of after it.
-                if status.kind == .regular, Files.mayRead(source(name)) {
-                    result.append((name, Int(clamping: status.size)))
-                }
+                // A link could lead to any file of the user's; Core Data makes none.
+                if status.kind == .regular { result.append((name, Int(clamping: status.size))) }
             }
             return result
         } catch {
             throw failure(error)
+        }
+    }
+
+    /// Names in the folder that are as Core Data names its files; nil where nobody can reach a file in it.
+    private func names() throws(FileError) -> [String]? {
+        do throws(FileError) {
+            guard try Files.exists(from.externalData) else { return [] }
+            return try Files.list(from.externalData).filter { ExternalValues.isFileName($0.utf8) }
+        } catch {
+            // Files whose names are known can be read in a folder that can't be listed: they must be copied.
+            guard [.permissionDenied, .notADirectory].contains(error.code),
+                (try? Files.linkStatus(of: from.externalData + "/.")) == nil
+            else { throw error }
+            return nil
         }
     }
 
@@ -83,6 +94,9 @@ struct ExternalFiles {
     func copy(cancellation: Cancellation = Cancellation()) throws(EngineError) -> [String] {
         try Self.refuseShared(from: from, to: to)
         do {
+            guard try names() != nil else {
+                return ["\(from.externalData): can't be read; none of its files has a copy beside the new store"]
+            }
             guard try Files.exists(from.externalData) else { return [] }
         } catch {
             throw failure(error)
@@ -108,9 +122,9 @@ struct ExternalFiles {
     private func unreadableWarning() throws(EngineError) -> [String] {
         var names: [String] = []
         do {
-            for name in try Files.list(from.externalData)
-            where ExternalValues.isFileName(name.utf8) && !Files.mayRead(source(name)) {
-                if try Files.linkStatus(of: source(name)).kind == .regular { names.append(name) }
+            for name in try self.names() ?? [] where !Files.mayRead(source(name)) {
+                // What can't even be looked at is taken for one.
+                if (try? Files.linkStatus(of: source(name)))?.kind ?? .regular == .regular { names.append(name) }
             }
         } catch {
             throw failure(error)

@@ -35,8 +35,13 @@ extension Migration {
                 failure?.error.state = .settled("it stays in rollback-journal mode while there is unfinished work")
             }
         }
+        let work = directory.path
+        let isKept = failure.map { $0.keepsWork && WorkDirectory.hasRecords(at: work) } ?? false
+        if !isKept, let done = OriginalMode(of: location, work: work).settle(), failure?.error.state == .untouched {
+            failure?.error.state = .settled(done)
+        }
         if case .settled(let what)? = failure?.error.state {
-            let copies = SidecarCopies(work: directory.path).all
+            let copies = SidecarCopies(work: work).all
             if !copies.isEmpty { failure?.error.state = .settled("\(what) (kept: \(copies.joined(separator: ", ")))") }
         }
         return try settled(directory, outcome, failure)
@@ -168,6 +173,8 @@ private struct InPlaceRun {
     private var hasSecondName = false
     /// Another program's unfinished transaction.
     private var hasRolledBack = false
+    /// Copies of a -wal beside the backup of a migration that this one leads on from.
+    private var earlierCopies: [String] = []
 
     init(migration: Migration, location: StoreLocation, history: ModelHistory, notices: [String]?) {
         self.migration = migration
@@ -192,15 +199,20 @@ private struct InPlaceRun {
             let backup = found.intent.map { location.directory + "/" + $0.backup }
             if let outcome = try finished(backup) { return outcome }
             // An earlier migration is complete, and this one leads on from it.
+            if let backup { earlierCopies = try StoreBackups(location: location).walCopies(of: backup) }
+            try SidecarCopies(work: directory.path).removePublished()
             try directory.clear()
             found = try UnfinishedWork(in: directory.path, for: location, isOutput: false)
         }
         try found.requireKnown()
         if request.resume == .never { try found.requireNone() }
-        // Its fold has taken the header's flag away.
-        let wasWAL = found.plan?.sourceIsWAL
+        // The fold has taken the header's flag away.
+        let mode = OriginalMode(of: location, work: directory.path)
+        let wasWAL = if let plan = found.plan { plan.sourceIsWAL } else { try mode.isNoted() }
         if request.resume == .restart || !found.isResumable {
             hasForeignWork = false
+            // Without its plan nothing else would say so.
+            if wasWAL { try mode.note() }
             try found.discard(directory)
             found = try UnfinishedWork(in: directory.path, for: location, isOutput: false)
         }
@@ -210,9 +222,9 @@ private struct InPlaceRun {
             try directory.tryAttributes(of: location, ignoringOwner: request.ignoresOwnership)
             hasRolledBack = try migration.rollBackHotJournal(location, in: directory)
             // Owning the store folds the -wal in and removes it.
-            if try StoreFile(checking: location).walBreak(location) != nil {
-                try SidecarCopies(work: directory.path).keep(.wal, of: location)
-            }
+            let file = try StoreFile(checking: location)
+            if try file.walBreak(location) != nil { try SidecarCopies(work: directory.path).keep(.wal, of: location) }
+            if file.header.isWAL { try mode.note() }
         }
         // Opened first, closed last.
         let descriptor = try StoreDescriptor(location)
@@ -321,7 +333,7 @@ private struct InPlaceRun {
         }
         outcome.backup = result.backup
         outcome.warnings += result.warnings
-        outcome.tellCopies(result.walCopies, of: location, pageSize: Int(store.pageSize))
+        outcome.tellCopies(earlierCopies + result.walCopies, of: location, pageSize: Int(store.pageSize))
         return outcome
     }
 

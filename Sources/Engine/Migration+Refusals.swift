@@ -18,6 +18,20 @@ extension Migration {
         try refuseLongNames(output, longest: "-journal", "its journal")
     }
 
+    /// Why a run would refuse the place of the new store, for a plan, which is of use all the same; nil where it wouldn't.
+    func placeRefusal(_ store: StoreLocation) -> String? {
+        do throws(EngineError) {
+            if let output = request.output {
+                try refuseUnusable(try StoreLocation(new: output))
+            } else {
+                try refuseUnreplaceable(store)
+            }
+            return nil
+        } catch {
+            return [error.message, error.remedy].filter { !$0.isEmpty }.joined(separator: "; ")
+        }
+    }
+
     func refuseExisting(_ output: StoreLocation) throws(EngineError) {
         for path in [output.path, output.wal, output.journal] {
             do {

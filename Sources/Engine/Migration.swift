@@ -72,10 +72,14 @@ package struct Migration {
     /// - Returns: the plan, with what the check has counted.
     /// - Throws: every reason why the store can't be migrated; `.sourceData` where its rows don't fit.
     package func plan() throws(EngineError) -> PreparedMigration {
-        let store = try SourceStore.reading(StoreLocation(existing: request.store))
+        let location = try StoreLocation(existing: request.store)
+        let store = try SourceStore.reading(location)
         defer { store.release() }
         var prepared = try PreparedMigration(request, history: try versions(), store: store)
         prepared.notices = try notices(prepared, store)
+        if !prepared.steps.isEmpty, let refusal = placeRefusal(location) {
+            prepared.notices.append("as things are, the migration would be refused: \(refusal)")
+        }
         return prepared
     }
 

@@ -73,13 +73,17 @@ struct SidecarCopies {
 
     // MARK: - Beside the backup
 
-    /// Copies a `-wal` durably, under the first name beside a backup that is free.
+    /// Copies a `-wal` durably, under the first name beside a backup that is free, unless there is a copy of it.
     ///
-    /// - Returns: the name.
+    /// - Returns: the copy's name.
     static func copy(_ wal: String, to backup: String) throws(EngineError) -> String {
         do {
             var number = 1
-            while try Files.exists(name(number, of: backup)) { number += 1 }
+            while let there = try Files.statusIfExists(name(number, of: backup)) {
+                let name = name(number, of: backup)
+                if there.kind == .regular, try Files.haveSameContent(wal, name) { return name }
+                number += 1
+            }
             try copyWhole(wal, to: name(number, of: backup))
             return name(number, of: backup)
         } catch {
@@ -127,6 +131,17 @@ struct SidecarCopies {
     func removeSettled() throws(EngineError) {
         do {
             for path in try paths(.journal).reversed() { try Files.unlink(path) }
+        } catch let error as FileError {
+            throw EngineError(.inputOutput, "\(work): \(error.message)")
+        } catch {
+            throw EngineError(error, during: work)
+        }
+        try removePublished()
+    }
+
+    /// Removes the copies of a `-wal` that have a name beside the backup: the next migration's backup isn't theirs.
+    func removePublished() throws(EngineError) {
+        do {
             // The last one first: the numbers stay without gaps.
             for path in try paths(.wal).reversed() {
                 guard try Files.linkStatus(of: path).linkCount > 1 else { return }

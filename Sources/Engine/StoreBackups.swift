@@ -71,20 +71,27 @@ struct StoreBackups {
                 .undecided, "\(directory.path): there is unfinished work of a migration",
                 remedy: "finish it, or discard it with migrate --restart")
         }
+        if found.state == .swapped {
+            // The run that swapped was ended before it did this.
+            try StoreSwap.proveDurable(location)
+            try SidecarCopies(work: directory.path).removeSettled()
+        }
         return directory
     }
 
     /// Gives the work directory up after what was to be done is done.
     ///
-    /// - Returns: a warning where it couldn't be removed: that undoes nothing, and the next run clears it.
-    static func unlock(_ directory: consuming WorkDirectory) -> [String] {
+    /// - Returns: what was done to the store, and a warning where the folder couldn't be removed: that undoes nothing, and
+    ///   the next run clears it.
+    func unlock(_ directory: consuming WorkDirectory) -> [String] {
         let path = directory.path
+        var warnings = OriginalMode(of: location, work: path).settle().map { ["\(location.path): \($0)"] } ?? []
         do throws(EngineError) {
             try directory.remove()
-            return []
         } catch {
-            return ["\(path) couldn't be removed: \(error.message)"]
+            warnings.append("\(path) couldn't be removed: \(error.message)")
         }
+        return warnings
     }
 }
 

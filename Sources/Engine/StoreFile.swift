@@ -51,23 +51,55 @@ struct StoreFile {
             guard header.isWAL else {
                 return try Connection(path: location.path, mode: .readOnly, hardening: .untrusted)
             }
+            try refuseReadOnlyWAL(location)
+            // Opened for writing, SQLite would play it back.
+            if try Self.hasHotJournal(location) {
+                throw SQLiteError(code: .readOnlyRollback, message: "there is a hot journal", path: location.path)
+            }
             // A WAL database needs its -shm, which a read-only connection would leave behind. Opened for writing, SQLite
             // removes what it made; it must write nothing, and leave a -wal that holds rows as it is.
             let connection = try Connection(path: location.path, mode: .readWrite, hardening: .untrusted)
             try connection.setQueryOnly(true)
             try connection.setNoCheckpointOnClose(walBytes > 0)
             return connection
-        } catch {
+        } catch let error as SQLiteError where error.code != .readOnlyRollback {
             if header.isWAL, error.code ~= .cannotOpen || error.code ~= .readOnly || error.code ~= .permission {
-                throw EngineError(
-                    .missing,
-                    """
-                    \(location.path): a store in WAL mode can't be read where neither it nor its folder can be written
-                    """,
-                    remedy: "copy the store with its -wal and its support folder to a place that you can write")
+                throw Self.closed(location)
             }
             throw EngineError(reading: error, during: location.path)
+        } catch {
+            throw EngineError(error, during: location.path)
         }
+    }
+
+    private static func closed(_ location: StoreLocation) -> EngineError {
+        EngineError(
+            .missing,
+            "\(location.path): a store in WAL mode can't be read where neither it nor its folder can be written",
+            remedy: "copy the store with its -wal and its support folder to a place that you can write")
+    }
+
+    /// Refuses to read where SQLite would leave something behind: it gives the `-wal` and `-shm` that it makes the store's
+    /// own permissions, and can't remove them without the right to write to the store. The application, once it may write,
+    /// couldn't write to them.
+    private func refuseReadOnlyWAL(_ location: StoreLocation) throws(EngineError) {
+        guard !Files.mayWrite(to: location.path) else { return }
+        do {
+            if try Files.exists(location.wal), try Files.exists(location.shm) { return }
+        } catch {
+            throw EngineError(reading: error, at: location.path)
+        }
+        guard Files.mayWrite(in: location.directory) else { throw Self.closed(location) }
+        throw EngineError(
+            .cannotCreate,
+            """
+            \(location.path): the store's file is read-only for you, and it is in WAL mode: reading it would leave a -wal \
+            and a -shm beside it to which no program could write
+            """,
+            remedy: """
+                change its permissions (chmod u+w), or copy the store with its -wal and its support folder to a place that \
+                you can write
+                """)
     }
 
     /// Where the -wal breaks off although there is more of it; nil where it doesn't. Before SQLite opens it for writing.

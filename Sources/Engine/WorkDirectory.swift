@@ -14,8 +14,8 @@ struct WorkDirectory: ~Copyable {
     static let stepPrefix = "step-"
     /// What the files of a run begin with: anything else in the folder isn't ours.
     private static let prefixes = [
-        lockName, linkTestName, attributeTestName, SidecarCopies.prefix, stepPrefix, "ckpt-", "seg-", "ext-",
-        PlanRecord.fileName, SwapIntent.fileName,
+        lockName, linkTestName, attributeTestName, SidecarCopies.prefix, OriginalMode.name, stepPrefix, "ckpt-", "seg-",
+        "ext-", PlanRecord.fileName, SwapIntent.fileName,
     ]
 
     /// Makes the folder, or takes over one that an ended run left, with everything in it.
@@ -175,9 +175,12 @@ struct WorkDirectory: ~Copyable {
     /// Whether an earlier run has left anything.
     func hasWork() throws(EngineError) -> Bool {
         try names().contains {
-            ![Self.lockName, Self.linkTestName, Self.attributeTestName].contains($0) && !SidecarCopies.isCopy($0)
+            ![Self.lockName, Self.linkTestName, Self.attributeTestName].contains($0) && !Self.outlastsWork($0)
         }
     }
+
+    /// Whether a file says something about the store whatever becomes of the work, and is no work itself.
+    static func outlastsWork(_ name: String) -> Bool { SidecarCopies.isCopy(name) || name == OriginalMode.name }
 
     /// Whether a folder has records that say what the work in it is, so that another run can use it.
     static func hasRecords(at path: String) -> Bool {
@@ -302,7 +305,7 @@ struct WorkDirectory: ~Copyable {
         let names = try names()
         // Without its plan a file is nobody's; without its intent a finished swap looks like a foreign store.
         let last = [PlanRecord.fileName, SwapIntent.fileName, Self.lockName]
-        let rest = names.filter { !last.contains($0) && !SidecarCopies.isCopy($0) }
+        let rest = names.filter { !last.contains($0) && !Self.outlastsWork($0) }
         // Without its journal a store would be one that was never rolled back.
         let stores = rest.filter { $0.hasSuffix(".sqlite") }
         try remove(stores)
@@ -315,7 +318,7 @@ struct WorkDirectory: ~Copyable {
         try sync()
     }
 
-    /// Removes the folder; where there are copies in it that nothing else holds, all but them.
+    /// Removes the folder; where it holds what outlasts the work, all but that.
     consuming func remove() throws(EngineError) {
         KillPoint.reach(.cleaningUp)
         try clear()

@@ -15,6 +15,8 @@ package enum KillPoint: String, CaseIterable, Sendable {
     case workDirectoryMade, locked, recovered
     /// Before 2: a hot journal, or a -wal that can't be read to its end, is copied.
     case sidecarCopied
+    /// Before 2: the store's WAL mode is noted.
+    case modeNoted
     /// 2: the guard holds RESERVED and the WAL is folded in; identity and pre-flight are done.
     case storeOwned, preflighted
     /// 3: the plan is durable; the staging store has its tables and its progress row.

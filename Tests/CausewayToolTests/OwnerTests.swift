@@ -146,6 +146,33 @@ struct OwnerTests {
         #expect(try FileManager.default.attributesOfItem(atPath: output)[.posixPermissions] as? Int == 0o444)
     }
 
+    /// Everything that only looks.
+    static let looks = [
+        ["inspect"], ["plan", "--models"], ["verify", "--models"], ["migrate", "--models"], ["rollback"],
+    ]
+
+    @Test(
+        "a read-only store in WAL mode is refused by whatever would leave a -wal beside it that nobody may write",
+        arguments: looks)
+    func readOnlyWAL(command: [String]) throws {
+        try give(OtherUser.number, OtherUser.number)
+        if command == ["rollback"] { #expect(try migrate(as: OtherUser.number).status == 0) }
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: store))
+        bytes.replaceSubrange(18..<20, with: [2, 2])
+        try bytes.write(to: URL(fileURLWithPath: store))
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o444, .ownerAccountID: OtherUser.number, .groupOwnerAccountID: OtherUser.number],
+            ofItemAtPath: store)
+        let before = try folder.content()
+        let models = command.count > 1 ? [folder.path("Orchard/Orchard.xcdatamodeld")] : []
+        let run = try ToolProcess(
+            [command[0], store] + command.dropFirst() + models, environment: ["TMPDIR": folder.path("Orchard")],
+            as: OtherUser.number)
+        #expect(run.status == 73, "\(run.errors)")
+        #expect(run.errors.contains("read-only") && run.errors.contains("chmod u+w"), "\(run.errors)")
+        #expect(try folder.content() == before)
+    }
+
     @Test("another user's store in a folder with the sticky bit is refused, though its owner is to be ignored")
     func sticky() throws {
         try give(0, 0, mode: 0o666)
@@ -180,6 +207,34 @@ struct OwnerTests {
             #expect(run.status == 65, "\(run.errors)")
             #expect(try folder.content() == before)
         }
+    }
+
+    /// What stands where the external files' folder should, and what a run says of it.
+    static let folders: [(mode: Int?, says: String)] = [
+        (0o000, "can't be read"), (0o444, "can't be read"), (nil, "isn't in"),
+    ]
+
+    @Test("a folder of external files that can't be read is said of the rows that need it", arguments: folders)
+    func unreadableExternalFolder(mode: Int?, says: String) throws {
+        try give(OtherUser.number, OtherUser.number)
+        let files = folder.path("Orchard/.Orchard-v1_SUPPORT/_EXTERNAL_DATA")
+        if let mode {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: files)
+        } else {
+            try FileManager.default.removeItem(atPath: files)
+            try Data().write(to: URL(fileURLWithPath: files))
+        }
+        let verification = try ToolProcess(
+            ["verify", store, "--models", folder.path("Orchard/Orchard.xcdatamodeld")], as: OtherUser.number)
+        #expect(verification.status == 65, "\(verification.errors)")
+        #expect((verification.output + verification.errors).contains(says), "\(verification.output)")
+        let output = ["--output", folder.path("Orchard/New.sqlite")]
+        let run = try migrate(output, as: OtherUser.number)
+        #expect(run.status == 65, "\(run.errors)")
+        #expect(run.errors.contains(says) && run.errors.contains("x-coredata://"), "\(run.errors)")
+        let quarantine = ["--bad-rows", "quarantine", "--rejects", folder.path("Orchard/rejects")]
+        let other = try migrate(output + quarantine, as: OtherUser.number)
+        #expect(other.status == 0, "\(other.errors)")
     }
 
     @Test("a folder in which the caller may make nothing is refused in place")

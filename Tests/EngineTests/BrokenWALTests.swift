@@ -1,5 +1,6 @@
 import CausewayEngine
 import CausewayPlatform
+import CausewaySQLite
 import Foundation
 import Testing
 
@@ -143,6 +144,59 @@ struct BrokenWALTests {
         let undone = try BackupRollback(store: scenario.store).run()
         #expect(try scenario.bytes(undone.keptAt + ".wal") == wal)
         #expect(undone.warnings.contains { $0.contains(undone.keptAt + ".wal") && $0.contains("can be read: 1;") })
+    }
+
+    @Test("a rollback that is refused again and again makes one copy, and names it")
+    func refusedRollback() throws {
+        let scenario = try self.scenario()
+        _ = try scenario.rerun()
+        try scenario.leaveWAL((1...4).map { "UPDATE ZTHING SET ZTEXT = 'changed' WHERE Z_PK = \($0)" })
+        try scenario.damageFrame(2)
+        let user = try Connection(path: scenario.backup, mode: .readWrite, hardening: .own)
+        try user.setJournalMode(.wal)
+        try user.execute("UPDATE ZTHING SET ZTEXT = 'late'")
+        for _ in 0..<2 {
+            let error = try failure { _ = try BackupRollback(store: scenario.store).run() }
+            #expect(error.kind == .busy)
+            let copies = try scenario.names().filter { $0.contains(".rolledback-") }
+            #expect(copies.count == 1)
+            for name in copies { #expect(error.details.contains { $0.hasSuffix("/" + name) }, "\(error)") }
+        }
+        try user.close()
+        let undone = try BackupRollback(store: scenario.store).run()
+        #expect(try scenario.names().filter { $0.contains(".rolledback-") }.count == 2)
+        #expect(FileManager.default.fileExists(atPath: undone.keptAt + ".wal"))
+    }
+
+    @Test("a run that leads on from a swapped one leaves the copy with the backup to which it belongs")
+    func leadsOn() async throws {
+        let third = FailureTests.to.replacing("</entity>", with: attribute("third") + "</entity>")
+        let scenario = try Scenario(FailureTests.from, FailureTests.to, third, rows: FailureTests.rows)
+        try scenario.leaveWAL(
+            Self.numbers.map { "INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT, ZTEXT) VALUES (\($0 + 2), 1, 1, 'new')" })
+        try scenario.damageFrame(try scenario.frames() / 2 + 1)
+        let wal = try scenario.bytes(scenario.wal)
+        try await scenario.kill(at: .swapped, to: "V2")
+        let copy = try #require(try copies(scenario).first)
+        let outcome = try scenario.rerun().outcome
+        #expect(try copies(scenario) == [copy])
+        #expect(try scenario.bytes(scenario.folder + "/" + copy) == wal)
+        #expect(outcome.walCopy == scenario.folder + "/" + copy)
+        #expect(outcome.backup.map { !copy.hasPrefix(URL(filePath: $0).lastPathComponent) } == true)
+        #expect(!FileManager.default.fileExists(atPath: scenario.workDirectory))
+    }
+
+    @Test("a purge or a rollback after a kill at the swap leaves nothing of the work", arguments: [true, false])
+    func afterTheSwap(purges: Bool) async throws {
+        let scenario = try broken()
+        try await scenario.kill(at: .swapped)
+        if purges {
+            _ = try BackupPurge(store: scenario.store).run()
+            #expect(try copies(scenario).isEmpty)
+        } else {
+            #expect(try BackupRollback(store: scenario.store).run().walCopies.count == 1)
+        }
+        #expect(!FileManager.default.fileExists(atPath: scenario.workDirectory))
     }
 
     @Test("a torn last commit, a stale tail and a whole log are no news", arguments: 0..<4)

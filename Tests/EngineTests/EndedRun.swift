@@ -67,9 +67,12 @@ extension Scenario {
     }
 
     /// Runs in a process that is killed at a point of the protocol.
-    func kill(at point: KillPoint, _ count: Int = 1, output: String? = nil) async throws {
+    func kill(
+        at point: KillPoint, _ count: Int = 1, to target: String? = nil, output: String? = nil
+    ) async throws {
         let errand = Errand(
-            place: "\(point.rawValue):\(count)", store: store, models: models, target: lastVersion, output: output)
+            place: "\(point.rawValue):\(count)", store: store, models: models, target: target ?? lastVersion,
+            output: output)
         await #expect(processExitsWith: .signal(SIGKILL)) { [errand = errand as Errand] in
             unsafe setenv("CAUSEWAY_KILL_AT", errand.place, 1)
             var request = MigrationRequest(

@@ -52,6 +52,8 @@ struct HotJournalTests {
         #expect(what.contains("rolled back") && what.contains(copy))
         #expect(try scenario.bytes(copy) == journal)
         #expect(try scenario.names(scenario.workDirectory) == [Self.copy])
+        // The copy is no work.
+        #expect(try MigrationStatus(of: StoreLocation(existing: scenario.store)).state == .none)
         #expect(try scenario.rows("SELECT count(*) FROM sqlite_schema WHERE name = 'unfinished'") == ["0"])
         // The next run finds nothing to roll back, and touches nothing until it can plan.
         let before = try snapshot(scenario.folder)
@@ -71,9 +73,49 @@ struct HotJournalTests {
         #expect(try scenario.names() == ["Model.xcdatamodeld", "Store.sqlite"])
     }
 
-    @Test("with an output, and for a plan, the store is refused and stays as it is to the byte")
-    func output() throws {
+    @Test("a rollback copies it, too, and says that it was played back", arguments: [true, false])
+    func rollback(besideBackup: Bool) throws {
+        let scenario = try Scenario(FailureTests.from, FailureTests.to, rows: FailureTests.rows)
+        try scenario.migrate()
+        let place = besideBackup ? scenario.backup : scenario.store
+        try scenario.leaveHotJournal(beside: place)
+        let outcome = try BackupRollback(store: scenario.store).run()
+        #expect(outcome.warnings.count == 1)
+        #expect(outcome.warnings.allSatisfy { $0.hasPrefix(place + ":") && $0.contains("rolled back") })
+        let kept = URL(filePath: outcome.keptAt).lastPathComponent
+        #expect(try scenario.names() == ["Model.xcdatamodeld", "Store.sqlite", kept])
+        for path in [scenario.store, outcome.keptAt] {
+            let query = "SELECT count(*) FROM sqlite_schema WHERE name = 'unfinished'"
+            #expect(try Database.rows(query, in: path) == ["0"])
+        }
+    }
+
+    @Test("a rollback that fails afterwards says what was done, and keeps and names the copy")
+    func failedRollback() throws {
+        let scenario = try Scenario(FailureTests.from, FailureTests.to, rows: FailureTests.rows)
+        try scenario.migrate()
+        try scenario.leaveHotJournal()
+        let journal = try scenario.bytes(scenario.journal)
+        try scenario.change(scenario.backup) { $0.removeLast(4_096) }
+        let error = try failure { _ = try BackupRollback(store: scenario.store).run() }
+        #expect(error.kind == .sourceData)
+        let copy = scenario.workDirectory + "/" + Self.copy
+        #expect(error.details.contains { $0.contains(copy) })
+        guard case .settled(let what) = error.state else {
+            Issue.record("\(error.state)")
+            return
+        }
+        #expect(what.contains("rolled back"))
+        #expect(try scenario.bytes(copy) == journal)
+        #expect(try scenario.names(scenario.workDirectory) == [Self.copy])
+    }
+
+    @Test(
+        "with an output, and for a plan, the store is refused and stays as it is to the byte", arguments: [false, true])
+    func output(wal: Bool) throws {
         let scenario = try scenario()
+        // What a change of the mode leaves that ended halfway.
+        if wal { try scenario.change(scenario.store) { $0.replaceSubrange(18..<20, with: [2, 2]) } }
         let before = try snapshot(scenario.folder)
         var request = scenario.request(to: "V2")
         request.output = scenario.folder + "/New.sqlite"

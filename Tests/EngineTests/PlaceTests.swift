@@ -42,6 +42,7 @@ struct PlaceTests {
         let error = try expectRefusal(request, scenario.folder)
         #expect(error.message.contains("the name is too long"))
         #expect(error.message.contains(" \(length + 30) bytes"))
+        #expect(try Migration(request).plan().notices.contains { $0.contains(error.message) })
         #expect(error.remedy.contains("--output"))
         request.output = scenario.folder + "/Short.sqlite"
         _ = try Migration(request).run()
@@ -91,5 +92,6 @@ struct PlaceTests {
         var request = scenario.request(to: "V2")
         request.output = path
         #expect(try expectRefusal(request, scenario.folder).message.contains("exists already"))
+        #expect(try Migration(request).plan().notices.contains { $0.contains("exists already") })
     }
 }

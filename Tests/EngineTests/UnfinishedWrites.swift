@@ -18,8 +18,10 @@ extension Scenario {
         try putBack([store, wal])
     }
 
-    /// Leaves a transaction that had written to the store when its program ended.
-    func leaveHotJournal() throws {
+    /// Leaves a transaction that had written to a store, or its backup, when its program ended.
+    func leaveHotJournal(beside other: String? = nil) throws {
+        let store = other ?? store
+        let journal = store + "-journal"
         let connection = try Connection(path: store, mode: .readWrite, hardening: .own)
         // Pages; so few that changed ones must be written before the commit.
         try connection.setPragma("cache_size", to: 4)

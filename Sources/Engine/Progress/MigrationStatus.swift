@@ -4,7 +4,7 @@ import CausewayPlatform
 /// How far a migration is, read from the files of its work directory alone: a run that is under way notices nothing.
 package struct MigrationStatus: Sendable {
     package enum State: String, Hashable, Sendable {
-        /// No work directory: no run has begun, or the last one is done.
+        /// No work directory, or one that only keeps what was beside the store: no run has begun, or the last one is done.
         case none
         /// There is no plan yet, or none that can be read: a run starts over.
         case starting
@@ -69,6 +69,8 @@ package struct MigrationStatus: Sendable {
         } catch {
             throw EngineError(.cannotCreate, "\(workDirectory): \(error.message)")
         }
+        // What a run has kept of the store is no work, and nobody works on it.
+        if !names.isEmpty, names.allSatisfy(WorkDirectory.outlastsWork) { return }
         (processID, phase) = LockText.read(in: workDirectory)
         state = .starting
         guard let plan = try WorkDirectory.plan(in: workDirectory) else {

@@ -23,6 +23,9 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
         revision, "the tables of ", "the passes of ", "the mapping models of ", "values and rules of ",
     ]
 
+    /// Options that a later revision has added, as they are where they aren't given: plans of an earlier one lack them.
+    private static let addedOptions = ["--join-table": "", "--end-links": "no"]
+
     package struct Part: Codable, Hashable, Sendable {
         package var name: String
         package var value: String
@@ -139,13 +142,15 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
 
     /// Whether another revision of the tool was asked for the same: path, models, options, files and the user's code.
     ///
-    /// Options that a revision has added are parts only where they are given, so that an older plan says the same as one
-    /// that doesn't use them.
+    /// An option that a revision has added counts only where it is given: an older plan says the same as one without it.
     func asksForTheSame(as other: PlanFingerprint) -> Bool {
         func value(_ name: String, of parts: [Part]) -> String? { parts.first { $0.name == name }?.value }
         guard value(Self.revision, of: parts) != value(Self.revision, of: other.parts) else { return false }
         func asked(_ parts: [Part]) -> [Part] {
-            parts.filter { part in !Self.workedOut.contains { part.name.hasPrefix($0) } }
+            parts.filter { part in
+                Self.addedOptions[part.name] != part.value
+                    && !Self.workedOut.contains { part.name.hasPrefix($0) }
+            }
         }
         return asked(parts) == asked(other.parts)
     }
@@ -160,7 +165,7 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
                 let isShort = max(earlier.count, part.value.count) < 64
                 result.append(
                     isShort ? "\(part.name): was “\(earlier)”, is “\(part.value)”" : "\(part.name) differs")
-            } else {
+            } else if Self.addedOptions[part.name] != part.value {
                 result.append("\(part.name): wasn't there")
             }
         }

@@ -23,6 +23,12 @@ struct ExternalExamination {
                 if !hasEnded { isComplete = false }
             }
         }
+        guard let files else {
+            let folder = examination.store.location.externalData
+            report.notes.append(
+                StoreFinding(.unreferencedFiles, "\(folder): can't be read; files without a value weren't looked for"))
+            return
+        }
         let stray = files.subtracting(referenced)
         guard isComplete, !stray.isEmpty else { return }
         let named = stray.sorted().prefix(FoundRows.namedRows).joined(separator: ", ")
@@ -36,18 +42,20 @@ struct ExternalExamination {
                 """))
     }
 
-    private func fileNames() throws(EngineError) -> Set<String> {
+    /// nil where the folder can't be read: then each reference's file is looked for by itself.
+    private func fileNames() throws(EngineError) -> Set<String>? {
         let folder = examination.store.location.externalData
         do {
             guard try Files.statusIfExists(folder)?.kind == .directory else { return [] }
             return Set(try Files.list(folder))
         } catch {
+            if error.code == .permissionDenied { return nil }
             throw EngineError(error, during: folder)
         }
     }
 
     private func references(
-        of attribute: Attribute, in entity: String, _ files: Set<String>, _ referenced: inout Set<String>,
+        of attribute: Attribute, in entity: String, _ files: Set<String>?, _ referenced: inout Set<String>,
         _ findings: inout [StoreFinding]
     ) throws {
         guard let column = layout.column(.attribute(entity: entity, path: attribute.name)),
@@ -69,7 +77,7 @@ struct ExternalExamination {
                 continue
             }
             referenced.insert(file)
-            if let trouble = try files.contains(file) ? external.trouble(withFile: file) : .missing {
+            if let trouble = try files?.contains(file) ?? true ? external.trouble(withFile: file) : .missing {
                 troubled[trouble, default: FoundRows()].add(key)
             }
         }

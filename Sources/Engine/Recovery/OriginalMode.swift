@@ -1,0 +1,73 @@
+import CausewayPlatform
+import CausewaySQLite
+import CausewaySQLiteFile
+
+/// That a store is one in WAL mode: whoever owns it folds its `-wal` in, and then its header doesn't say so any more. Until
+/// there is a plan, only this note tells the next run which mode the new store must have.
+///
+/// A file in the work directory with the number of the store's inode, durable before the store is owned. It outlasts the
+/// work, until the store has its mode back or another is in its place.
+struct OriginalMode {
+    static let name = "was-wal"
+
+    private let location: StoreLocation
+    private let path: String
+
+    init(of location: StoreLocation, work: String) {
+        self.location = location
+        path = work + "/" + Self.name
+    }
+
+    /// Bytes of a note: the digits of a number of 64 bits.
+    private static let maximumLength = 20
+
+    /// Whether the store, as it was before a run owned it, was in WAL mode: the note speaks of the file that is there.
+    func isNoted() throws(EngineError) -> Bool {
+        do {
+            guard try Files.exists(path) else { return false }
+            let text = String(decoding: try Files.readFile(path, limit: Self.maximumLength), as: UTF8.self)
+            return try text == inode()
+        } catch {
+            throw EngineError(.inputOutput, "\(path): \(error.message)")
+        }
+    }
+
+    /// Notes that it is in WAL mode, durably.
+    func note() throws(EngineError) {
+        guard try !isNoted() else { return }
+        do {
+            try Files.writeFileDurably(path, Array(try inode().utf8))
+        } catch {
+            throw EngineError(.inputOutput, "\(path): \(error.message)", remedy: "make room, then run again")
+        }
+        KillPoint.reach(.modeNoted)
+    }
+
+    private func inode() throws(FileError) -> String { String(try Files.status(of: location.path).inode) }
+
+    /// Gives a store on which no work counts its mode back, where a run that was ended has taken it, and removes the note.
+    /// Where that can't be done now, it stays for the next run.
+    ///
+    /// - Returns: what was done to the store; nil where there was nothing to do.
+    func settle() -> String? {
+        do {
+            guard try isNoted(), try !isWAL() else {
+                try Files.unlink(path)
+                return nil
+            }
+            // Its journal is copied first, by the next run.
+            guard try !StoreFile.hasHotJournal(location) else { return nil }
+            let connection = try Connection.owning(location)
+            try connection.setJournalMode(.wal)
+            try connection.close()
+            try Files.unlink(path)
+            return "it is in WAL mode again, which a run that was ended had taken from it"
+        } catch {
+            return nil
+        }
+    }
+
+    private func isWAL() throws(FileError) -> Bool {
+        DatabaseHeader(try Files.readPrefix(of: location.path, length: DatabaseHeader.length))?.isWAL ?? false
+    }
+}

@@ -1,0 +1,73 @@
+import CausewayEngine
+import CausewayPlatform
+import Foundation
+import Testing
+
+@Suite("The new store has the mode that the app had")
+struct OriginalModeTests {
+    private func mode(_ path: String) throws -> [UInt8] {
+        Array(try Data(contentsOf: URL(filePath: path)).prefix(20).suffix(2))
+    }
+
+    private func expectDone(_ scenario: Scenario, _ mode: [UInt8]) throws {
+        #expect(try self.mode(scenario.store) == mode)
+        let backup = URL(filePath: scenario.backup).lastPathComponent
+        #expect(try scenario.names() == ["Model.xcdatamodeld", "Store.sqlite", backup])
+        // A reader leaves an empty -wal.
+        #expect(try Database.dump(scenario.store) == Scenario.chainResult.get())
+    }
+
+    @Test(
+        "a run that is killed before it has a plan doesn't make the next one forget WAL mode",
+        arguments: [KillPoint.recovered, .modeNoted, .storeOwned, .planWritten, .swapped])
+    func killed(_ point: KillPoint) async throws {
+        let scenario = try Scenario.chain(wal: true)
+        try await scenario.kill(at: point)
+        _ = try scenario.rerun()
+        try expectDone(scenario, [2, 2])
+    }
+
+    @Test("nor do two of them, nor one that discards earlier work")
+    func twice() async throws {
+        let scenario = try Scenario.chain(wal: true)
+        try await scenario.kill(at: .storeOwned)
+        try await scenario.kill(at: .storeOwned)
+        try await scenario.kill(at: .batchWritten)
+        var request = scenario.request(to: "V4")
+        request.resume = .restart
+        _ = try scenario.rerun(request)
+        try expectDone(scenario, [2, 2])
+    }
+
+    @Test(
+        "the next run gives the mode back where it migrates nothing, and says so where it fails",
+        arguments: [true, false])
+    func givenBack(fails: Bool) async throws {
+        let scenario = try Scenario.chain(wal: true)
+        try await scenario.kill(at: .storeOwned)
+        #expect(try mode(scenario.store) == [1, 1])
+        if fails {
+            let error = try failure { _ = try Migration(scenario.request(to: "V9")).run() }
+            guard case .settled(let what) = error.state else {
+                Issue.record("\(error.state)")
+                return
+            }
+            #expect(what.contains("WAL mode again"))
+        } else {
+            #expect(try Migration(scenario.request(to: "V1")).run().prepared.steps.isEmpty)
+        }
+        #expect(try mode(scenario.store) == [2, 2])
+        #expect(try scenario.names() == ["Model.xcdatamodeld", "Store.sqlite"])
+    }
+
+    @Test("a store in rollback mode that another program has put there keeps its mode")
+    func otherStore() async throws {
+        let scenario = try Scenario.chain(wal: true)
+        let other = try Scenario.chain()
+        try await scenario.kill(at: .storeOwned)
+        try FileManager.default.removeItem(atPath: scenario.store)
+        try FileManager.default.moveItem(atPath: other.store, toPath: scenario.store)
+        _ = try scenario.rerun()
+        try expectDone(scenario, [1, 1])
+    }
+}
