@@ -1,3 +1,4 @@
+import CausewayObjects
 import CausewayPlanning
 import CausewayPlatform
 import CausewaySQLite
@@ -170,7 +171,8 @@ package struct Migration {
             steps: prepared.steps, source: store, makesObjects: step.objects != nil || hasHandlers,
             deciders: deciders(prepared), badRows: request.badRows,
             stopsAtViolations: request.violations == .stop,
-            external: ExternalValues(directory: store.location.externalData), endsLinks: request.endsLinks
+            external: ExternalValues(directory: store.location.externalData), endsLinks: request.endsLinks,
+            mayDetour: request.code.stages == nil
         ).check()
         try cancellation.check()
         return notices

@@ -4,8 +4,9 @@ import CausewaySQLite
 import CausewayStoreFormat
 
 extension Preflight {
-    /// Links that end because their relationship leads to another entity: they need `--end-links`; where the relationship
-    /// must have an object, they end the run. Reads each such relationship's links once, whatever the number of steps.
+    /// Links that end because their relationship leads to another entity: they need `--end-links`. Reads each such
+    /// relationship's links once, whatever the number of steps. Relationships that must have an object are asked for with
+    /// all that is mandatory.
     func endedLinks() throws(SQLiteError) -> Findings {
         var findings = Findings()
         let losses: [LinkLoss]
@@ -21,19 +22,15 @@ extension Preflight {
             let place = "\(ending.entity).\(ending.relationship)"
             let reason = "it leads to \(ending.leadsTo) now, and they to \(targets.joined(separator: ", ")) objects"
             let links = loss.count == 1 ? "1 link" : "\(loss.count) links"
-            if ending.isMandatory {
-                findings.refuse(
-                    """
-                    \(hop(ending.step)): would end \(links) of \(place), which is mandatory\(try rowsText(loss)): \(reason)
-                    """,
-                    remedy: "make the relationship optional in the new version, or carry the links with a mapping model"
-                )
-            } else if endsLinks {
+            if endsLinks {
                 findings.notices.append("\(hop(ending.step)): will end \(links) of \(place): \(reason)")
             } else {
                 findings.refuse(
                     "\(hop(ending.step)): would end \(links) of \(place)\(try rowsText(loss)): \(reason)",
-                    remedy: "end these links with --end-links, or carry them with a mapping model")
+                    remedy: """
+                        end these links with --end-links\(detour(over: ending.step) { $0.leads(ending) }), or carry them \
+                        with a mapping model
+                        """)
             }
         }
         return findings

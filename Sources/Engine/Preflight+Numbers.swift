@@ -34,6 +34,7 @@ extension Preflight {
             \(question.place): values that \(question.conversion.destination.attributeType.modelName) can't hold: \
             \(question.misfits.values.reduce(0, +)) (\(kinds.joined(separator: ", ")))
             """
+        let way = detour(over: question.change.step) { $0.narrows(question.change) }
         guard !quarantines(step) else { return findings.notices.append("\(text); their rows will be quarantined") }
         let uris = question.rows.prefix(Self.namedRows).map {
             "x-coredata://\(source.metadata.uuid)/\(question.entity)/p\($0)"
@@ -41,15 +42,32 @@ extension Preflight {
         findings.refuse(
             "\(text), in rows \(uris.joined(separator: ", "))\(question.rows.count > uris.count ? ", …" : "")",
             remedy: """
-                change the values in a copy of the store, convert them with a mapping model, or leave the rows out with \
-                --bad-rows quarantine
+                change the values in a copy of the store, convert them with a mapping model\(way), or leave the rows out \
+                with --bad-rows quarantine
                 """)
+    }
+
+    /// Rows that are left out for their numbers.
+    func misfits() throws(SQLiteError) -> [LeftOutRows] {
+        guard quarantines(step) else { return [] }
+        var result: [LeftOutRows] = []
+        for demand in NumberDemand.all(makesObjects ? [step] : steps) {
+            guard let table = step.source.table(of: demand.entity), let number = step.sourceNumbers[demand.entity],
+                let column = step.sourceColumn(of: demand.change.source, of: demand.entity),
+                let misfit = demand.change.conversion.misfits(of: "t.\(try SQLIdentifier(column))")
+            else { continue }
+            result.append(
+                LeftOutRows(step: demand.step, table: table.name, condition: "t.Z_ENT = \(number) AND \(misfit)"))
+        }
+        return result
     }
 }
 
 /// A conversion that the rows of one of the source's entities go through in some step.
 private struct NumberDemand {
     let entity: String
+    /// Place of the step that converts, among those that are executed.
+    let step: Int
     let place: String
     var change: AttributeConversion
 
@@ -61,7 +79,7 @@ private struct NumberDemand {
             var demands = step.mapping.entityMappings.flatMap { mapping -> [NumberDemand] in
                 guard let entity = mapping.source else { return [] }
                 return mapping.conversions.map {
-                    NumberDemand(entity: entity, place: step.place(of: $0), change: $0)
+                    NumberDemand(entity: entity, step: index, place: step.place(of: $0), change: $0)
                 }
             }
             for earlier in steps[..<index].reversed() {
@@ -77,7 +95,7 @@ private struct NumberDemand {
             guard earlier.destination == entity, let source = earlier.source,
                 let change = change.traced(through: earlier)
             else { return nil }
-            return NumberDemand(entity: source, place: place, change: change)
+            return NumberDemand(entity: source, step: step, place: place, change: change)
         }
     }
 }
@@ -90,7 +108,8 @@ private struct NumberScan {
         let entity: String
         /// `V2: Thing.count: Integer 64 → Integer 16`.
         let place: String
-        let conversion: NumericConversion
+        let change: AttributeConversion
+        var conversion: NumericConversion { change.conversion }
         /// Place among the result's columns.
         let column: Int
         var misfits: [NumericType.Misfit: Int] = [:]
@@ -132,7 +151,7 @@ private struct NumberScan {
             places[number, default: []].append(questions.count)
             questions.append(
                 Question(
-                    entity: demand.entity, place: demand.place, conversion: demand.change.conversion,
+                    entity: demand.entity, place: demand.place, change: demand.change,
                     column: columns.firstIndex(of: column) ?? 0))
         }
         guard !questions.isEmpty else { return nil }
@@ -160,7 +179,7 @@ extension StepPlan {
 
 extension NumericType.Misfit {
     /// What such values are.
-    fileprivate var words: String {
+    var words: String {
         switch self {
         case .outOfRange: "out of range"
         case .fraction: "with a fraction"

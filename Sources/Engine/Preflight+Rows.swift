@@ -106,10 +106,19 @@ extension Preflight {
 
     private var demands: [RowDemand] { RowDemand.all(steps, deciders: deciders, stopsAtViolations: stopsAtViolations) }
 
-    /// Conditions on the rows `t` of a table that are surely left out.
-    func quarantinedRows(in table: String) throws -> [String] {
-        try demands.filter { $0.isCertain && quarantines(steps[$0.step]) }.compactMap { try breach($0) }
-            .filter { $0.table == table }.map(\.condition)
+    /// Rows that a step leaves out.
+    struct LeftOutRows {
+        var step: Int
+        var table: String
+        /// Of a row `t`.
+        var condition: String
+    }
+
+    /// Rows that are surely left out.
+    func leftOutRows() throws -> [LeftOutRows] {
+        try demands.filter { $0.isCertain && quarantines(steps[$0.step]) }.compactMap { demand in
+            try breach(demand).map { LeftOutRows(step: demand.step, table: $0.table, condition: $0.condition) }
+        } + misfits()
     }
 
     /// Where rows break a demand; nil where the store can't have such rows.
@@ -123,7 +132,10 @@ extension Preflight {
         case .null(let attribute):
             guard let column = step.sourceColumn(of: attribute, of: demand.entity) else { return nil }
             condition += " AND t.\(try SQLIdentifier(column)) IS NULL"
-        case .missing(let links): condition += " AND \(Self.isMissing(try step.linkCell(links)))"
+        case .missing(let links):
+            let cells = try step.linkCells(links)
+            condition += " AND (\(cells.isMissing) OR \(cells.ends))"
+        case .ending(let links): condition += " AND \(try step.linkCells(links).ends)"
         }
         return (table.name, condition)
     }
@@ -151,20 +163,53 @@ extension Preflight {
                 findings.refuse(
                     "\(text), but \(breach)",
                     remedy: """
-                        \(demand.advice), add the missing values in a copy of the store, or \
-                        \(asking.objects == nil ? Self.quarantine : Self.reject)
+                        \(advice(demand)), or \(asking.objects == nil ? Self.quarantine : Self.reject)
                         """)
             }
         }
     }
 
-    private static func isMissing(_ cell: RowSelect.Cell) -> String {
-        switch cell {
+    private func advice(_ demand: RowDemand) -> String {
+        let values = "add the missing values in a copy of the store"
+        switch demand.cause {
+        case .mapped(let change): return "\(change.advice), \(values)"
+        case .obligation(let obligation):
+            let way = detour(over: obligation.step) { $0.obliges(obligation) }
+            return "\(obligation.change.advice), \(values)\(way)"
+        case .unfitDefault(let change, _, let versions):
+            let end = steps[demand.step].version(ofStep: change.step)
+            let way = versions.first.map { direct(from: $0, to: end) } ?? ""
+            return "change the default in \(versions.dropFirst().joined(separator: " or "))\(way)"
+        }
+    }
+}
+
+extension LinkCells {
+    /// Whether a row `t` has no such link.
+    fileprivate var isMissing: String {
+        switch key {
         case .column(let name): "t.\(name) IS NULL"
         // SQLite makes a sorted list of the inner keys, once; it needs no index.
         case .related(let link):
             "t.\"Z_PK\" NOT IN (SELECT \(link.key) FROM \(link.table) WHERE \(link.key) IS NOT NULL)"
         case .relatedEntity, .position: "0"
+        }
+    }
+
+    /// Whether a row `t` has such a link that ends; of several links, any.
+    fileprivate var ends: String {
+        let list = ended.sorted().map(String.init).joined(separator: ", ")
+        guard !ended.isEmpty else { return "0" }
+        switch (entity, key) {
+        case (.column(let number), .column(let key)): return "(t.\(key) IS NOT NULL AND t.\(number) IN (\(list)))"
+        case (.relatedEntity(_, let table), .column(let key)):
+            return "(SELECT r.\"Z_ENT\" FROM \(table) AS r WHERE r.\"Z_PK\" = t.\(key)) IN (\(list))"
+        case (.relatedEntity(_, let table), .related(let link)):
+            return """
+                t."Z_PK" IN (SELECT o.\(link.key) FROM \(link.table) AS o WHERE \
+                (SELECT r."Z_ENT" FROM \(table) AS r WHERE r."Z_PK" = o.\(link.value)) IN (\(list)))
+                """
+        default: return "NOT (\(isMissing))"
         }
     }
 }
@@ -179,18 +224,33 @@ extension RowDemand {
     /// How rows break it, as a clause.
     fileprivate func complaint(_ count: Int, _ rows: String) -> String {
         switch breach {
-        case .existing where change == nil: "there \(count == 1 ? "is" : "are") \(rows)"
+        case .existing where bars: "there \(count == 1 ? "is" : "are") \(rows)"
         case .existing, .unknown: "there is no value for \(rows)"
+        case .null where bars: "NULL becomes that default in \(rows)"
         case .null: "it is NULL in \(rows)"
-        case .missing: "it is missing in \(rows)"
+        case .missing(let links):
+            "it is missing\(links.ended.isEmpty ? "" : ", or its object can't stay,") in \(rows)"
+        case .ending(let links):
+            "its link to \(links.ended.sorted().joined(separator: ", ")) objects can't stay in \(rows)"
         }
     }
 
+    /// Whether it is no value that rows lack.
+    private var bars: Bool {
+        switch cause {
+        case .obligation(let obligation): obligation.property == nil
+        case .unfitDefault: true
+        case .mapped: false
+        }
+    }
+}
+
+extension Obligation.Change {
     fileprivate var advice: String {
-        switch change {
-        case .newAttribute?, .tightenedAttribute?: "give the attribute a default or make it optional in the model"
-        case .newToOne?, .tightenedToOne?: "make the relationship optional in the model"
-        case nil: "delete the rows"
+        switch self {
+        case .newAttribute, .tightenedAttribute: "give the attribute a default or make it optional in the model"
+        case .newToOne, .tightenedToOne, .cutToOne: "make the relationship optional in the model"
+        case .abstractEntity: "delete the rows"
         }
     }
 }

@@ -10,6 +10,7 @@ extension Preflight {
         var findings = Findings()
         var asked: Set<Constraint> = []
         let indexes = UniqueIndexes(source)
+        let leftOut = try leftOutRows()
         for (index, origins) in RowOrigin.all(steps).enumerated() {
             let step = steps[index]
             for name in step.layout.entities {
@@ -20,7 +21,10 @@ extension Preflight {
                             continue
                         }
                         let place = "\(step.versions.last ?? ""): \(name)"
-                        try ask(constraint, "\(place): \(properties.joined(separator: " and "))", step, &findings)
+                        // What later steps leave out, this one still has.
+                        try ask(
+                            constraint, "\(place): \(properties.joined(separator: " and "))",
+                            without: leftOut.filter { $0.step <= index && $0.table == constraint.table }, &findings)
                     }
                 }
             }
@@ -49,13 +53,13 @@ extension Preflight {
     }
 
     private func ask(
-        _ constraint: Constraint, _ place: String, _ step: StepPlan, _ findings: inout Findings
+        _ constraint: Constraint, _ place: String, without leftOut: [LeftOutRows], _ findings: inout Findings
     ) throws {
         let numbers = constraint.values.keys.sorted()
         let list = "(\(numbers.map(String.init).joined(separator: ", ")))"
         let keys = constraint.expressions
         var conditions = ["t.Z_ENT IN \(list)"] + keys.map { "\($0) IS NOT NULL" }
-        for rows in try quarantinedRows(in: constraint.table) { conditions.append("(\(rows)) IS NOT TRUE") }
+        conditions += leftOut.map { "(\($0.condition)) IS NOT TRUE" }
         var statement = try source.connection.prepare(
             """
             SELECT count(*), min(t.Z_PK), max(t.Z_PK) FROM \(try SQLIdentifier(constraint.table)) AS t \

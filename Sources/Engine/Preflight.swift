@@ -30,6 +30,8 @@ struct Preflight {
     var fates: ReferenceFates?
     /// Links whose relationship leads elsewhere now may end.
     var endsLinks = false
+    /// Whether the way through the versions may be another (`--next`).
+    var mayDetour = false
 
     /// What a check has found.
     struct Findings {

@@ -9,7 +9,10 @@ struct RowDemand {
     enum Breach {
         case existing
         case null(attribute: String)
+        /// No link, or one to an entity where such links end.
         case missing(LinkSource)
+        /// A link to an entity where such links end.
+        case ending(LinkSource)
         /// An expression on the way makes the value.
         case unknown
     }
@@ -21,15 +24,31 @@ struct RowDemand {
     let step: Int
     /// `V2: Post.title`
     let place: String
-    /// nil for an entity as a whole.
-    let property: String?
-    /// What makes it mandatory; nil for an entity that becomes abstract.
-    let change: Obligation.Change?
+    let cause: Cause
     /// What decides on the way whether the rows come that far: mappings with filters or policies, handlers.
     var deciders: [String] = []
 
+    /// Why rows are asked.
+    enum Cause {
+        case obligation(Obligation)
+        /// A mapping model gives no value.
+        case mapped(Obligation.Change)
+        /// A default of these versions that a later one's type can't hold.
+        case unfitDefault(AttributeConversion, NumericType.Misfit, writtenBy: [String])
+    }
+
     /// Why rows are asked, as a clause about `place`.
-    var reason: String { change?.rawValue ?? "is abstract now" }
+    var reason: String {
+        switch cause {
+        case .obligation(let obligation): obligation.change.rawValue
+        case .mapped(let change): change.rawValue
+        case .unfitDefault(let change, let misfit, let versions):
+            """
+            is \(change.conversion.destination.attributeType.modelName) now, which can't hold the default that \
+            \(versions.joined(separator: " → ")) writes (\(misfit.words))
+            """
+        }
+    }
 
     /// Everything that the steps ask, traced back to the rows that the first of them reads.
     ///
@@ -40,6 +59,7 @@ struct RowDemand {
     /// - Returns: the demands, in the steps' order.
     static func all(_ steps: [StepPlan], deciders: [[String]], stopsAtViolations: Bool) -> [RowDemand] {
         let traces = steps.map(\.traces)
+        let unfit = steps.indices.map { unfitDefaults(steps, convertedBy: $0) }
         var result: [RowDemand] = []
         for index in steps.indices {
             var demands = own(steps[index], at: index)
@@ -48,6 +68,11 @@ struct RowDemand {
             }
             for earlier in (0..<index).reversed() {
                 demands = demands.flatMap { $0.traced(through: traces[earlier], deciders[earlier]) }
+                demands += (unfit[index][earlier] ?? []).map {
+                    var demand = $0
+                    demand.deciders += deciders[earlier]
+                    return demand
+                }
             }
             result += demands
         }
@@ -56,17 +81,44 @@ struct RowDemand {
 
     /// What a step asks of the rows that it reads itself.
     private static func own(_ step: StepPlan, at index: Int) -> [RowDemand] {
-        let version = step.versions.last ?? ""
-        let abstract = step.mustBeEmpty.map {
-            RowDemand(
-                entity: $0, breach: .existing, step: index, place: "\(version): \($0)", property: nil,
-                change: nil)
-        }
-        let obliged = step.mapping.entityMappings.flatMap { mapping -> [RowDemand] in
+        step.mapping.entityMappings.flatMap { mapping -> [RowDemand] in
             guard let entity = mapping.source else { return [] }
-            return mapping.obligations.map { RowDemand($0, entity: entity, step, at: index) }
+            return mapping.obligations.map {
+                RowDemand(
+                    entity: entity, breach: Breach($0.demand), step: index, place: step.place(of: $0),
+                    cause: .obligation($0))
+            }
         }
-        return abstract + obliged
+    }
+
+    /// Defaults that earlier steps write and a step's conversions can't hold, as demands on the rows that the writing step
+    /// reads, by its place. Where both run as one, there are none (`MappingModel.composed`).
+    private static func unfitDefaults(_ steps: [StepPlan], convertedBy index: Int) -> [Int: [RowDemand]] {
+        let step = steps[index]
+        var found: [Int: [RowDemand]] = [:]
+        var changes = step.mapping.entityMappings.flatMap { mapping in
+            mapping.conversions.map { (entity: mapping.source ?? "", change: $0) }
+        }
+        for earlier in (0..<index).reversed() where !changes.isEmpty {
+            guard steps[earlier].objects == nil else { break }
+            let mappings = Dictionary(grouping: steps[earlier].mapping.entityMappings) { $0.destination ?? "" }
+            var before: [(entity: String, change: AttributeConversion)] = []
+            for (entity, change) in changes {
+                for mapping in mappings[entity] ?? [] {
+                    guard let source = mapping.source else { continue }
+                    if let traced = change.traced(through: mapping) { before.append((source, traced)) }
+                    guard let unfit = change.unfitDefault(of: mapping) else { continue }
+                    let place = "\(step.version(ofStep: change.step)): \(change.entity).\(change.attribute)"
+                    found[earlier, default: []].append(
+                        RowDemand(
+                            entity: source, breach: unfit.replaced.map { .null(attribute: $0) } ?? .existing,
+                            step: index, place: place,
+                            cause: .unfitDefault(change, unfit.misfit, writtenBy: steps[earlier].versions)))
+                }
+            }
+            changes = before
+        }
+        return found
     }
 
     /// Mandatory attributes that a step's mapping models surely leave without a value.
@@ -87,27 +139,17 @@ struct RowDemand {
                 }
                 return RowDemand(
                     entity: trace.source, breach: breach, step: index,
-                    place: "\(step.versions.last ?? ""): \(trace.destination).\(path)", property: path, change: change)
+                    place: "\(step.versions.last ?? ""): \(trace.destination).\(path)", cause: .mapped(change))
             }
         }
     }
 
-    private init(_ obligation: Obligation, entity: String, _ step: StepPlan, at index: Int) {
-        self.init(
-            entity: entity, breach: Breach(obligation.demand), step: index,
-            place: "\(step.version(of: obligation)): \(obligation.entity).\(obligation.property)",
-            property: obligation.property, change: obligation.change)
-    }
-
-    private init(
-        entity: String, breach: Breach, step: Int, place: String, property: String?, change: Obligation.Change?
-    ) {
+    private init(entity: String, breach: Breach, step: Int, place: String, cause: Cause) {
         self.entity = entity
         self.breach = breach
         self.step = step
         self.place = place
-        self.property = property
-        self.change = change
+        self.cause = cause
     }
 
     /// The demand on the rows of the step before.
@@ -130,13 +172,34 @@ struct RowDemand {
                 // Links that come by the inverse are found through the entity at the other end.
                 let carrier = links.isInverted ? traces.first { $0.destination == links.entity } : trace
                 switch carrier?.links(of: links.relationship) ?? .none {
-                case .carried(let earlier): result.breach = .missing(links.composed(after: earlier))
+                case .carried(let earlier):
+                    var composed = links.composed(after: earlier)
+                    composed.ended = Self.sources(of: links.ended, traces).union(
+                        // The other end's rows may have gone without its relationship's knowing.
+                        links.isInverted ? Self.sources(of: [""], traces) : earlier.ended)
+                    result.breach = .missing(composed)
                 case .none: result.breach = .existing
+                case .unknown: result.breach = .unknown
+                }
+            case .ending(let links):
+                let carrier = links.isInverted ? traces.first { $0.destination == links.entity } : trace
+                switch carrier?.links(of: links.relationship) ?? .none {
+                case .carried(let earlier):
+                    var composed = links.composed(after: earlier)
+                    composed.ended = Self.sources(of: links.ended, traces)
+                    guard !composed.ended.isEmpty else { return nil }
+                    result.breach = .ending(composed)
+                case .none: return nil
                 case .unknown: result.breach = .unknown
                 }
             }
             return result
         }
+    }
+
+    /// The entities from which others come; what is dropped has no name.
+    private static func sources(of names: Set<String>, _ traces: [RowTrace]) -> Set<String> {
+        Set(traces.filter { names.contains($0.destination) }.map(\.source))
     }
 }
 
@@ -147,6 +210,7 @@ extension RowDemand.Breach {
             case .noRows: .existing
             case .noNulls(let attribute): .null(attribute: attribute)
             case .noMissing(let links): .missing(links)
+            case .noEnding(let links): .ending(links)
             }
     }
 }

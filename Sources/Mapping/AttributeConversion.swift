@@ -1,4 +1,5 @@
 import CausewayExpressions
+package import CausewayModel
 
 /// A change of an attribute's numeric type in one step: what the step asks of the rows.
 package struct AttributeConversion: Hashable, Sendable, CustomStringConvertible {
@@ -37,17 +38,35 @@ package struct AttributeConversion: Hashable, Sendable, CustomStringConvertible 
         return result
     }
 
+    /// A default that a step writes and this conversion's type can't hold.
+    package struct UnfitDefault: Hashable, Sendable {
+        package var misfit: NumericType.Misfit
+        /// The attribute of the step's source whose NULL it replaces; nil where every row gets it.
+        package var replaced: String?
+    }
+
+    /// The default that `first` writes for the attribute, where this conversion's type can't hold it.
+    package func unfitDefault(of first: EntityMapping) -> UnfitDefault? {
+        guard let (constant, replaced) = defaultValue(of: first),
+            let number = conversion.source.stored(default: constant),
+            case .misfit(let misfit) = conversion.fit(of: number)
+        else { return nil }
+        return UnfitDefault(misfit: misfit, replaced: replaced)
+    }
+
     /// Whether the default that `first` may write for the attribute, if any, can be converted.
     func convertsDefault(of first: EntityMapping) -> Bool {
-        let constant: Constant?
+        if case .derived? = first.attribute(source)?.value { return false }
+        return defaultValue(of: first).map { conversion.applied(to: $0.value) != nil } ?? true
+    }
+
+    /// The default that `first` writes, with the attribute whose NULL it replaces.
+    private func defaultValue(of first: EntityMapping) -> (value: Constant, replaced: String?)? {
         switch first.attribute(source)?.value {
-        case nil: return true
-        case .carried(_, let replacement, _): constant = replacement
-        case .constant(let value): constant = value
-        case .derived: return false
+        case .carried(let from, let value?, _) where value != .null: (value, from)
+        case .constant(let value?) where value != .null: (value, nil)
+        case .carried, .constant, .derived, nil: nil
         }
-        guard let constant, constant != .null else { return true }
-        return conversion.applied(to: constant) != nil
     }
 }
 

@@ -1,5 +1,6 @@
 /// Links that end in one step, because their relationship leads to another entity than before and the rows at their
-/// other end can't be its objects. Core Data infers such a step; whether there are any such links, rows decide.
+/// other end can't be its objects. Core Data infers such a step; whether there are any such links, rows decide. Where the
+/// relationship must have an object, rows are obliged instead (`Obligation.Demand.noEnding`).
 package struct LinkEnding: Hashable, Sendable {
     /// The step's position on the path (0 is the first step).
     package var step: Int
@@ -8,22 +9,18 @@ package struct LinkEnding: Hashable, Sendable {
     package var relationship: String
     /// The entity to which it leads in the step's destination.
     package var leadsTo: String
-    /// A to-one that must have an object in the step's destination.
-    package var isMandatory: Bool
     /// Where the links are in the source.
     package var links: LinkSource
     /// Entities of the source at the other end to which the links end.
     package var targets: Set<String>
 
     package init(
-        step: Int, entity: String, relationship: String, leadsTo: String, isMandatory: Bool, links: LinkSource,
-        targets: Set<String>
+        step: Int, entity: String, relationship: String, leadsTo: String, links: LinkSource, targets: Set<String>
     ) {
         self.step = step
         self.entity = entity
         self.relationship = relationship
         self.leadsTo = leadsTo
-        self.isMandatory = isMandatory
         self.links = links
         self.targets = targets
     }

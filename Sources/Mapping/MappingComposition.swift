@@ -52,15 +52,23 @@ extension MappingModel {
 }
 
 extension MappingModel {
+    /// What is dropped stands under no name.
     fileprivate var byDestination: [String: [EntityMapping]] {
-        var result: [String: [EntityMapping]] = [:]
-        for mapping in entityMappings {
-            if let destination = mapping.destination { result[destination, default: []].append(mapping) }
-        }
-        return result
+        Dictionary(grouping: entityMappings) { $0.destination ?? "" }
     }
 
-    fileprivate var losesLinks: Bool { entityMappings.contains { $0.kind == .remove || !$0.endings.isEmpty } }
+    fileprivate var losesLinks: Bool {
+        entityMappings.contains { entity in
+            entity.kind == .remove || !entity.endings.isEmpty
+                || entity.relationships.contains { $0.links?.ended.isEmpty == false }
+                || entity.obligations.contains {
+                    switch $0.demand {
+                    case .noMissing(let links), .noEnding(let links): !links.ended.isEmpty
+                    case .noRows, .noNulls: false
+                    }
+                }
+        }
+    }
 
     fileprivate var changesForms: Bool {
         entityMappings.contains { $0.relationships.contains { $0.links?.changesForm == true } }
@@ -184,11 +192,27 @@ extension Obligation {
     /// The same obligation as a demand on the rows of `first`'s source; nil where `first` already fulfils it.
     fileprivate func traced(through first: EntityMapping, all: [String: [EntityMapping]]) -> Obligation? {
         var result = self
-        if case .noMissing(let links) = demand {
-            result.demand = links.composed(after: first, all: all).map { .noMissing(links: $0) } ?? .noRows
+        let middle: String
+        switch demand {
+        case .noRows: return self
+        case .noMissing(let links):
+            guard var earlier = links.composed(after: first, all: all) else {
+                result.demand = .noRows
+                return result
+            }
+            // The other end's rows may have gone without its relationship's knowing.
+            if links.isInverted { earlier.ended.formUnion((all[""] ?? []).compactMap(\.source)) }
+            result.demand = .noMissing(links: earlier)
             return result
+        case .noEnding(let links):
+            // What ends before is the earlier step's matter.
+            guard var earlier = links.composed(after: first, all: all) else { return nil }
+            earlier.ended = LinkSource.sources(of: links.ended, in: all)
+            result.demand = .noEnding(links: earlier)
+            return earlier.ended.isEmpty ? nil : result
+        case .noNulls(let attribute): middle = attribute
         }
-        guard case .noNulls(let middle) = demand, let earlier = first.attribute(middle) else { return self }
+        guard let earlier = first.attribute(middle) else { return self }
         switch earlier.value {
         case .carried(let source, nil, _): result.demand = .noNulls(attribute: source)
         case .constant(let constant) where constant.nonNull == nil: result.demand = .noRows

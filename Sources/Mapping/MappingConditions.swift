@@ -21,9 +21,11 @@ extension MappingModel {
 /// A condition that several entities may share: subentities inherit what makes it.
 private struct Condition: Hashable {
     enum Demand: Hashable {
-        case noRows, noNulls, links
-        /// No link to objects of these entities.
-        case noLinks([String])
+        case noRows, noNulls, fits
+        /// A link, and none to objects of these entities.
+        case links([String])
+        /// No link to objects of these entities; `canEnd` with an option.
+        case noLinks([String], canEnd: Bool)
         case unique(String)
     }
 
@@ -36,15 +38,19 @@ private struct Condition: Hashable {
         return switch demand {
         case .noRows: "if there are no rows of \(entities): \(reason)"
         case .noNulls: "if it is NULL in no row of \(entities): \(reason)"
-        case .links: "if every row of \(entities) has such a link: \(reason)"
-        case .noLinks(let targets):
+        case .fits: "if every value in the rows of \(entities) fits: \(reason)"
+        case .links(let targets):
+            "if every row of \(entities) has such a link\(targets.isEmpty ? "" : ", and not" + Self.objects(targets)): \(reason)"
+        case .noLinks(let targets, let canEnd):
             """
-            if no row of \(entities) has such a link to \(targets.joined(separator: ", ")) objects, or with --end-links, \
-            which ends them: \(reason)
+            if no row of \(entities) has such a link\(Self.objects(targets))\
+            \(canEnd ? ", or with --end-links, which ends them" : ""): \(reason)
             """
         case .unique(let properties): "if no two rows of \(entities) have the same \(properties): \(reason)"
         }
     }
+
+    private static func objects(_ entities: [String]) -> String { " to \(entities.joined(separator: ", ")) objects" }
 }
 
 extension EntityMapping {
@@ -55,25 +61,39 @@ extension EntityMapping {
         }
         var result: [Condition] = []
         for obligation in obligations {
-            let property = obligation.property.split(separator: ".").first.map(String.init) ?? ""
-            let owner =
-                destination.attribute(property, of: name)?.owner
-                ?? destination.relationship(property, of: name)?.owner ?? name
-            let demand: Condition.Demand =
+            let property = obligation.property ?? ""
+            let place = "\(owner(of: property, name, destination)).\(property) \(obligation.change.rawValue)"
+            let condition =
                 switch obligation.demand {
-                case .noRows: .noRows
-                case .noNulls: .noNulls
-                case .noMissing: .links
+                case .noRows: Condition(demand: .noRows, reason: place)
+                case .noNulls: Condition(demand: .noNulls, reason: place)
+                case .noMissing(let links): Condition(demand: .links(links.ended.sorted()), reason: place)
+                case .noEnding(let links):
+                    Condition(
+                        demand: .noLinks(links.ended.sorted(), canEnd: false),
+                        reason: "\(place), and such links can't stay")
                 }
-            result.append(
-                Condition(demand: demand, reason: "\(owner).\(obligation.property) \(obligation.change.rawValue)"))
+            result.append(condition)
+        }
+        for change in conversions where !change.conversion.holdsAll {
+            let place = "\(owner(of: change.attribute, name, destination)).\(change.attribute)"
+            result.append(Condition(demand: .fits, reason: "\(place) is converted, \(change.conversion)"))
         }
         for ending in endings {
             let place = "\(ending.entity).\(ending.relationship)"
             result.append(
-                Condition(demand: .noLinks(ending.targets.sorted()), reason: "\(place) leads to \(ending.leadsTo) now"))
+                Condition(
+                    demand: .noLinks(ending.targets.sorted(), canEnd: true),
+                    reason: "\(place) leads to \(ending.leadsTo) now"))
         }
         return result + uniqueness(of: name, source, destination)
+    }
+
+    /// The entity that declares a property of the destination's entity.
+    private func owner(of path: String, _ entity: String, _ destination: ManagedObjectModel) -> String {
+        let property = path.split(separator: ".").first.map(String.init) ?? ""
+        return destination.attribute(property, of: entity)?.owner
+            ?? destination.relationship(property, of: entity)?.owner ?? entity
     }
 
     /// Constraints that the source's rows needn't fulfil yet.

@@ -7,39 +7,46 @@ extension MappingInference {
     /// was renamed without an identifier, or is new), the links come through that side.
     mutating func relationships(of entity: String, from origin: String) -> [RelationshipMapping] {
         destination.storedRelationships(of: entity).map { relationship in
-            let links = links(of: relationship, entity: entity, origin: origin)
-            oblige(relationship, links, entity: entity)
+            let (links, asked) = links(of: relationship, entity: entity, origin: origin)
+            oblige(relationship, asked, entity: entity)
             return RelationshipMapping(destination: relationship.name, links: links)
         }
     }
 
-    private mutating func links(of relationship: Relationship, entity: String, origin: String) -> LinkSource? {
+    /// - Returns: what is carried, and what a mandatory relationship's rows are asked about: the same, or links that all
+    ///   end.
+    private mutating func links(
+        of relationship: Relationship, entity: String, origin: String
+    ) -> (LinkSource?, asked: LinkSource?) {
         guard let found = matched(relationship, of: entity, origin: origin) else {
             let links = inverseLinks(of: relationship, origin: origin)
             if links == nil, source.attribute(relationship.renamingIdentifier ?? relationship.name, of: origin) != nil {
                 refuse(.attributeBecameRelationship, entity, relationship.name)
             }
-            return links
+            return (links, links)
         }
         var links = LinkSource(entity: origin, relationship: found.name, isInverted: false, changesForm: false)
         let targets = targets(of: found)
-        links.ended = Set(
-            targets.filter { !destination.isKind($0.target, of: relationship.destination) }.map(\.origin))
-        if !links.ended.isEmpty { end(links, of: relationship, entity: entity) }
+        let ended = Set(targets.filter { !destination.isKind($0.target, of: relationship.destination) }.map(\.origin))
+        if !ended.isEmpty, relationship.isToMany || relationship.isOptional {
+            endings.append(ending(of: relationship, entity: entity, links, targets: ended))
+        }
+        links.ended = ended.union(dropped(kindOf: found.destination))
         // Where none of its links can stay, the relationship is as good as new.
-        if !targets.isEmpty, links.ended.count == targets.count {
-            return inverseLinks(of: relationship, origin: origin)
+        if !targets.isEmpty, ended.count == targets.count {
+            let others = inverseLinks(of: relationship, origin: origin)
+            return (others, others ?? links)
         }
         if form(found, in: source).isManyToMany, form(relationship, in: destination).isOneToOne {
             refuse(.manyToManyBecameOneToOne, entity, relationship.name, from: found.name)
         }
         links.changesForm = form(found, in: source) != form(relationship, in: destination)
-        return links
+        return (links, links)
     }
 
-    /// A to-one that is mandatory needs a link in every row. Where the source's relationship was mandatory too, its rows
-    /// have one; to-manys aren't asked: whether theirs are too few is for the app to say when it saves. Links that end
-    /// are asked for by themselves (`LinkEnding`).
+    /// A to-one that is mandatory needs a link in every row, one that doesn't end. Where the source's relationship was
+    /// mandatory too, its rows have one; to-manys aren't asked: whether theirs are too few is for the app to say when it
+    /// saves.
     private mutating func oblige(_ relationship: Relationship, _ links: LinkSource?, entity: String) {
         guard !relationship.isToMany, !relationship.isOptional else { return }
         var obligation = Obligation(
@@ -47,8 +54,12 @@ extension MappingInference {
         if let links {
             let old = source.relationship(links.relationship, of: links.entity)?.relationship
             let mine = links.isInverted ? old.flatMap { source.inverse(of: $0)?.relationship } : old
-            guard mine?.isOptional ?? true else { return }
-            (obligation.change, obligation.demand) = (.tightenedToOne, .noMissing(links: links))
+            if mine?.isOptional ?? true {
+                (obligation.change, obligation.demand) = (.tightenedToOne, .noMissing(links: links))
+            } else {
+                guard !links.ended.isEmpty else { return }
+                (obligation.change, obligation.demand) = (.cutToOne, .noEnding(links: links))
+            }
         }
         obligations.append(obligation)
     }
@@ -81,7 +92,8 @@ extension MappingInference {
         }
         return LinkSource(
             entity: other, relationship: found.name, isInverted: true,
-            changesForm: form(found, in: source).flipped != form(relationship, in: destination))
+            changesForm: form(found, in: source).flipped != form(relationship, in: destination),
+            ended: dropped(kindOf: source.relationship(found.name, of: other)?.owner ?? other))
     }
 
     /// Whether a destination relationship other than `relationship` continues the source relationship `old`, and may
@@ -107,15 +119,17 @@ extension MappingInference {
             .filter { source.isKind($0.origin, of: relationship.destination) }
     }
 
-    private mutating func end(_ links: LinkSource, of relationship: Relationship, entity: String) {
-        let owner = destination.relationship(relationship.name, of: entity)?.owner ?? entity
-        endings.append(
-            LinkEnding(
-                step: step, entity: owner, relationship: relationship.name, leadsTo: relationship.destination,
-                isMandatory: !relationship.isToMany && !relationship.isOptional,
-                links: LinkSource(
-                    entity: links.entity, relationship: links.relationship, isInverted: false, changesForm: false),
-                targets: links.ended))
+    /// Those whose rows go with their entity.
+    private func dropped(kindOf entity: String) -> Set<String> {
+        Set((dropped[source.root(of: entity)] ?? []).filter { source.isKind($0, of: entity) })
+    }
+
+    private func ending(
+        of relationship: Relationship, entity: String, _ links: LinkSource, targets: Set<String>
+    ) -> LinkEnding {
+        LinkEnding(
+            step: step, entity: destination.relationship(relationship.name, of: entity)?.owner ?? entity,
+            relationship: relationship.name, leadsTo: relationship.destination, links: links, targets: targets)
     }
 
     private func form(_ relationship: Relationship, in model: ManagedObjectModel) -> LinkForm {

@@ -16,6 +16,8 @@ package struct MappingInference {
     var relationshipMatches: [String: RelationshipMatch] = [:]
     /// Entities that may have rows, with what these become, by the root of their hierarchy in the source.
     private(set) var migrated: [String: [(origin: String, target: String)]] = [:]
+    /// Entities that may have rows and are dropped, by the root of their hierarchy in the source.
+    private(set) var dropped: [String: [String]] = [:]
     var refusals: [InferenceError.Refusal] = []
     /// Of the entity mapping that is being made: its source, and what rows decide.
     private var origin = ""
@@ -66,6 +68,10 @@ package struct MappingInference {
                 migrated[source.root(of: origin), default: []].append((origin, target))
             }
         }
+        let kept = Set(migrated.values.joined().map(\.origin))
+        for entity in source.entities.values where !entity.isAbstract && !kept.contains(entity.name) {
+            dropped[source.root(of: entity.name), default: []].append(entity.name)
+        }
         var mappings: [EntityMapping] = []
         for name in destination.entitiesInStoreOrder() {
             guard let origin = entityMatch.sources[name] else {
@@ -95,6 +101,10 @@ package struct MappingInference {
     ) -> EntityMapping {
         self.origin = origin
         (obligations, conversions, endings) = ([], [], [])
+        if destination.entities[name]?.isAbstract == true, source.entities[origin]?.isAbstract == false {
+            obligations.append(
+                Obligation(step: step, entity: name, property: nil, .abstractEntity, demand: .noRows))
+        }
         relationshipMatches[name] = RelationshipMatch(source, origin, destination, name)
         let attributes = attributes(of: name, from: origin)
         let same = origin == name && hashes.source.entities[origin] == hashes.destination.entities[name]

@@ -101,23 +101,28 @@ package struct AttributeMapping: Hashable, Sendable {
     }
 }
 
-/// A mandatory attribute or to-one whose value the mapping can't guarantee: rows decide.
+/// A mandatory attribute or to-one whose value the mapping can't guarantee, or an entity that can't have rows any more:
+/// rows decide.
 package struct Obligation: Hashable, Sendable {
     /// The step that makes the property mandatory, as its position on the path (0 is the first step).
     package var step: Int
     package var entity: String
-    /// The attribute's path or the relationship's name, in the version that makes it mandatory.
-    package var property: String
+    /// The attribute's path or the relationship's name, in the version that makes it mandatory; nil for an entity as a
+    /// whole.
+    package var property: String?
     package var change: Change
     /// What the source's rows must fulfil.
     package var demand: Demand
 
-    /// What makes the property mandatory; the words are for plans and reports.
+    /// What makes the property mandatory, or bars rows; the words are for plans and reports.
     package enum Change: String, Hashable, Sendable {
         case newAttribute = "is new, mandatory and has no default"
         case tightenedAttribute = "is mandatory now and has no default"
         case newToOne = "is new and mandatory"
         case tightenedToOne = "is mandatory now"
+        /// It was mandatory before, and links of it end.
+        case cutToOne = "is mandatory"
+        case abstractEntity = "is abstract now"
     }
 
     package enum Demand: Hashable, Sendable {
@@ -125,11 +130,13 @@ package struct Obligation: Hashable, Sendable {
         case noRows
         /// The source attribute must hold no NULL.
         case noNulls(attribute: String)
-        /// Every row of the source entity must have such a link.
+        /// Every row of the source entity must have such a link, and not to one of the entities where such links end.
         case noMissing(links: LinkSource)
+        /// No row of the source entity may have such a link to one of the entities where such links end.
+        case noEnding(links: LinkSource)
     }
 
-    package init(step: Int, entity: String, property: String, _ change: Change, demand: Demand) {
+    package init(step: Int, entity: String, property: String?, _ change: Change, demand: Demand) {
         self.step = step
         self.entity = entity
         self.property = property
@@ -159,8 +166,8 @@ package struct LinkSource: Hashable, Sendable {
     package var isInverted: Bool
     /// Cardinality or order differs between source and destination.
     package var changesForm: Bool
-    /// Entities of the source at the other end to which links end on the way, though their rows may be targets in the
-    /// destination.
+    /// Entities of the source at the other end to which links end on the way: they are dropped, or their rows can't be
+    /// its objects in some version, though they may be targets in the destination.
     package var ended: Set<String>
 
     package init(

@@ -33,6 +33,9 @@ package struct NumericConversion: Hashable, Sendable, CustomStringConvertible {
     /// Whether a cell may change its storage class on the way; else it is carried as it is.
     package var changesCells: Bool { types.contains { $0.isReal != source.isReal } }
 
+    /// Whether the last type holds every number that the one before it has.
+    package var holdsAll: Bool { destination.holdsAll(of: types[types.count - 2]) }
+
     /// The cell at the end. Numbers that a type can't hold go through as SQLite's columns would keep them: cells of
     /// attributes that the row's entity doesn't have aren't checked.
     package func applied(to number: StoredNumber) -> StoredNumber {

@@ -104,6 +104,24 @@ extension NumericType {
         }
     }
 
+    /// Whether it can hold every number of another type, though maybe not exactly.
+    package func holdsAll(of other: NumericType) -> Bool {
+        switch self {
+        case .double: true
+        case .float: other != .double
+        case .boolean, .integer16, .integer32, .integer64: !other.isReal && other.bits <= bits
+        }
+    }
+
+    private var bits: Int {
+        switch self {
+        case .boolean: 1
+        case .integer16: 16
+        case .integer32, .float: 32
+        case .integer64, .double: 64
+        }
+    }
+
     private func fit<Whole: FixedWidthInteger>(of number: StoredNumber, as type: Whole.Type) -> Fit {
         switch number {
         case .integer(let value): return Whole(exactly: value) == nil ? .misfit(.outOfRange) : .exact

@@ -1,7 +1,7 @@
-package import CausewayMapping
+import CausewayMapping
 import CausewayModel
 import CausewaySQLite
-package import CausewayStoreFormat
+import CausewayStoreFormat
 
 /// How to get from a row of the source to the rows that one of its relationships leads to.
 enum LinkAccess {
@@ -194,18 +194,5 @@ func identifier(_ name: String) throws(PlanError) -> SQLIdentifier {
         return try SQLIdentifier(name)
     } catch {
         throw .unusableName(error.description)
-    }
-}
-
-extension StepPlan {
-    /// A cell of a source row's that is NULL where the row has no such link.
-    package func linkCell(_ links: LinkSource) throws(PlanError) -> RowSelect.Cell {
-        switch try SourceTables(layout: source).resolve(links).access {
-        case .ownColumn(let own): .column(own.column)
-        case .otherColumn(let table, let column, let place):
-            .related(.init(table: table, key: column, value: try identifier("Z_PK"), order: place))
-        case .join(let join):
-            .related(.init(table: join.table, key: join.mine, value: join.theirs, order: join.placeOfTheirs))
-        }
     }
 }

@@ -108,12 +108,20 @@ package struct LossReport {
             }
             // Rows decide whether these lose anything: the check of the rows counts them.
             for ending in entity.endings { _ = keep(ending.links, in: &kept) }
+            for obligation in entity.obligations {
+                switch obligation.demand {
+                case .noMissing(let links), .noEnding(let links): _ = keep(links, in: &kept)
+                case .noRows, .noNulls: break
+                }
+            }
         }
+        let targets = possibleTargets()
         for name in source.entitiesInStoreOrder() {
             guard mapping.mapping(from: name)?.destination != nil else { continue }
             for relationship in source.entities[name]?.relationships ?? []
+            // Links that go with the rows at their other end are told with these.
             where !relationship.isTransient && !kept.contains([name, relationship.name])
-                && isOfStore(relationship: relationship.name, of: name)
+                && targets.contains(relationship.destination) && isOfStore(relationship: relationship.name, of: name)
             {
                 kept.insert([name, relationship.name])
                 var ends = "\(name).\(relationship.name)"
@@ -126,6 +134,18 @@ package struct LossReport {
                 add("\(ends): the links are dropped")
             }
         }
+    }
+
+    /// Entities of the source to which links may lead that don't go with the row at their end: those that are kept, with
+    /// their ancestors.
+    private func possibleTargets() -> Set<String> {
+        var result: Set<String> = []
+        for entity in mapping.entityMappings where entity.destination != nil {
+            guard let name = entity.source, source.entities[name]?.isAbstract == false else { continue }
+            var next: String? = name
+            while let name = next, result.insert(name).inserted { next = source.entities[name]?.parent }
+        }
+        return result
     }
 
     /// Marks both sides of a relationship of the source as kept.

@@ -22,8 +22,6 @@ package struct StepPlan: Sendable {
     package var appObjects: [StoreSchema.Object]
     /// Derived attributes that are computed after the rows are in.
     package var derivedValues: [DerivedValue]
-    /// Entities that became abstract: there must be no rows of them. By source name.
-    package var mustBeEmpty: [String]
     /// Source entities whose largest keys the tables go on from, by the destination's root.
     package var keyOrigins: [String: Set<String>]
     /// What is left behind, a sentence each that begins with the step that loses it.
@@ -135,7 +133,7 @@ package struct StepPlanner {
             versions: versions, firstStep: firstStep, mapping: mapping, source: source, layout: layout,
             statements: statements, hasHistory: hasHistory, passes: passes, appObjects: carried.objects,
             derivedValues: derivedValues(in: layout),
-            mustBeEmpty: becomingAbstract(), keyOrigins: steps.keyOrigins, losses: losses,
+            keyOrigins: steps.keyOrigins, losses: losses,
             lostObjects: carried.lost, warnings: statements.unsupported + carried.warnings, objects: nil)
     }
 
@@ -170,7 +168,7 @@ package struct StepPlanner {
         return StepPlan(
             versions: versions, firstStep: firstStep, mapping: planner.mapping, source: source, layout: layout,
             statements: statements, hasHistory: hasHistory, passes: passes, appObjects: carried.objects,
-            derivedValues: planner.derivedValues(in: layout), mustBeEmpty: [],
+            derivedValues: planner.derivedValues(in: layout),
             keyOrigins: [InferredStep(mapping: planner.mapping, source: source.model, destination: destination)]
                 .keyOrigins,
             losses: withVersions(
@@ -222,14 +220,5 @@ package struct StepPlanner {
             }
         }
         return DerivedValue.inOrder(result)
-    }
-
-    private func becomingAbstract() -> [String] {
-        mapping.entityMappings.compactMap { entity in
-            guard let to = entity.destination, let from = entity.source, destination.entities[to]?.isAbstract == true,
-                source.model.entities[from]?.isAbstract == false
-            else { return nil }
-            return from
-        }
     }
 }

@@ -6,18 +6,18 @@ import CausewayStoreFormat
 extension TransferPlanner {
     /// The key of the row at the other end.
     func key(_ links: ResolvedLinks, select: inout RowSelect) throws(PlanError) -> CellRecipe {
-        try kept(select.index(of: keyCell(links)), links, select: &select)
+        try kept(select.index(of: source.keyCell(links)), links, select: &select)
     }
 
     /// The Z_ENT of the row at the other end.
     func keyEntity(_ links: ResolvedLinks, select: inout RowSelect) throws(PlanError) -> CellRecipe {
-        guard let entity = try entityCell(links) else {
+        guard let entity = try source.entityCell(links) else {
             // Without subentities in the source, every target is of the declared entity.
             guard let from = source.layout.entityNumbers[links.otherEntity], let to = numbers[from],
                 !links.lost.contains(from)
             else { return .literal(.null) }
             let present = CellRecipe.literalIfPresent(
-                select.index(of: try keyCell(links)), .integer(Int64(to)))
+                select.index(of: try source.keyCell(links)), .integer(Int64(to)))
             return try first(present, links, select: &select)
         }
         return try first(
@@ -25,40 +25,12 @@ extension TransferPlanner {
             select: &select)
     }
 
-    private func keyCell(_ links: ResolvedLinks) throws(PlanError) -> RowSelect.Cell {
-        switch links.access {
-        case .ownColumn(let own): .column(own.column)
-        case .otherColumn, .join: .related(try related(links))
-        }
-    }
-
-    /// The Z_ENT of the row at the other end as the source has it; nil where it can only be `links.otherEntity`'s.
-    private func entityCell(_ links: ResolvedLinks) throws(PlanError) -> RowSelect.Cell? {
-        let table = try identifier(source.table(of: links.otherEntity) ?? "")
-        switch links.access {
-        case .ownColumn(let own):
-            if let entity = own.entity { return .column(entity) }
-            guard
-                source.layout.entities.contains(where: {
-                    $0 != links.otherEntity && source.model.isKind($0, of: links.otherEntity)
-                })
-            else { return nil }
-            // A virtual to-one has no column for the Z_ENT, though its owner may have subentities.
-            let mine = RowSelect.RelatedKey(
-                table: try identifier(source.table(of: links.thisEntity) ?? ""), key: try identifier("Z_PK"),
-                value: own.column)
-            return .relatedEntity(mine, table: table)
-        case .otherColumn, .join:
-            return .relatedEntity(try related(links), table: table)
-        }
-    }
-
     /// The cell of a link, or of its place, where the link is still one in the destination.
     private func kept(
         _ cell: Int, _ links: ResolvedLinks, select: inout RowSelect
     ) throws(PlanError) -> CellRecipe {
         guard !links.lost.isEmpty else { return try first(.carry(cell), links, select: &select) }
-        guard let entity = try entityCell(links) else {
+        guard let entity = try source.entityCell(links) else {
             let isLost = source.layout.entityNumbers[links.otherEntity].map { links.lost.contains($0) } ?? true
             return isLost ? .literal(.null) : try first(.carry(cell), links, select: &select)
         }
@@ -83,29 +55,16 @@ extension TransferPlanner {
             key = .column(own.column)
         case .join(let join):
             if let place = join.placeOfMine {
-                var order = try related(links)
+                var order = try source.related(links)
                 order.value = place
                 order.order = join.placeOfTheirs ?? join.theirs
                 return try kept(select.index(of: .related(order)), links, select: &select)
             }
-            key = .related(try related(links))
+            key = .related(try source.related(links))
         case .otherColumn:
-            key = .related(try related(links))
+            key = .related(try source.related(links))
         }
         return try kept(select.index(of: .position(owner: key, by: try identifier("Z_PK"))), links, select: &select)
-    }
-
-    private func related(_ links: ResolvedLinks) throws(PlanError) -> RowSelect.RelatedKey {
-        switch links.access {
-        case .ownColumn(let own):
-            preconditionFailure("a link in the row's own column (\(own.column)) needs no look-up")
-        case .otherColumn(let table, let column, let place):
-            return .init(table: table, key: column, value: try identifier("Z_PK"), order: place)
-        case .join(let join):
-            return .init(
-                table: join.table, key: join.mine, value: join.theirs, order: join.placeOfTheirs,
-                isIndexed: join.isIndexed)
-        }
     }
 
     /// Source Z_ENTs of `entity` and its subentities whose rows don't become rows of `kind`.

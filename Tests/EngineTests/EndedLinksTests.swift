@@ -144,28 +144,6 @@ struct EndedLinksTests {
         }
     }
 
-    @Test("a link that is mandatory in the new version can't end")
-    func mandatory() throws {
-        let must = """
-            <relationship name="link" maxCount="1" deletionRule="Nullify" destinationEntity="Left"/>
-            """
-        let strict = model(
-            entity("Base"), entity("Left", parent: "Base"), entity("Right", parent: "Base"), entity("Other"),
-            entity("Thing", must))
-        let scenario = try Self.scenario(
-            .one, [.init(thing: 1, base: 2), .init(thing: 2, base: 1), .init(thing: 3, base: 3)], strict)
-        for ends in [true, false] {
-            let error = try failure { _ = try Migration(Self.request(scenario, ends: ends)).run() }
-            #expect(error.kind == .sourceData)
-            #expect(
-                error.details.contains(
-                    """
-                    V1 → V2: would end 2 links of Thing.link, which is mandatory (p2, p3): it leads to Left now, and they to \
-                    Base, Right objects
-                    """), "\(error)")
-        }
-    }
-
     @Test("a one-to-one whose other side stays with a new partner keeps its links there, and only there")
     func partnersChanged() throws {
         let from = model(

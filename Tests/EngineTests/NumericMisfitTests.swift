@@ -1,4 +1,6 @@
 import CausewayEngine
+import CausewayMapping
+import CausewayModel
 import Foundation
 import Testing
 
@@ -189,6 +191,80 @@ struct NumericMisfitTests {
             #expect(line.reason == reason)
             #expect(line.uri == "x-coredata://\(Scenario.uuid)/Thing/p\(line.key)" && line.code == 134_110)
         }
+    }
+
+    @Test("SQL finds the misfits that a row by row look finds", arguments: NumericType.allCases)
+    func condition(from: NumericType) throws {
+        let folder = try Scenario(model(entity("Thing", attribute("n", from.attributeType.modelName))))
+        let numbers = NumericConversionTests.numbers + [.real(3.4028235677973362e38), .real(3.4028235677973366e38)]
+        let values = numbers.enumerated().map { "(\($0 + 1), \(NumericConversionTests.sql($1)))" }
+        try Scenario.execute(
+            """
+            INSERT INTO ZTHING (Z_PK, ZN) VALUES \(values.joined(separator: ", ")), (1000, NULL), (1001, 'word'), (1002, x'01')
+            """, folder.store)
+        for to in NumericType.allCases {
+            for through in [[], [NumericType.double], [.float], [.integer64]] {
+                let conversion = through.reduce(NumericConversion(from: from, to: through.first ?? to)) { path, type in
+                    path.followed(by: NumericConversion(from: type, to: to))
+                }
+                let expected = numbers.indices.filter {
+                    let number = from.stored(numbers[$0])
+                    if case .misfit? = conversion.fit(of: number) { return true }
+                    return false
+                }
+                let found = try folder.rows(
+                    "SELECT Z_PK FROM ZTHING WHERE \(conversion.misfits(of: "ZN") ?? "0") ORDER BY Z_PK"
+                ).compactMap { Int($0).map { $0 - 1 } }
+                // What an earlier type can't hold may count.
+                let earlier = numbers.indices.filter { conversion.fit(of: from.stored(numbers[$0])) == nil }
+                #expect(found.filter { !earlier.contains($0) } == expected, "\(conversion.types)")
+            }
+        }
+    }
+
+    @Test("the first step that a row doesn't fit is written down, whatever runs as one")
+    func reasons() throws {
+        func version(_ n: String, _ note: String, abstract: Bool = false) -> String {
+            model(
+                entity("Thing", attribute("n", n), note),
+                entity("Other", extra: abstract ? "isAbstract=\"YES\"" : "", attribute("k", n)))
+        }
+        let reasons = try [true, false].map { fuses in
+            let scenario = try Scenario(
+                version("Integer 32", attribute("note")), version("Integer 16", attribute("note")),
+                version("Boolean", attribute("note", optional: false), abstract: true),
+                rows: """
+                    INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT, ZN, ZNOTE) VALUES
+                    (1, 2, 1, 70000, NULL), (2, 2, 1, 7, NULL), (3, 2, 1, 7, 'x'), (4, 2, 1, 1, NULL), (5, 2, 1, 1, 'x');
+                    INSERT INTO ZOTHER (Z_PK, Z_ENT, Z_OPT, ZK) VALUES (6, 1, 1, 70000), (7, 1, 1, 1);
+                    """)
+            var request = scenario.request(to: "V3", fuses: fuses)
+            (request.badRows, request.rejects) = (.quarantine, scenario.folder + "/rejects.jsonl")
+            #expect(try Migration(request).run().prepared.steps.count == (fuses ? 1 : 2))
+            return try BadLine.read(scenario.folder + "/rejects.jsonl").map { "\($0.key) \($0.code) \($0.reason)" }
+                .sorted()
+        }
+        #expect(reasons[0] == reasons[1])
+        #expect(
+            reasons[0] == [
+                "1 134110 V2: Thing.n: Integer 32 → Integer 16: the value is out of range",
+                "2 1570 V3: Thing.note is mandatory now and has no default, but is NULL",
+                "3 134110 V3: Thing.n: Integer 16 → Boolean: the value is neither 0 nor 1",
+                "4 1570 V3: Thing.note is mandatory now and has no default, but is NULL",
+                "6 134110 V2: Other.k: Integer 32 → Integer 16: the value is out of range",
+                "7 134110 V3: Other is abstract now",
+            ])
+    }
+
+    @Test("a way past a version that narrows is named where the target doesn't narrow")
+    func detour() throws {
+        func remedy(_ types: String...) throws -> String {
+            let scenario = try Self.scenario(types[0], types[1], types[2], value: "70000")
+            return try failure { _ = try Migration(scenario.request(to: "V3")).plan() }.remedy
+        }
+        let way = ", go past V2 with --next \"V1=V3\", which may ask for less"
+        #expect(try remedy("Integer 32", "Integer 16", "Integer 64").contains(way))
+        #expect(try !remedy("Integer 32", "Integer 16", "Boolean").contains("--next"))
     }
 
     @Test("a run that is killed anywhere and resumed gives the same store", arguments: [1, 7])

@@ -132,6 +132,60 @@ struct PreflightUniquenessTests {
         #expect(try scenario.rows("SELECT Z_PK FROM ZTAG ORDER BY 1") == ["1", "3"])
     }
 
+    @Test("rows that are quarantined for their numbers are no duplicates; those that only a later step leaves out are")
+    func misfits() throws {
+        func tag(_ type: String, _ extra: String = "") -> String {
+            model(entity("Tag", attribute("name"), attribute("n", type), extra))
+        }
+        let rows = """
+            INSERT INTO ZTAG (Z_PK, Z_ENT, Z_OPT, ZNAME, ZN) VALUES
+            (1, 1, 1, 'red', 1), (2, 1, 1, 'red', 70000), (3, 1, 1, 'blue', NULL);
+            """
+        func request(_ scenario: Scenario, fuses: Bool = true) -> MigrationRequest {
+            var request = scenario.request(to: scenario.lastVersion, fuses: fuses)
+            (request.badRows, request.rejects) = (.quarantine, scenario.folder + "/rejects.jsonl")
+            request.verification = .full
+            return request
+        }
+        let scenario = try Scenario(tag("Integer 32"), tag("Integer 16", Self.unique("name")), rows: rows)
+        #expect(try Migration(request(scenario)).run().quarantinedRows == 1)
+        #expect(try scenario.rows("SELECT Z_PK FROM ZTAG ORDER BY 1") == ["1", "3"])
+        for fuses in [true, false] {
+            let late = try Scenario(
+                tag("Integer 32"), tag("Integer 32", Self.unique("name")), tag("Integer 16", Self.unique("name")),
+                rows: rows)
+            if fuses {
+                #expect(try Migration(request(late)).run().quarantinedRows == 1)
+            } else {
+                let error = try failure { _ = try Migration(request(late, fuses: false)).plan() }
+                #expect(
+                    error.details.count == 1 && error.details[0].hasPrefix("V2: Tag: name must be unique"), "\(error)")
+            }
+        }
+    }
+
+    @Test("numbers that become the same are duplicates", arguments: [true, false])
+    func converted(fuses: Bool) throws {
+        func tag(_ type: String, _ extra: String = "") -> String { model(entity("Tag", attribute("n", type), extra)) }
+        let scenario = try Scenario(
+            tag("Integer 64"), tag("Double", attribute("m")), tag("Double", Self.unique("n")),
+            rows: """
+                INSERT INTO ZTAG (Z_PK, Z_ENT, Z_OPT, ZN) VALUES
+                (1, 1, 1, 9007199254740992), (2, 1, 1, 9007199254740993), (3, 1, 1, 9007199254740994), (4, 1, 1, NULL);
+                """)
+        let before = try snapshot(scenario.folder)
+        let request = scenario.request(to: "V3", fuses: fuses)
+        for error in [
+            try failure { _ = try Migration(request).plan() }, try failure { _ = try Migration(request).run() },
+        ] {
+            #expect(
+                error.details == [
+                    "V3: Tag: n must be unique, but 2 rows of table ZTAG share theirs with another (p1 and p2)"
+                ], "\(error)")
+        }
+        #expect(try snapshot(scenario.folder) == before)
+    }
+
     @Test("behind a mapping model the duplicates are found when the next step begins")
     func behindMappingModel() throws {
         let scenario = try Scenario(

@@ -189,9 +189,9 @@ extension MappingModel {
                     case .noRows: !sources.isEmpty
                     case .noNulls(let attribute): sources.contains { $0[attribute] == nil }
                     // The random histories have no relationships.
-                    case .noMissing: false
+                    case .noMissing, .noEnding: false
                     }
-                if isBroken { result.insert("\(obligation.step) \(obligation.entity).\(obligation.property)") }
+                if isBroken { result.insert("\(obligation.step) \(obligation.entity).\(obligation.property ?? "")") }
             }
         }
         return result

@@ -179,7 +179,7 @@ extension MappingModel {
             case .noRows: obligation.step
             case .noNulls(let attribute): row[attribute] == nil ? obligation.step : nil
             // These histories have no relationships.
-            case .noMissing: nil
+            case .noMissing, .noEnding: nil
             }
         }
         return ((misfits ?? []) + (gaps ?? [])).min()

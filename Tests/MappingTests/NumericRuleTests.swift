@@ -92,4 +92,31 @@ struct NumericRuleTests {
             thing(attribute("n", "Integer 64"), attribute("more", "Integer 16", default: "1")))
         #expect(mapping.mapping(to: "Thing")?.attribute("more")?.fillsTable == false)
     }
+
+    @Test(
+        "a type that doesn't hold all numbers of the one before is a condition, once for all who inherit the attribute")
+    func conditions() throws {
+        func version(_ type: NumericType) -> String {
+            model(
+                entity("Base", attribute("n", Self.name(type))), entity("Left", parent: "Base"))
+        }
+        let widening: Set<[NumericType]> = [
+            [.boolean, .integer16], [.boolean, .integer32], [.boolean, .integer64], [.boolean, .float],
+            [.boolean, .double], [.integer16, .integer32], [.integer16, .integer64], [.integer16, .float],
+            [.integer16, .double], [.integer32, .integer64], [.integer32, .float], [.integer32, .double],
+            [.integer64, .float], [.integer64, .double], [.float, .double],
+        ]
+        for from in NumericType.allCases {
+            for to in NumericType.allCases where to != from {
+                let texts = [version(from), version(to)]
+                let models = try texts.map { try ModelReader.model(source: Array($0.utf8)) }
+                let found = try inferred(texts[0], texts[1]).conditions(from: models[0], to: models[1])
+                let change = "\(Self.name(from)) → \(Self.name(to))"
+                #expect(
+                    found
+                        == (widening.contains([from, to])
+                            ? [] : ["if every value in the rows of Base, Left fits: Base.n is converted, \(change)"]))
+            }
+        }
+    }
 }

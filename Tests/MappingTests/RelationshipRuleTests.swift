@@ -144,8 +144,8 @@ struct RelationshipRuleTests {
         #expect(
             narrowed.mapping(to: "Thing")?.endings == [
                 LinkEnding(
-                    step: 4, entity: "Thing", relationship: "link", leadsTo: "Left", isMandatory: false,
-                    links: own("Thing", "link"), targets: ["Base", "Right"])
+                    step: 4, entity: "Thing", relationship: "link", leadsTo: "Left", links: own("Thing", "link"),
+                    targets: ["Base", "Right"])
             ])
         for target in ["Right", "Other"] {
             let turned = try inferred(version("Left"), version(target))

@@ -80,6 +80,44 @@ struct ToOneObligationTests {
                 == [Obligation(step: 1, entity: "Book", property: "author", .tightenedToOne, demand: .noRows)])
     }
 
+    @Test("links that end are conditions, with the option only where it helps")
+    func endingConditions() throws {
+        func version(_ cat: Bool, _ pet: String, optional: String) -> String {
+            model(
+                entity("Animal"), cat ? entity("Cat", parent: "Animal") : "", entity("Dog", parent: "Animal"),
+                entity(
+                    "Thing",
+                    toOne("pet", pet).replacing("optional=\"YES\"", with: "optional=\"\(optional)\"")))
+        }
+        func conditions(_ from: String, _ to: String) throws -> [String] {
+            let models = try [from, to].map { try ModelReader.model(source: Array($0.utf8)) }
+            return try inferred(from, to).conditions(from: models[0], to: models[1])
+        }
+        let (loose, strict) = (version(true, "Animal", optional: "YES"), version(true, "Animal", optional: "NO"))
+        #expect(
+            try conditions(strict, version(false, "Animal", optional: "NO")) == [
+                "if no row of Thing has such a link to Cat objects: Thing.pet is mandatory, and such links can't stay"
+            ])
+        #expect(
+            try conditions(loose, version(false, "Animal", optional: "NO")) == [
+                "if every row of Thing has such a link, and not to Cat objects: Thing.pet is mandatory now"
+            ])
+        #expect(try conditions(loose, version(false, "Animal", optional: "YES")) == [])
+        #expect(
+            try conditions(strict, version(true, "Dog", optional: "NO")) == [
+                """
+                if no row of Thing has such a link to Animal, Cat objects: Thing.pet is mandatory, and such links can't stay
+                """
+            ])
+        #expect(
+            try conditions(loose, version(true, "Dog", optional: "YES")) == [
+                """
+                if no row of Thing has such a link to Animal, Cat objects, or with --end-links, which ends them: Thing.pet \
+                leads to Dog now
+                """
+            ])
+    }
+
     @Test("conditions of a step, one for all entities that inherit what makes it; abstract entities have no rows")
     func conditions() throws {
         func version(_ optional: Bool, _ constraint: String) -> String {

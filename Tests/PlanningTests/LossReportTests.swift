@@ -52,6 +52,22 @@ struct LossReportTests {
             ])
     }
 
+    @Test("links that go with the rows at their other end are told with these, once")
+    func droppedEnds() throws {
+        let gone = "entity Gone is gone: its rows and the links to them are dropped"
+        func version(_ target: String, _ property: String, parent: String? = nil) -> String {
+            model(
+                entity("Thing", property), entity("Base"),
+                target.isEmpty ? "" : entity(target, parent: parent, toMany("things", "Thing", inverse: "one")))
+        }
+        let one = toOne("one", "Gone", inverse: "things")
+        #expect(try losses(version("Gone", one), version("", "")) == [gone])
+        #expect(try losses(version("Gone", one, parent: "Base"), version("", "")) == [gone])
+        // Links to other objects go for themselves.
+        let base = model(entity("Thing", toOne("one", "Base")), entity("Base"), entity("Gone", parent: "Base"))
+        #expect(try losses(base, version("", "")) == [gone, "Thing.one: the links are dropped"])
+    }
+
     @Test("a to-one that was a to-many, a lost order and a lost inverse are named")
     func narrowed() throws {
         let many = toMany("authors", "Author", inverse: "books", ordered: true)

@@ -176,6 +176,10 @@ final class RowProjector {
             switch demand {
             case .noRow(let bad): throw bad
             case .notNull(let cell, let bad): if reader.isNull(at: cell) { throw bad }
+            case .staying(let key, let entity, let ended, let bad):
+                guard !reader.isNull(at: key) else { continue }
+                guard let entity else { throw bad }
+                if let number = reader.integer(at: entity), ended.contains(Int(clamping: number)) { throw bad }
             case .converts(let cell, let conversion, let attribute, let place):
                 guard let number = reader.number(at: cell), case .misfit(let misfit) = conversion.fit(of: number)
                 else { continue }

@@ -14,6 +14,8 @@ struct RowScreening: Sendable {
         /// There must be no such row.
         case noRow(BadRow)
         case notNull(cell: Int, BadRow)
+        /// The link must not lead to a row of these entities; without a cell it can only do so.
+        case staying(key: Int, entity: Int?, ended: Set<Int>, BadRow)
         /// The last type of the conversion must hold the cell's number; `place` says where.
         case converts(cell: Int, NumericConversion, attribute: String, place: String)
         /// A reference to an external file leads to one. A row without its file is kept, and written down.
@@ -83,63 +85,67 @@ struct RowScreening: Sendable {
         self.storeUUID = storeUUID
     }
 
-    /// The obligations of the entities whose rows the pass moves.
+    /// What the steps ask of the rows that the pass moves, earlier steps first: the reason that is written down is the
+    /// same where they run one by one.
     private static func demands(_ step: StepPlan, _ pass: inout RowPass) throws -> [Int: [Demand]] {
         var result: [Int: [Demand]] = [:]
         for mapping in step.mapping.entityMappings {
             guard let entity = mapping.source, let number = step.sourceNumbers[entity], pass.projections[number] != nil
             else { continue }
-            if step.mustBeEmpty.contains(entity) {
-                let reason = "\(entity) is abstract in the new version"
-                result[number, default: []].append(
-                    .noRow(BadRow(code: .migration, property: nil, reason: reason)))
-            }
-            for obligation in mapping.obligations {
-                let place = "\(step.version(of: obligation)): \(obligation.entity).\(obligation.property)"
-                let reason = "\(place) \(obligation.change.rawValue)"
-                let cell: RowSelect.Cell
-                switch obligation.demand {
-                case .noRows:
-                    result[number, default: []].append(.noRow(bad(obligation, reason)))
-                    continue
-                case .noNulls(let attribute):
-                    guard let column = step.sourceColumn(of: attribute, of: entity) else { continue }
-                    cell = .column(try SQLIdentifier(column))
-                case .noMissing(let links): cell = try step.linkCell(links)
+            for index in step.firstStep..<(step.firstStep + step.versions.count - 1) {
+                var demands: [Demand] = []
+                for obligation in mapping.obligations where obligation.step == index {
+                    demands += try Self.demands(obligation, of: entity, step, &pass)
                 }
-                result[number, default: []].append(
-                    .notNull(cell: pass.select.index(of: cell), bad(obligation, reason + ", but is NULL")))
+                for change in mapping.conversions where change.step == index {
+                    guard let column = step.sourceColumn(of: change.source, of: entity) else { continue }
+                    demands.append(
+                        .converts(
+                            cell: pass.select.index(of: .column(try SQLIdentifier(column))), change.conversion,
+                            attribute: change.attribute, place: step.place(of: change)))
+                }
+                result[number, default: []] += demands
             }
         }
-        try addConversions(step, &pass, to: &result)
         return result
     }
 
-    /// The numbers that must fit their new types.
-    private static func addConversions(
-        _ step: StepPlan, _ pass: inout RowPass, to demands: inout [Int: [Demand]]
-    ) throws(SQLiteError) {
-        for mapping in step.mapping.entityMappings {
-            guard let entity = mapping.source, let number = step.sourceNumbers[entity], pass.projections[number] != nil
-            else { continue }
-            for change in mapping.conversions {
-                guard let column = step.sourceColumn(of: change.source, of: entity) else { continue }
-                demands[number, default: []].append(
-                    .converts(
-                        cell: pass.select.index(of: .column(try SQLIdentifier(column))), change.conversion,
-                        attribute: change.attribute, place: step.place(of: change)))
-            }
+    private static func demands(
+        _ obligation: Obligation, of entity: String, _ step: StepPlan, _ pass: inout RowPass
+    ) throws -> [Demand] {
+        let reason = "\(step.place(of: obligation)) \(obligation.change.rawValue)"
+        func bad(_ complaint: String = "") -> BadRow {
+            BadRow(
+                code: obligation.property == nil ? .migration : .missingMandatoryProperty,
+                property: obligation.property, reason: reason + complaint)
         }
-    }
-
-    private static func bad(_ obligation: Obligation, _ reason: String) -> BadRow {
-        BadRow(code: .missingMandatoryProperty, property: obligation.property, reason: reason)
+        func staying(_ cells: LinkCells) -> [Demand] {
+            guard !cells.ended.isEmpty else { return [] }
+            return [
+                .staying(
+                    key: pass.select.index(of: cells.key), entity: cells.entity.map { pass.select.index(of: $0) },
+                    ended: cells.ended, bad(", but its link can't stay"))
+            ]
+        }
+        let lacks = ", but is NULL"
+        switch obligation.demand {
+        case .noRows: return [.noRow(bad())]
+        case .noNulls(let attribute):
+            guard let column = step.sourceColumn(of: attribute, of: entity) else { return [] }
+            return [.notNull(cell: pass.select.index(of: .column(try SQLIdentifier(column))), bad(lacks))]
+        case .noMissing(let links):
+            let cells = try step.linkCells(links)
+            return [.notNull(cell: pass.select.index(of: cells.key), bad(lacks))] + staying(cells)
+        case .noEnding(let links): return staying(try step.linkCells(links))
+        }
     }
 }
 
 extension StepPlan {
-    /// The version that makes an attribute mandatory.
-    func version(of obligation: Obligation) -> String { version(ofStep: obligation.step) }
+    /// `V2: Post.title`
+    func place(of obligation: Obligation) -> String {
+        "\(version(ofStep: obligation.step)): \(obligation.entity)\(obligation.property.map { ".\($0)" } ?? "")"
+    }
 
     /// The source's column of an attribute that `entity` has or inherits.
     func sourceColumn(of path: String, of entity: String) -> String? {

@@ -1,0 +1,71 @@
+package import CausewayMapping
+import CausewayModel
+import CausewaySQLite
+package import CausewayStoreFormat
+
+/// A row's link as cells of a statement over the rows that have it.
+package struct LinkCells: Sendable {
+    /// NULL where the row has no such link; of several links, the first one's.
+    package var key: RowSelect.Cell
+    /// The Z_ENT of the row at the other end; nil where it can only be one.
+    package var entity: RowSelect.Cell?
+    /// Z_ENTs at the other end to which such links end; where only one can be there, all of them end.
+    package var ended: Set<Int>
+}
+
+extension StepPlan {
+    /// The cells of a link of the source's.
+    package func linkCells(_ links: LinkSource) throws(PlanError) -> LinkCells {
+        let tables = SourceTables(layout: source)
+        let resolved = try tables.resolve(links)
+        // The names may be those of rows that such a link can't lead to.
+        let ended = links.ended.filter { source.model.isKind($0, of: resolved.otherEntity) }
+        return LinkCells(
+            key: try tables.keyCell(resolved), entity: try tables.entityCell(resolved),
+            ended: Set(ended.compactMap { source.entityNumbers[$0] }))
+    }
+}
+
+extension SourceTables {
+    func keyCell(_ links: ResolvedLinks) throws(PlanError) -> RowSelect.Cell {
+        switch links.access {
+        case .ownColumn(let own): .column(own.column)
+        case .otherColumn, .join: .related(try related(links))
+        }
+    }
+
+    /// The Z_ENT of the row at the other end as the source has it; nil where it can only be `links.otherEntity`'s.
+    func entityCell(_ links: ResolvedLinks) throws(PlanError) -> RowSelect.Cell? {
+        let table = try identifier(table(of: links.otherEntity) ?? "")
+        switch links.access {
+        case .ownColumn(let own):
+            if let entity = own.entity { return .column(entity) }
+            guard
+                layout.entities.contains(where: {
+                    $0 != links.otherEntity && model.isKind($0, of: links.otherEntity)
+                })
+            else { return nil }
+            // A virtual to-one has no column for the Z_ENT, though its owner may have subentities.
+            let mine = RowSelect.RelatedKey(
+                table: try identifier(self.table(of: links.thisEntity) ?? ""), key: try identifier("Z_PK"),
+                value: own.column)
+            return .relatedEntity(mine, table: table)
+        case .otherColumn, .join:
+            return .relatedEntity(try related(links), table: table)
+        }
+    }
+
+    /// The other end of a link that stands in another table.
+    func related(_ links: ResolvedLinks) throws(PlanError) -> RowSelect.RelatedKey {
+        switch links.access {
+        case .ownColumn(let own):
+            preconditionFailure("a link in the row's own column (\(own.column)) needs no look-up")
+        case .otherColumn(let table, let column, let place):
+            return .init(table: table, key: column, value: try identifier("Z_PK"), order: place)
+        case .join(let join):
+            return .init(
+                table: join.table, key: join.mine, value: join.theirs, order: join.placeOfTheirs,
+                isIndexed: join.isIndexed)
+        }
+    }
+}

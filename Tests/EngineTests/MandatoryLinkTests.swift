@@ -1,0 +1,156 @@
+import CausewayEngine
+import Testing
+
+/// To-ones that must have an object, and whose object can't stay one.
+@Suite("Mandatory to-ones that would be emptied")
+struct MandatoryLinkTests {
+    /// Versions the last of which, or one in between, drops `Cat`, with what is to be said.
+    struct Change: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var versions: [String]
+        var rows: String
+        var text: String
+        /// Keys of things that are left for the new store with `--bad-rows quarantine`.
+        var kept: [String]
+    }
+
+    private static func strict(_ text: String) -> String {
+        text.replacing("optional=\"YES\"", with: "optional=\"NO\"")
+    }
+
+    private static func version(_ pet: String, cat: Bool = true, _ extra: String = "", back: String = "") -> String {
+        model(
+            entity("Animal", attribute("name"), back), cat ? entity("Cat", parent: "Animal") : "",
+            entity("Dog", parent: "Animal"), entity("Thing", pet), extra)
+    }
+
+    private static let pet = toOne("pet", "Animal")
+    private static let renamed = toOne("friend", "Animal", was: "pet")
+
+    /// Animal 1, Cat 2, Dog 3, Thing 4.
+    private static let animals = """
+        INSERT INTO ZANIMAL (Z_PK, Z_ENT, Z_OPT) VALUES (1, 2, 1), (2, 3, 1), (3, 1, 1);
+        """
+    private static let rows =
+        animals + """
+            INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT, ZPET, Z1_PET) VALUES
+            (1, 4, 1, 1, 2), (2, 4, 1, 2, 3), (3, 4, 1, 3, 1), (4, 4, 1, 1, 2);
+            """
+    private static let cut = "but its link to Cat objects can't stay in 2 rows of Thing (p1, p4)"
+
+    static let changes = [
+        Change(
+            testDescription: "the object's entity is dropped",
+            versions: [version(strict(pet)), version(strict(pet), cat: false)], rows: rows,
+            text: "V2: Thing.pet is mandatory, \(cut)", kept: ["2", "3"]),
+        Change(
+            testDescription: "in the last of three, by another name",
+            versions: [version(strict(pet)), version(strict(renamed)), version(strict(renamed), cat: false)],
+            rows: rows,
+            text: "V3: Thing.friend is mandatory, \(cut)", kept: ["2", "3"]),
+        Change(
+            testDescription: "in a version in between, after which the relationship goes",
+            versions: [version(strict(pet)), version(strict(pet), cat: false), version("", cat: false)], rows: rows,
+            text: "V2: Thing.pet is mandatory, \(cut)", kept: ["2", "3"]),
+        Change(
+            testDescription: "the relationship becomes mandatory in the same step",
+            versions: [version(pet), version(strict(pet), cat: false)], rows: rows,
+            text:
+                "V2: Thing.pet is mandatory now, but it is missing, or its object can't stay, in 2 rows of Thing (p1, p4)",
+            kept: ["2", "3"]),
+        Change(
+            testDescription: "the relationship becomes mandatory later",
+            versions: [version(pet), version(pet, cat: false), version(strict(pet), cat: false)], rows: rows,
+            text:
+                "V3: Thing.pet is mandatory now, but it is missing, or its object can't stay, in 2 rows of Thing (p1, p4)",
+            kept: ["2", "3"]),
+        Change(
+            testDescription: "all objects go, a new entity comes",
+            versions: [
+                model(entity("Cat"), entity("Thing", strict(toOne("pet", "Cat")))),
+                model(entity("Dog"), entity("Thing", strict(toOne("pet", "Dog")))),
+            ],
+            rows: """
+                INSERT INTO ZCAT (Z_PK, Z_ENT, Z_OPT) VALUES (1, 1, 1);
+                INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT, ZPET) VALUES (1, 2, 1, 1), (2, 2, 1, NULL), (3, 2, 1, 1);
+                """,
+            text: "V2: Thing.pet is mandatory, but its link to Cat objects can't stay in 2 rows of Thing (p1, p3)",
+            // NULL was there before.
+            kept: ["2"]),
+        Change(
+            testDescription: "the links were a to-many's",
+            versions: [
+                version(toMany("pet", "Animal", inverse: "owner"), back: toOne("owner", "Thing", inverse: "pet")),
+                version(
+                    strict(toOne("pet", "Animal", inverse: "owner")), cat: false,
+                    back: toOne("owner", "Thing", inverse: "pet")),
+            ],
+            rows: animals + """
+                INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT) VALUES (1, 4, 1), (2, 4, 1), (3, 4, 1), (4, 4, 1);
+                UPDATE ZANIMAL SET ZOWNER = Z_PK;
+                """,
+            text:
+                "V2: Thing.pet is mandatory now, but it is missing, or its object can't stay, in 2 rows of Thing (p1, p4)",
+            kept: ["2", "3"]),
+        Change(
+            testDescription: "the relationship leads elsewhere",
+            versions: [version(strict(pet)), version(strict(toOne("pet", "Dog")))], rows: rows,
+            text: "V2: Thing.pet is mandatory, but its link to Animal, Cat objects can't stay in 3 rows of Thing "
+                + "(p1, p3, p4)", kept: ["2"]),
+    ]
+
+    @Test("are refused by the plan and before the first byte, with the rows", arguments: changes, [true, false])
+    func refused(change: Change, fuses: Bool) throws {
+        let scenario = try Scenario(versions: change.versions, rows: change.rows)
+        let before = try snapshot(scenario.folder)
+        var request = scenario.request(to: scenario.lastVersion, fuses: fuses)
+        for ends in [false, true] {
+            request.endsLinks = ends
+            for error in [
+                try failure { _ = try Migration(request).plan() }, try failure { _ = try Migration(request).run() },
+            ] {
+                #expect(error.kind == .sourceData)
+                #expect(error.details == [change.text], "\(error)")
+                #expect(error.remedy.contains("make the relationship optional"))
+                #expect(error.remedy.contains("--bad-rows quarantine --rejects FILE"))
+            }
+        }
+        #expect(try snapshot(scenario.folder) == before)
+    }
+
+    @Test("are left out with --bad-rows quarantine, in any batch size", arguments: changes, [true, false])
+    func quarantined(change: Change, fuses: Bool) throws {
+        let scenario = try Scenario(versions: change.versions, rows: change.rows)
+        var request = scenario.request(to: scenario.lastVersion, fuses: fuses, batchRows: fuses ? 100 : 1)
+        (request.badRows, request.rejects) = (.quarantine, scenario.folder + "/rejects.jsonl")
+        request.verification = .full
+        #expect(
+            try Migration(request).plan().notices
+                == ["\(change.text); to be quarantined"].map { notice in
+                    notice.replacing(" is mandatory, but", with: " is mandatory,").replacing(
+                        " is mandatory now, but", with: " is mandatory now,")
+                })
+        _ = try Migration(request).run()
+        #expect(try scenario.rows("SELECT Z_PK FROM ZTHING ORDER BY 1") == change.kept)
+    }
+
+    @Test("an optional one loses its object without a word, as the row goes with its entity")
+    func optional() throws {
+        let scenario = try Scenario(Self.version(Self.pet), Self.version(Self.pet, cat: false), rows: Self.rows)
+        #expect(try Migration(scenario.request(to: "V2")).plan().notices.isEmpty)
+        try scenario.migrate()
+        #expect(try scenario.rows("SELECT ZPET FROM ZTHING ORDER BY Z_PK") == ["NULL", "2", "3", "NULL"])
+    }
+
+    @Test("a way past the version that asks is named where the target doesn't ask")
+    func detour() throws {
+        func remedy(_ change: Change) throws -> String {
+            let scenario = try Scenario(versions: change.versions, rows: change.rows)
+            return try failure { _ = try Migration(scenario.request(to: scenario.lastVersion)).plan() }.remedy
+        }
+        #expect(
+            try remedy(Self.changes[2]).contains(", go past V2 with --next \"V1=V3\", which may ask for less, or leave")
+        )
+        for change in Self.changes[...1] { #expect(try !remedy(change).contains("--next")) }
+    }
+}
