@@ -91,7 +91,7 @@ struct SchemaReader {
             uniquenessConstraints: binding.map { Self.uniquenessConstraints($0.layout) },
             rTrees: objects.filter { $0.isVirtualTable && $0.name.lowercased().hasPrefix("z_rt_") }.map(\.name)
                 .sorted(),
-            isCloudKitMirrored: objects.contains { $0.table.uppercased().hasPrefix("ANSCK") },
+            isCloudKitMirrored: !CloudKitTables.names(in: store.schema).isEmpty,
             appObjects: binding.map { Self.names($0.objects(.appMade)) },
             staleObjects: binding.map { Self.names($0.objects(.staleCoreData)) },
             unknownColumns: binding.map { binding in

@@ -9,6 +9,19 @@ import CausewayStoreFormat
 extension EngineError {
     /// SQLite failed while the source was read.
     init(reading error: SQLiteError, during what: String) {
+        if let refused = error.unsafeUse {
+            self.init(
+                .sourceData,
+                "\(what): \(refused.object), of the app's own, calls \(refused.function), which SQLite lets no schema call",
+                remedy: "drop \(refused.object) in a copy of the store, with the program that made it, then run again")
+            return
+        }
+        if let missing = error.missingStandIn {
+            self.init(
+                .sourceData, "\(what): the schema needs \(missing.sentence), which only the app has",
+                remedy: "drop what uses it in a copy of the store, with the program that made it, then run again")
+            return
+        }
         switch error.code {
         case .busy, .locked:
             self.init(
@@ -116,6 +129,15 @@ extension EngineError {
         case let error as PathError: self.init(.plan, "\(what): \(error)")
         case let error as FileError: self.init(.inputOutput, "\(what): \(error.message)")
         default: self.init(.verification, "\(what): \(error)")
+        }
+    }
+}
+
+extension StandIn {
+    fileprivate var sentence: String {
+        switch self {
+        case .function(let name): "the function \(name)"
+        case .collation(let name): "the collating sequence \(name)"
         }
     }
 }

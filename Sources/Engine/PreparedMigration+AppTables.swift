@@ -27,12 +27,23 @@ extension PreparedMigration {
     }
 
     /// Join tables of earlier versions, which Core Data leaves where they are, and a cache that the version doesn't have.
+    /// Then indexes and triggers with names that Core Data gives: one of them may be the app's all the same.
     private static func losses(ofStale binding: StoreBinding, in store: SourceStore) throws(EngineError) -> [String] {
         var sentences: [String] = []
         for object in binding.objects(.staleCoreData) where object.kind == .table && !object.isVirtualTable {
             guard let rows = try rows(of: object.name, in: store), rows > 0 else { continue }
             sentences.append(
                 "table \(object.name) (\(rows) rows) is not carried: an earlier version of the model left it")
+        }
+        for (kind, kinds) in [(StoreSchema.Object.Kind.index, "indexes"), (.trigger, "triggers")] {
+            let names = binding.objects(.staleCoreData).filter { $0.kind == kind }.map(\.name).sorted()
+            guard let first = names.first else { continue }
+            sentences.append(
+                names.count == 1
+                    ? "\(kind.rawValue) \(first) is not carried: it is named as Core Data names its own, and this version has "
+                        + "none of that name"
+                    : "\(names.count) \(kinds) are not carried: they are named as Core Data names its own, and this version "
+                        + "has none of these names: \(names.joined(separator: ", "))")
         }
         return sentences
     }

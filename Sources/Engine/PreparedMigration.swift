@@ -165,10 +165,6 @@ package struct PreparedMigration: Sendable {
             appObjects = step.appObjects
         }
         warnings += source.undecidable.map { "\(target): \($0.warning)" }
-        let stale = binding.objects(.staleCoreData).count { $0.kind != .table }
-        if stale > 0 {
-            warnings.append("\(stale) indexes and triggers that earlier migrations left behind are not carried")
-        }
         for (table, columns) in binding.extraColumns.sorted(by: { $0.key < $1.key }) {
             warnings.append(
                 "\(table): columns that the model doesn't know are not carried: \(columns.joined(separator: ", "))")

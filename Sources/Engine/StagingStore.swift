@@ -133,6 +133,18 @@ final class StagingStore: @unchecked Sendable {
         }
     }
 
+    /// Makes a table of the app's own, which may name what only the app has: the plan has seen that its rows don't need it.
+    func makeAppTable(_ sql: String) throws(EngineError) {
+        do {
+            try connection.lendingStandIns { () throws(SQLiteError) in
+                var statement = try connection.prepare(sql)
+                try statement.run()
+            }
+        } catch {
+            throw EngineError(writing: error, during: "the new store's schema")
+        }
+    }
+
     /// Rows that the last statement changed.
     func changes() throws(EngineError) -> Int {
         do {

@@ -242,7 +242,10 @@ struct StepRun {
             }
         }
         for object in step.appObjects where object.kind == .table {
-            if let sql = object.sql { try execute(sql, in: staging) }
+            guard let sql = object.sql else { continue }
+            try cancellation.check()
+            events(.statement(sql))
+            try staging.makeAppTable(sql)
         }
     }
 

@@ -26,14 +26,13 @@ extension MappingInference {
             return (links, links)
         }
         var links = LinkSource(entity: origin, relationship: found.name, isInverted: false, changesForm: false)
-        let targets = targets(of: found)
-        let ended = Set(targets.filter { !destination.isKind($0.target, of: relationship.destination) }.map(\.origin))
-        if !ended.isEmpty, relationship.isToMany || relationship.isOptional {
-            endings.append(ending(of: relationship, entity: entity, links, targets: ended))
+        let fate = fate(of: found, becoming: relationship)
+        if !fate.ended.isEmpty, relationship.isToMany || relationship.isOptional {
+            endings.append(ending(of: relationship, entity: entity, links, targets: fate.ended))
         }
-        links.ended = ended.union(dropped(kindOf: found.destination))
+        links.ended = fate.ended.union(dropped(kindOf: found.destination))
         // Where none of its links can stay, the relationship is as good as new.
-        if !targets.isEmpty, ended.count == targets.count {
+        if fate.targets > 0, fate.ended.count == fate.targets {
             let others = inverseLinks(of: relationship, origin: origin)
             return (others, others ?? links)
         }
@@ -42,6 +41,17 @@ extension MappingInference {
         }
         links.changesForm = form(found, in: source) != form(relationship, in: destination)
         return (links, links)
+    }
+
+    /// What becomes of links by where they led and where the relationship leads now.
+    private mutating func fate(of found: Relationship, becoming relationship: Relationship) -> LinkFate {
+        let place = LinkFate.Place(before: found.destination, after: relationship.destination)
+        if let known = fates[place] { return known }
+        let targets = targets(of: found)
+        let ended = targets.filter { !destination.isKind($0.target, of: relationship.destination) }.map(\.origin)
+        let fate = LinkFate(targets: targets.count, ended: Set(ended))
+        fates[place] = fate
+        return fate
     }
 
     /// A to-one that is mandatory needs a link in every row, one that doesn't end. Where the source's relationship was
@@ -100,28 +110,24 @@ extension MappingInference {
     /// hold objects of `inverseOwner`.
     private mutating func claims(_ old: Relationship, inverseOwner: String, besides relationship: Relationship) -> Bool
     {
+        let known = claimants ?? findClaimants()
+        claimants = known
+        return (known[old.name] ?? []).contains { claimant in
+            claimant.relationship.name != relationship.name && claimant.continues == old
+                && (destination.isKind(inverseOwner, of: claimant.relationship.destination)
+                    || destination.isKind(claimant.relationship.destination, of: inverseOwner))
+        }
+    }
+
+    private mutating func findClaimants() -> [String: Set<Claimant>] {
+        var result: [String: Set<Claimant>] = [:]
         for (name, origin) in entityMatch.sources {
-            for candidate in destination.storedRelationships(of: name)
-            where candidate.name != relationship.name
-                && (destination.isKind(inverseOwner, of: candidate.destination)
-                    || destination.isKind(candidate.destination, of: inverseOwner))
-            {
-                if let found = matched(candidate, of: name, origin: origin), found == old { return true }
+            for candidate in destination.storedRelationships(of: name) {
+                guard let found = matched(candidate, of: name, origin: origin) else { continue }
+                result[found.name, default: []].insert(Claimant(relationship: candidate, continues: found))
             }
         }
-        return false
-    }
-
-    /// The entities whose rows a source relationship may hold, with what they become; those that are dropped aren't
-    /// among them.
-    private func targets(of relationship: Relationship) -> [(origin: String, target: String)] {
-        (migrated[source.root(of: relationship.destination)] ?? [])
-            .filter { source.isKind($0.origin, of: relationship.destination) }
-    }
-
-    /// Those whose rows go with their entity.
-    private func dropped(kindOf entity: String) -> Set<String> {
-        Set((dropped[source.root(of: entity)] ?? []).filter { source.isKind($0, of: entity) })
+        return result
     }
 
     private func ending(
@@ -138,6 +144,25 @@ extension MappingInference {
             isToMany: relationship.isToMany, isOrdered: relationship.isOrdered,
             inverseIsToMany: inverse?.isToMany, inverseIsOrdered: inverse?.isOrdered)
     }
+}
+
+/// What becomes of a relationship's links.
+struct LinkFate {
+    struct Place: Hashable {
+        var before: String
+        var after: String
+    }
+
+    /// Entities whose rows it may hold.
+    var targets: Int
+    /// Those among them to which links end.
+    var ended: Set<String>
+}
+
+/// A destination relationship with the source relationship that it continues. What is inherited is there once.
+struct Claimant: Hashable {
+    var relationship: Relationship
+    var continues: Relationship
 }
 
 /// What decides how a set of links is stored.

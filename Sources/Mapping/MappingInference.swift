@@ -11,13 +11,19 @@ package struct MappingInference {
     /// The step's position on the path, for the obligations that it leaves.
     package let step: Int
 
-    var entityMatch: RenamingMatch
+    let entityMatch: RenamingMatch
+    /// Source entities that a destination entity continues.
+    private let continued: Set<String>
     /// By destination entity; an absorbed subentity is matched anew.
     var relationshipMatches: [String: RelationshipMatch] = [:]
-    /// Entities that may have rows, with what these become, by the root of their hierarchy in the source.
-    private(set) var migrated: [String: [(origin: String, target: String)]] = [:]
-    /// Entities that may have rows and are dropped, by the root of their hierarchy in the source.
-    private(set) var dropped: [String: [String]] = [:]
+    /// Entities that may have rows, with what these become, by their name in the source.
+    private var migrated: [String: [(origin: String, target: String)]] = [:]
+    /// Entities that may have rows and are dropped.
+    private var dropped: Set<String> = []
+    private var droppedKinds: [String: Set<String>] = [:]
+    /// Destination relationships by the name of the source relationship that they continue; nil until it is asked for.
+    var claimants: [String: Set<Claimant>]?
+    var fates: [LinkFate.Place: LinkFate] = [:]
     var refusals: [InferenceError.Refusal] = []
     /// Of the entity mapping that is being made: its source, and what rows decide.
     private var origin = ""
@@ -46,11 +52,13 @@ package struct MappingInference {
         self.source = source
         self.destination = destination
         self.step = step
-        entityMatch = RenamingMatch(
+        let match = RenamingMatch(
             source: source.entities.values.map { .init(name: $0.name, renamingIdentifier: $0.renamingIdentifier) },
             destination: destination.entities.values.map {
                 .init(name: $0.name, renamingIdentifier: $0.renamingIdentifier)
             })
+        entityMatch = match
+        continued = Set(match.sources.values)
     }
 
     private mutating func run(
@@ -65,12 +73,11 @@ package struct MappingInference {
         for (target, origin) in entityMatch.sources {
             for origin in [origin, absorbed(by: target)].compactMap(\.self)
             where source.entities[origin]?.isAbstract == false {
-                migrated[source.root(of: origin), default: []].append((origin, target))
+                migrated[origin, default: []].append((origin, target))
             }
         }
-        let kept = Set(migrated.values.joined().map(\.origin))
-        for entity in source.entities.values where !entity.isAbstract && !kept.contains(entity.name) {
-            dropped[source.root(of: entity.name), default: []].append(entity.name)
+        for entity in source.entities.values where !entity.isAbstract && migrated[entity.name] == nil {
+            dropped.insert(entity.name)
         }
         var mappings: [EntityMapping] = []
         for name in destination.entitiesInStoreOrder() {
@@ -80,8 +87,9 @@ package struct MappingInference {
             }
             mappings.append(mapped(name, from: origin, hashes))
             if let absorbed = absorbed(by: name) {
+                claimants = nil
                 mappings.append(mapped(name, from: absorbed, hashes))
-                relationshipMatches[name] = nil
+                (relationshipMatches[name], claimants) = (nil, nil)
             }
         }
         markTableFills(&mappings)
@@ -120,29 +128,30 @@ package struct MappingInference {
     /// subentity `Asset` becomes `Asset`); they share a table and its keys, so nothing collides.
     private func absorbed(by name: String) -> String? {
         guard let origin = entityMatch.sources[name], origin != name, source.entities[name] != nil,
-            !entityMatch.sources.values.contains(name), source.isKind(name, of: origin)
+            !continued.contains(name), source.isKind(name, of: origin)
         else { return nil }
         return name
     }
 
     /// Marks what is added to tables that gain nothing but columns.
     private func markTableFills(_ mappings: inout [EntityMapping]) {
+        let before = Dictionary(grouping: source.entities.keys, by: source.root)
         let growing = Dictionary(grouping: mappings.filter { $0.source != nil }) {
             destination.root(of: $0.destination ?? "")
         }
-        .filter { onlyGrows($0.key, $0.value) }
+        .filter { onlyGrows(before[$0.key] ?? [], $0.value) }
         for index in mappings.indices {
             guard let name = mappings[index].destination, growing[destination.root(of: name)] != nil else { continue }
-            for attribute in mappings[index].attributes.indices {
-                guard case .constant = mappings[index].attributes[attribute].value else { continue }
-                mappings[index].attributes[attribute].fillsTable = true
+            mappings[index].attributes = mappings[index].attributes.map { attribute in
+                var attribute = attribute
+                if case .constant = attribute.value { attribute.fillsTable = true }
+                return attribute
             }
         }
     }
 
     /// Whether a table keeps its entities and every column's name, and only gains columns.
-    private func onlyGrows(_ root: String, _ members: [EntityMapping]) -> Bool {
-        let before = source.entities.keys.filter { source.root(of: $0) == root }
+    private func onlyGrows(_ before: [String], _ members: [EntityMapping]) -> Bool {
         guard Set(before) == Set(members.compactMap(\.source)) else { return false }
         for member in members {
             guard let name = member.destination, member.source == name,
@@ -159,6 +168,21 @@ package struct MappingInference {
             guard source.storedRelationships(of: name).allSatisfy({ links.contains($0.name) }) else { return false }
         }
         return true
+    }
+
+    /// The entities whose rows a source relationship may hold, with what they become; those that are dropped aren't
+    /// among them.
+    func targets(of relationship: Relationship) -> [(origin: String, target: String)] {
+        source.entityAndSubentities(of: relationship.destination).flatMap { migrated[$0] ?? [] }
+    }
+
+    /// Those whose rows go with their entity.
+    mutating func dropped(kindOf entity: String) -> Set<String> {
+        guard !dropped.isEmpty else { return [] }
+        if let known = droppedKinds[entity] { return known }
+        let result = dropped.intersection(source.entityAndSubentities(of: entity))
+        droppedKinds[entity] = result
+        return result
     }
 
     private func added(_ name: String) -> EntityMapping {

@@ -3,7 +3,9 @@ package import CausewayExpressions
 /// How one model version becomes another: what `NSMappingModel` holds, as values that a planner can compose.
 package struct MappingModel: Hashable, Sendable {
     /// In processing order: destination entities in store order, then what is removed.
-    package var entityMappings: [EntityMapping]
+    package var entityMappings: [EntityMapping] { didSet { (bySource, byDestination) = (NameIndex(), NameIndex()) } }
+    private var bySource = NameIndex()
+    private var byDestination = NameIndex()
 
     package init(entityMappings: [EntityMapping]) {
         self.entityMappings = entityMappings
@@ -11,12 +13,12 @@ package struct MappingModel: Hashable, Sendable {
 
     /// The mapping whose destination is `entity`.
     package func mapping(to entity: String) -> EntityMapping? {
-        entityMappings.first { $0.destination == entity }
+        byDestination.first(entity, in: entityMappings, named: \.destination)
     }
 
     /// The mapping whose source is `entity`.
     package func mapping(from entity: String) -> EntityMapping? {
-        entityMappings.first { $0.source == entity }
+        bySource.first(entity, in: entityMappings, named: \.source)
     }
 }
 
@@ -39,9 +41,9 @@ package struct EntityMapping: Hashable, Sendable {
     package var destination: String?
     /// Every stored attribute of the destination, inherited ones included, by name; a composite's leaf is
     /// `composite.leaf`.
-    package var attributes: [AttributeMapping]
+    package var attributes: [AttributeMapping] { didSet { attributeIndex = NameIndex() } }
     /// Every stored relationship of the destination, inherited ones included, by name.
-    package var relationships: [RelationshipMapping]
+    package var relationships: [RelationshipMapping] { didSet { relationshipIndex = NameIndex() } }
     /// What the source's rows must fulfil; those of attributes and entities that later steps drop stay.
     package var obligations: [Obligation]
     /// Attributes whose numeric type changes, in the order of the steps; those that later steps drop stay.
@@ -49,6 +51,8 @@ package struct EntityMapping: Hashable, Sendable {
     /// Links of the source's rows that end because their relationship leads elsewhere; those of relationships and
     /// entities that later steps drop stay.
     package var endings: [LinkEnding]
+    private var attributeIndex = NameIndex()
+    private var relationshipIndex = NameIndex()
 
     package init(
         name: String, kind: Kind, source: String?, destination: String?, attributes: [AttributeMapping] = [],
@@ -67,11 +71,11 @@ package struct EntityMapping: Hashable, Sendable {
     }
 
     package func attribute(_ path: String) -> AttributeMapping? {
-        attributes.first { $0.destination == path }
+        attributeIndex.first(path, in: attributes, named: \.destination)
     }
 
     package func relationship(_ name: String) -> RelationshipMapping? {
-        relationships.first { $0.destination == name }
+        relationshipIndex.first(name, in: relationships, named: \.destination)
     }
 }
 

@@ -14,6 +14,15 @@ extension ManagedObjectModel {
         return result.sorted { ManagedObjectModel.compareOrder($0.path, $1.path) }
     }
 
+    /// The attribute, or the leaf of a composite, that `path` names among `storedAttributes(of:)`.
+    package func storedLeaf(_ path: String, of entity: String) -> Attribute? {
+        let name = String(path.prefix { $0 != "." })
+        guard let attribute = attribute(name, of: entity)?.attribute else { return nil }
+        var leaves: [(path: String, attribute: Attribute)] = []
+        appendLeaves(of: attribute, prefix: "", into: &leaves)
+        return leaves.first { $0.path == path }?.attribute
+    }
+
     /// Attributes by name as `entity` sees them, transient ones included.
     func allAttributes(of entity: String) -> [String: Attribute] {
         var result: [String: Attribute] = [:]

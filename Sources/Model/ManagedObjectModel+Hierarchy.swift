@@ -14,14 +14,10 @@ extension ManagedObjectModel {
 
     /// The topmost ancestor: the entity whose table holds the rows.
     package func root(of name: String) -> String {
-        var root = name
-        var steps = 0
-        while let parent = entities[root]?.parent, steps <= entities.count {
-            root = parent
-            steps += 1
-        }
-        return root
+        facts.roots[name] ?? name
     }
+
+    private var facts: HierarchyIndex.Facts { hierarchy.facts(of: entities) }
 
     /// Names of the direct subentities, sorted as Core Data numbers them.
     package func subentities(of name: String) -> [String] {
@@ -62,18 +58,22 @@ extension ManagedObjectModel {
 
     /// The relationship `name` as `entity` sees it, with the entity that declares it.
     package func relationship(_ name: String, of entity: String) -> (owner: String, relationship: Relationship)? {
-        for ancestor in lineage(of: entity) {
-            if let found = ancestor.relationships.first(where: { $0.name == name }) { return (ancestor.name, found) }
-        }
-        return nil
+        let facts = facts
+        guard let (owner, place) = facts.nearest(to: entity, { facts.relationships[$0]?[name] }) else { return nil }
+        return entities[owner].map { (owner, $0.relationships[place]) }
     }
 
     /// The attribute `name` as `entity` sees it, with the entity that declares it.
     package func attribute(_ name: String, of entity: String) -> (owner: String, attribute: Attribute)? {
-        for ancestor in lineage(of: entity) {
-            if let found = ancestor.attributes.first(where: { $0.name == name }) { return (ancestor.name, found) }
-        }
-        return nil
+        let facts = facts
+        guard let (owner, place) = facts.nearest(to: entity, { facts.attributes[$0]?[name] }) else { return nil }
+        return entities[owner].map { (owner, $0.attributes[place]) }
+    }
+
+    /// The entity that declares the attribute `name` as `entity` sees it.
+    package func owner(ofAttribute name: String, seenBy entity: String) -> String? {
+        let facts = facts
+        return facts.nearest(to: entity) { facts.attributes[$0]?[name] }?.owner
     }
 
     /// The inverse of a relationship, with the entity that declares it; nil where there is none.
@@ -84,13 +84,44 @@ extension ManagedObjectModel {
 
     /// Whether `entity` is `ancestor` or inherits from it.
     package func isKind(_ entity: String, of ancestor: String) -> Bool {
+        facts.nearest(to: entity) { $0 == ancestor ? 0 : nil } != nil && entities[ancestor] != nil
+    }
+
+    /// The entity and all entities that inherit from it, in no order.
+    package func entityAndSubentities(of name: String) -> [String] {
+        let facts = facts
+        guard facts.roots[name] != nil else { return [] }
+        var (result, next) = ([name], 0)
+        // A cycle, which the readers refuse, ends the walk.
+        while next < result.count, result.count <= entities.count {
+            result += facts.children[result[next]] ?? []
+            next += 1
+        }
+        return result
+    }
+
+    /// The names of the entity and its ancestors, nearest first.
+    package func kinds(of entity: String) -> [String] {
+        let facts = facts
+        var result: [String] = []
+        _ = facts.nearest(to: entity) { (name: String) -> Int? in
+            if facts.roots[name] != nil { result.append(name) }
+            return nil
+        }
+        return result
+    }
+}
+
+extension HierarchyIndex.Facts {
+    /// The first of the entity and its ancestors that has a place to give.
+    fileprivate func nearest(to entity: String, _ place: (String) -> Int?) -> (owner: String, place: Int)? {
         var next: String? = entity
         var steps = 0
-        while let name = next, steps <= entities.count {
-            if name == ancestor { return entities[name] != nil }
-            next = entities[name]?.parent
+        while let name = next, steps <= parents.count {
+            if let place = place(name) { return (name, place) }
+            next = parents[name]
             steps += 1
         }
-        return false
+        return nil
     }
 }

@@ -44,47 +44,86 @@ struct ForeignCells {
         self.fillsTables = fillsTables
     }
 
-    /// Where a cell comes from.
+    /// How a column's cells come about, whatever entity their row is of.
+    struct Trace {
+        /// Steps back from the last version to where the cells come from.
+        var hops: [Hop] = []
+        var origin = Origin.nothing
+
+        struct Hop {
+            var step: Int
+            /// The entity that declares the attribute in the step's source, and its root there.
+            var declaring: String
+            var root: String
+            var attribute: String
+        }
+    }
+
+    /// A row's entity in each version but the last.
+    struct Row {
+        fileprivate var line: [(entity: String, root: String, kinds: Set<String>)]
+    }
+
+    /// Goes back from the last version.
     ///
     /// - Parameters:
     ///   - path: the attribute in the last version; `composite.leaf` for a composite's leaf.
-    ///   - owner: the entity that declares it, which the row's entity isn't a kind of.
-    ///   - entity: the row's entity in the first version.
-    /// - Returns: what the first version's row, or a step on the way, puts there.
-    func origin(of path: String, declaredBy owner: String, inRowsOf entity: String) -> Origin {
+    ///   - owner: the entity that declares it.
+    /// - Returns: the way back.
+    func trace(_ path: String, declaredBy owner: String) -> Trace {
         var (path, owner) = (path, owner)
         var later: NumericConversion?
-        for (step, entity) in zip(steps, line(from: entity)).reversed() {
+        var trace = Trace()
+        for (index, step) in steps.enumerated().reversed() {
             guard let mapping = step.mappings[owner], let from = mapping.source, let mapped = mapping.attribute(path)
-            else { return .nothing }
+            else { return trace }
             switch mapped.value {
             case .carried(let origin, _, let conversion):
                 let model = step.models.source
                 let name = String(origin.prefix { $0 != "." })
-                // A cell that the row's own entity could see holds a value of its own, which goes where its own mapping
-                // says.
-                guard let declaring = model.attribute(name, of: from)?.owner,
-                    model.root(of: declaring) == model.root(of: entity),
-                    model.attribute(name, of: entity)?.owner != declaring
-                else { return .nothing }
+                guard let declaring = model.owner(ofAttribute: name, seenBy: from) else { return trace }
+                trace.hops.append(
+                    .init(step: index, declaring: declaring, root: model.root(of: declaring), attribute: name))
                 (path, owner) = (origin, declaring)
                 later = conversion.followed(by: later)
-            case .constant(let constant) where mapped.fillsTable && fillsTables:
-                return .constant(constant, step.models.destination.storedAttribute(path, of: owner), later)
-            case .constant, .derived:
-                return .nothing
+            case .constant(let constant):
+                guard mapped.fillsTable, fillsTables else { return trace }
+                trace.origin = .constant(constant, step.models.destination.storedAttribute(path, of: owner), later)
+                return trace
+            case .derived:
+                return trace
             }
         }
-        return .column(path: path, declaredBy: owner, later)
+        trace.origin = .column(path: path, declaredBy: owner, later)
+        return trace
     }
 
-    /// The row's entity in each version but the last.
-    private func line(from entity: String) -> [String] {
-        var line = [entity]
-        for step in steps.dropLast() {
-            guard let last = line.last, let next = step.destinations[last] else { break }
-            line.append(next)
+    /// Whether a row that doesn't have the attribute holds what the column's cells come from. A cell that the row's own
+    /// entity could see holds a value of its own, which goes where its own mapping says.
+    func holds(_ trace: Trace, inRowsOf row: Row) -> Bool {
+        if case .nothing = trace.origin { return false }
+        for hop in trace.hops where row.line.indices.contains(hop.step) {
+            guard row.line[hop.step].root == hop.root else { return false }
+            if row.line[hop.step].kinds.contains(hop.declaring),
+                steps[hop.step].models.source.owner(ofAttribute: hop.attribute, seenBy: row.line[hop.step].entity)
+                    == hop.declaring
+            {
+                return false
+            }
         }
-        return line
+        return true
+    }
+
+    /// `entity` is the row's in the first version.
+    func row(of entity: String) -> Row {
+        var row = Row(line: [])
+        var next: String? = entity
+        for step in steps {
+            guard let entity = next else { break }
+            let model = step.models.source
+            row.line.append((entity, model.root(of: entity), Set(model.kinds(of: entity))))
+            next = step.destinations[entity]
+        }
+        return row
     }
 }

@@ -41,9 +41,7 @@ extension SourceTables {
         case .ownColumn(let own):
             if let entity = own.entity { return .column(entity) }
             guard
-                layout.entities.contains(where: {
-                    $0 != links.otherEntity && model.isKind($0, of: links.otherEntity)
-                })
+                model.entityAndSubentities(of: links.otherEntity).count > 1
             else { return nil }
             // A virtual to-one has no column for the Z_ENT, though its owner may have subentities.
             let mine = RowSelect.RelatedKey(

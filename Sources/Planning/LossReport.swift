@@ -65,19 +65,17 @@ package struct LossReport {
     /// An attribute is named once: by the entity that declares it where all its rows lose it, else by those that do.
     private mutating func appendAttributes() {
         var dropped: [String: [String]] = [:]
+        let rows = rowsByAncestor()
         for owner in source.entitiesInStoreOrder() {
-            let rows = mapping.entityMappings.filter {
-                guard let name = $0.source, $0.destination != nil, source.entities[name]?.isAbstract == false else {
-                    return false
-                }
-                return source.isKind(name, of: owner) && isOfStore(name)
-            }
+            let rows = rows[owner] ?? []
             for stored in source.storedAttributes(of: owner) where stored.attribute.derivation == nil {
-                let name = stored.path.split(separator: ".").first.map(String.init) ?? stored.path
-                guard source.attribute(name, of: owner)?.owner == owner else { continue }
-                let losing = rows.filter { !keeps(stored.path, $0) }.compactMap(\.source)
+                let name = String(stored.path.prefix { $0 != "." })
+                guard source.owner(ofAttribute: name, seenBy: owner) == owner else { continue }
+                let losing = rows.filter {
+                    !$0.kept.contains(stored.path) && isOfStore(attribute: stored.path, of: $0.entity)
+                }
                 guard !losing.isEmpty else { continue }
-                for entity in losing.count == rows.count ? [owner] : losing {
+                for entity in losing.count == rows.count ? [owner] : losing.map(\.entity) {
                     dropped[entity, default: []].append(stored.path)
                 }
             }
@@ -87,12 +85,21 @@ package struct LossReport {
         }
     }
 
-    /// Whether an entity's rows keep the attribute, or it never held anything of the store's.
-    private func keeps(_ path: String, _ entity: EntityMapping) -> Bool {
-        if let name = entity.source, !isOfStore(attribute: path, of: name) { return true }
-        return entity.attributes.contains {
-            if case .carried(let origin, _, _) = $0.value { origin == path } else { false }
+    /// The source's entities with rows of the store's that stay, and the attributes that they keep; by each entity that
+    /// they are a kind of.
+    private func rowsByAncestor() -> [String: [(entity: String, kept: Set<String>)]] {
+        var result: [String: [(entity: String, kept: Set<String>)]] = [:]
+        for entity in mapping.entityMappings {
+            guard let name = entity.source, entity.destination != nil, source.entities[name]?.isAbstract == false,
+                isOfStore(name)
+            else { continue }
+            var kept: Set<String> = []
+            for attribute in entity.attributes {
+                if case .carried(let origin, _, _) = attribute.value { kept.insert(origin) }
+            }
+            for ancestor in source.kinds(of: name) { result[ancestor, default: []].append((name, kept)) }
         }
+        return result
     }
 
     // MARK: - Links

@@ -125,6 +125,8 @@ package struct StepPlanner {
             mapping: mapping, source: source, destination: layout, steps: steps, fillsTables: fillsTables)
         let made = try DestinationSchema(statements, hasHistory: hasHistory)
         var passes = try planner.passes()
+        let derived = derivedValues(in: layout)
+        try check(passes, derived, in: made)
         let carried = try planner.carried(
             appObjects, schema: schema, renames: planner.renames(passes, schema: schema), into: made)
         if let schema, hasHistory { passes += try planner.historyPasses(schema) }
@@ -132,8 +134,7 @@ package struct StepPlanner {
         return StepPlan(
             versions: versions, firstStep: firstStep, mapping: mapping, source: source, layout: layout,
             statements: statements, hasHistory: hasHistory, passes: passes, appObjects: carried.objects,
-            derivedValues: derivedValues(in: layout),
-            keyOrigins: steps.keyOrigins, losses: losses,
+            derivedValues: derived, keyOrigins: steps.keyOrigins, losses: losses,
             lostObjects: carried.lost, warnings: statements.unsupported + carried.warnings, objects: nil)
     }
 
@@ -157,6 +158,8 @@ package struct StepPlanner {
         let objects = try objectPlanner.plan()
         let transfer = TransferPlanner(
             mapping: objectPlanner.skeleton(onlyKept: true), source: source, destination: layout)
+        let derived = planner.derivedValues(in: layout)
+        try check([], derived, in: made)
         var passes: [RowPass] = []
         if let schema, hasHistory { passes += try transfer.historyPasses(schema) }
         // Names follow from everything that mapping models read, not from the keys that are kept alone.
@@ -168,7 +171,7 @@ package struct StepPlanner {
         return StepPlan(
             versions: versions, firstStep: firstStep, mapping: planner.mapping, source: source, layout: layout,
             statements: statements, hasHistory: hasHistory, passes: passes, appObjects: carried.objects,
-            derivedValues: planner.derivedValues(in: layout),
+            derivedValues: derived,
             keyOrigins: [InferredStep(mapping: planner.mapping, source: source.model, destination: destination)]
                 .keyOrigins,
             losses: withVersions(
@@ -179,6 +182,14 @@ package struct StepPlanner {
             warnings: statements.unsupported + resolved.flatMap(\.warnings).map(\.message) + objects.warnings
                 + carried.warnings,
             objects: objects)
+    }
+
+    /// What SQLite would refuse after the rows have moved it refuses here.
+    private func check(
+        _ passes: [RowPass], _ derived: [DerivedValue], in schema: borrowing DestinationSchema
+    ) throws(StoreFormatError) {
+        for pass in passes { try schema.checkInsert(into: pass.destinationTable, columns: pass.destinationColumns) }
+        for value in derived { try schema.check(value.statements(), place: value.table) }
     }
 
     /// The destination's layout, with names from stores of its version where they are known, else the source's.

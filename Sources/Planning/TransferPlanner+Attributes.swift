@@ -41,7 +41,27 @@ extension TransferPlanner {
     func foreignAttribute(
         _ path: String, of owner: String, _ context: CellContext, select: inout RowSelect
     ) throws(PlanError) -> CellRecipe {
-        switch foreignCells.origin(of: path, declaredBy: owner, inRowsOf: context.origin) {
+        let column = context.foreign.column(context.column) { foreignCells.trace(path, declaredBy: owner) }
+        guard foreignCells.holds(column.trace, inRowsOf: context.row) else { return .literal(.null) }
+        // Whatever entity the row is of, the cell is the same from here on.
+        if let recipe = column.recipe { return recipe }
+        let recipe = try recipe(of: column.trace.origin, path, context, select: &select)
+        column.recipe = recipe
+        return recipe
+    }
+
+    /// The same for a column that another entity has had its cell for; nil where none has.
+    func knownForeign(_ place: Int, _ role: ColumnRole, _ context: borrowing CellContext) -> CellRecipe? {
+        guard case .attribute(let owner, _) = role, let column = context.foreign.known(place),
+            let recipe = column.recipe, !context.kinds.contains(owner)
+        else { return nil }
+        return foreignCells.holds(column.trace, inRowsOf: context.row) ? recipe : .literal(.null)
+    }
+
+    private func recipe(
+        of origin: ForeignCells.Origin, _ path: String, _ context: CellContext, select: inout RowSelect
+    ) throws(PlanError) -> CellRecipe {
+        switch origin {
         case .nothing: return .literal(.null)
         case .constant(let constant, let attribute, let conversion):
             return .literal(try literal(constant, path, attribute, context).converted(by: conversion))
@@ -65,16 +85,44 @@ extension TransferPlanner {
     /// The column role of an attribute that `entity` sees: columns belong to the entity that declares it.
     private func attributeRole(_ path: String, of entity: String) -> ColumnRole? {
         guard let name = path.split(separator: ".", omittingEmptySubsequences: false).first,
-            let owner = source.model.attribute(String(name), of: entity)?.owner
+            let owner = source.model.owner(ofAttribute: String(name), seenBy: entity)
         else { return nil }
         return .attribute(entity: owner, path: path)
+    }
+}
+
+/// A column as the rows of entities without its attribute have it.
+final class ForeignColumn {
+    let trace: ForeignCells.Trace
+    var recipe: CellRecipe?
+
+    init(_ trace: ForeignCells.Trace) {
+        self.trace = trace
+    }
+}
+
+/// Those of one table, as they become known.
+final class ForeignColumns {
+    private var columns: [ForeignColumn?]
+
+    init(_ count: Int) {
+        columns = Array(repeating: nil, count: count)
+    }
+
+    func known(_ place: Int) -> ForeignColumn? { columns[place] }
+
+    func column(_ place: Int, _ trace: () -> ForeignCells.Trace) -> ForeignColumn {
+        if let column = columns[place] { return column }
+        let column = ForeignColumn(trace())
+        columns[place] = column
+        return column
     }
 }
 
 extension ManagedObjectModel {
     /// The attribute, or the leaf of a composite, that `path` names on `entity`.
     func storedAttribute(_ path: String, of entity: String) -> Attribute? {
-        storedAttributes(of: entity).first { $0.path == path }?.attribute
+        storedLeaf(path, of: entity)
     }
 }
 

@@ -20,9 +20,8 @@ extension TransferPlanner {
                 select.index(of: try source.keyCell(links)), .integer(Int64(to)))
             return try first(present, links, select: &select)
         }
-        return try first(
-            .entityNumber(select.index(of: entity), numbers: numbers.filter { !links.lost.contains($0.key) }), links,
-            select: &select)
+        let kept = links.lost.isEmpty ? numbers : numbers.filter { !links.lost.contains($0.key) }
+        return try first(.entityNumber(select.index(of: entity), numbers: kept), links, select: &select)
     }
 
     /// The cell of a link, or of its place, where the link is still one in the destination.
@@ -69,19 +68,21 @@ extension TransferPlanner {
 
     /// Source Z_ENTs of `entity` and its subentities whose rows don't become rows of `kind`.
     func lost(kindOf entity: String, notBecoming kind: String) -> Set<Int> {
-        var result = numbers(kindOf: entity)
-        for mapping in mapping.entityMappings {
-            if let to = mapping.destination, destination.model.isKind(to, of: kind),
-                let number = mapping.source.flatMap({ source.layout.entityNumbers[$0] })
-            {
-                result.remove(number)
-            }
+        let pair = PlannedLinks.Pair(entity: entity, kind: kind)
+        if let known = planned.lost[pair] { return known }
+        var result: Set<Int> = []
+        for name in source.model.entityAndSubentities(of: entity) {
+            guard let number = source.layout.entityNumbers[name],
+                !(becoming[name] ?? []).contains(where: { destination.model.isKind($0, of: kind) })
+            else { continue }
+            result.insert(number)
         }
+        planned.lost[pair] = result
         return result
     }
 
     func numbers(kindOf entity: String) -> Set<Int> {
-        Set(source.layout.entityNumbers.filter { source.model.isKind($0.key, of: entity) }.values)
+        Set(source.model.entityAndSubentities(of: entity).compactMap { source.layout.entityNumbers[$0] })
     }
 
     /// The passes that fill a join table: one for each set of source links that ends in it.

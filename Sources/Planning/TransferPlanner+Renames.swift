@@ -64,11 +64,14 @@ extension TransferPlanner {
     private static func carriedColumns(_ passes: [RowPass]) -> [String: String] {
         var result: [String: String] = [:]
         for pass in passes {
+            // Most entities of a table have the same cell in a column.
+            var last: [Int?] = Array(repeating: nil, count: pass.destinationColumns.count)
             for (_, projection) in pass.projections.sorted(by: { $0.key < $1.key }) {
-                for (column, recipe) in zip(pass.destinationColumns, projection.cells) {
-                    guard let index = recipe.carriedCell, case .column(let old) = pass.select.cells[index] else {
-                        continue
-                    }
+                for (place, recipe) in projection.cells.enumerated() {
+                    guard let index = recipe.carriedCell, last[place] != index else { continue }
+                    last[place] = index
+                    let column = pass.destinationColumns[place]
+                    guard case .column(let old) = pass.select.cells[index] else { continue }
                     if result[old.name] == nil || old.name == column { result[old.name] = column }
                 }
             }

@@ -16,6 +16,9 @@ package struct TransferPlanner {
     /// Source Z_ENTs whose rows are dropped.
     let dropped: Set<Int>
     let foreignCells: ForeignCells
+    /// Destination entities by the source entity whose rows become theirs.
+    let becoming: [String: [String]]
+    let planned = PlannedLinks()
     /// The mappings whose rows end in a table, by its root entity; with the source's entity name.
     private let members: [String: [(source: String, mapping: EntityMapping)]]
     /// The destination table that is filled first from a source's table, by the latter.
@@ -48,11 +51,14 @@ package struct TransferPlanner {
         self.numbers = numbers
         dropped = Set(source.entityNumbers.values).subtracting(numbers.keys)
         var members: [String: [(source: String, mapping: EntityMapping)]] = [:]
+        var becoming: [String: [String]] = [:]
         for entity in mapping.entityMappings {
             guard let from = entity.source, let to = entity.destination else { continue }
+            becoming[from, default: []].append(to)
             members[destination.model.root(of: to), default: []].append((from, entity))
         }
         self.members = members
+        self.becoming = becoming
         var firstTables: [String: String] = [:]
         for table in destination.tables {
             guard let from = members[table.rootEntity]?.first.flatMap({ tables.table(of: $0.source) }) else {
@@ -83,9 +89,11 @@ package struct TransferPlanner {
         let key = select.index(of: .column(try identifier("Z_PK")))
         let discriminator = select.index(of: .column(try identifier("Z_ENT")))
         var projections: [Int: RowProjection] = [:]
+        let foreign = ForeignColumns(table.columns.count)
         for member in members {
             guard let number = source.layout.entityNumbers[member.source] else { continue }
-            projections[number] = try projection(of: member.mapping, from: member.source, table: table, select: &select)
+            projections[number] = try projection(
+                of: member.mapping, from: member.source, table: table, foreign, select: &select)
         }
         let inTable = source.numbers(in: sourceTable)
         let gone = dropped.intersection(inTable)
@@ -100,13 +108,21 @@ package struct TransferPlanner {
     }
 
     private func projection(
-        of mapping: EntityMapping, from origin: String, table: EntityTable, select: inout RowSelect
+        of mapping: EntityMapping, from origin: String, table: EntityTable, _ foreign: ForeignColumns,
+        select: inout RowSelect
     ) throws(PlanError) -> RowProjection {
         let entity = mapping.destination ?? ""
+        var context = CellContext(
+            entity: entity, kinds: Set(destination.model.kinds(of: entity)), origin: origin, mapping: mapping,
+            row: foreignCells.row(of: origin), foreign: foreign)
         var cells: [CellRecipe] = []
-        for column in table.columns {
-            let cell = CellContext(entity: entity, origin: origin, mapping: mapping)
-            cells.append(try recipe(for: column.role, cell, select: &select))
+        for (index, column) in table.columns.enumerated() {
+            if let cell = knownForeign(index, column.role, context) {
+                cells.append(cell)
+                continue
+            }
+            context.column = index
+            cells.append(try recipe(for: column.role, context, select: &select))
         }
         return RowProjection(entity: entity, cells: cells)
     }
@@ -114,20 +130,25 @@ package struct TransferPlanner {
     /// Whose row a cell belongs to.
     struct CellContext {
         var entity: String
+        /// The entity and its ancestors.
+        var kinds: Set<String>
         var origin: String
         var mapping: EntityMapping
+        var row: ForeignCells.Row
+        var foreign: ForeignColumns
+        /// The column's place in the table.
+        var column = 0
     }
 
     private func recipe(
         for role: ColumnRole, _ context: CellContext, select: inout RowSelect
     ) throws(PlanError) -> CellRecipe {
-        let model = destination.model
         switch role {
         case .primaryKey: return .carry(select.index(of: .column(try identifier("Z_PK"))))
         case .entityNumber: return .literal(.integer(Int64(destination.entityNumbers[context.entity] ?? 0)))
         case .optimisticLock: return .carry(select.index(of: .column(try identifier("Z_OPT"))))
         case .attribute(let owner, let path):
-            guard model.isKind(context.entity, of: owner) else {
+            guard context.kinds.contains(owner) else {
                 return try foreignAttribute(path, of: owner, context, select: &select)
             }
             return try attribute(path, context, select: &select)
@@ -151,7 +172,7 @@ package struct TransferPlanner {
 
     /// The links of a to-one that the row's entity has.
     private func links(_ owner: String, _ name: String, _ context: CellContext) throws(PlanError) -> ResolvedLinks? {
-        guard destination.model.isKind(context.entity, of: owner),
+        guard context.kinds.contains(owner),
             let relationship = destination.model.relationship(name, of: owner)?.relationship,
             let links = context.mapping.relationship(name)?.links
         else { return nil }
@@ -168,29 +189,77 @@ package struct TransferPlanner {
         _ owner: String, _ name: String, _ context: CellContext
     ) throws(PlanError) -> ResolvedLinks? {
         guard let relationship = destination.model.relationship(name, of: owner)?.relationship,
-            destination.model.isKind(context.entity, of: relationship.destination)
+            context.kinds.contains(relationship.destination)
         else { return nil }
-        var result: ResolvedLinks?
-        var owners: Set<Int> = []
+        let groups = try ownersLinks(owner, name)
+        let used = groups.indices.filter { !groups[$0].ended.contains(context.origin) }
+            // The relationship may have led to other entities, and then the row has no column for it.
+            .filter { source.model.isKind(context.origin, of: groups[$0].links.thisEntity) }
+        guard let first = used.first else { return nil }
+        let key = PlannedLinks.Column(owner: owner, relationship: name, groups: used)
+        if let links = planned.virtual[key] { return links }
+        guard used.allSatisfy({ groups[$0].links.identity == groups[first].links.identity }) else {
+            throw .severalOrigins(entity: owner, relationship: name)
+        }
+        var links = groups[first].links
+        // Owners that were without the relationship for a version have no links, though the last version gives it back.
+        links.lost.formUnion(
+            used.reduce(into: numbers(kindOf: links.otherEntity)) { $0.subtract(groups[$1].owners) })
+        planned.virtual[key] = links
+        return links
+    }
+
+    /// The links of a to-many without inverse by those who own them, seen from the other end.
+    private func ownersLinks(_ owner: String, _ name: String) throws(PlanError) -> [PlannedLinks.Owners] {
+        let key = PlannedLinks.Column(owner: owner, relationship: name, groups: [])
+        if let known = planned.owners[key] { return known }
+        var groups: [PlannedLinks.Owners] = []
         // The owner itself may be new, a parent made for entities that have had the relationship before.
         for entity in mapping.entityMappings {
             guard let to = entity.destination, destination.model.isKind(to, of: owner),
-                var links = entity.relationship(name)?.links, !links.ended.contains(context.origin)
+                var links = entity.relationship(name)?.links
             else { continue }
+            let ended = links.ended
             links.isInverted.toggle()
             links.ended = []
             let resolved = try source.resolve(links)
-            // The relationship may have led to other entities, and then the row has no column for it.
-            guard source.model.isKind(context.origin, of: resolved.thisEntity) else { continue }
-            guard result == nil || result?.identity == resolved.identity else {
-                throw .severalOrigins(entity: owner, relationship: name)
+            let number = entity.source.flatMap { source.layout.entityNumbers[$0] }
+            if let place = groups.firstIndex(where: { $0.links.identity == resolved.identity && $0.ended == ended }) {
+                if let number { groups[place].owners.insert(number) }
+            } else {
+                groups.append(.init(links: resolved, ended: ended, owners: Set([number].compactMap(\.self))))
             }
-            result = resolved
-            if let number = entity.source.flatMap({ source.layout.entityNumbers[$0] }) { owners.insert(number) }
         }
-        guard var result else { return nil }
-        // Owners that were without the relationship for a version have no links, though the last version gives it back.
-        result.lost.formUnion(numbers(kindOf: result.otherEntity).subtracting(owners))
-        return result
+        planned.owners[key] = groups
+        return groups
     }
+}
+
+/// What the planner knows of links once it has found it out: the entities of a hierarchy inherit their relationships, and
+/// each asks again.
+final class PlannedLinks {
+    struct Column: Hashable {
+        var owner: String
+        var relationship: String
+        /// The places of those who own links that the row may have.
+        var groups: [Int]
+    }
+
+    /// Entities whose links come from one place.
+    struct Owners {
+        var links: ResolvedLinks
+        /// Source entities at the other end to which the links end.
+        var ended: Set<String>
+        /// Source Z_ENTs.
+        var owners: Set<Int>
+    }
+
+    struct Pair: Hashable {
+        var entity: String
+        var kind: String
+    }
+
+    var owners: [Column: [Owners]] = [:]
+    var virtual: [Column: ResolvedLinks] = [:]
+    var lost: [Pair: Set<Int>] = [:]
 }

@@ -22,7 +22,8 @@ final class AuthorizerContext {
 
     /// Pragmas that answer and change nothing, with an argument (a table's or index's name) or without.
     private static let readingPragmas: Set<String> = [
-        "application_id", "auto_vacuum", "data_version", "encoding", "foreign_key_list", "freelist_count", "index_info",
+        "application_id", "auto_vacuum", "collation_list", "data_version", "encoding", "foreign_key_list",
+        "freelist_count", "index_info",
         "index_list", "index_xinfo", "integrity_check", "page_count", "page_size", "quick_check", "schema_version",
         "table_info", "table_list", "table_xinfo", "user_version",
     ]

@@ -2,8 +2,8 @@ internal import CausewayCSQLite
 
 /// How far a connection trusts the file that it opens; set right after open, before a byte of the file is believed.
 ///
-/// Always, whatever is chosen: DEFENSIVE on, and WRITABLE_SCHEMA, TRUSTED_SCHEMA, LOAD_EXTENSION and double-quoted
-/// strings off, `cell_size_check` on, `mmap_size` 0 (a file cut short while mapped would kill the process), CHECK
+/// Always, whatever is chosen: DEFENSIVE on, and WRITABLE_SCHEMA, LOAD_EXTENSION and double-quoted strings off,
+/// TRUSTED_SCHEMA off unless the library's own functions are harmless (`trustsFunctions`), `cell_size_check` on, `mmap_size` 0 (a file cut short while mapped would kill the process), CHECK
 /// constraints not evaluated: Core Data makes none, and one of an app's own table may compute what it likes for every
 /// row that is checked or copied.
 /// Rules and evidence: reliability.md §2.4.
@@ -17,15 +17,21 @@ package struct Hardening: Hashable, Sendable {
     /// Views of the file's schema can be read.
     package var allowsViews: Bool
     package var limits: ConnectionLimits
+    /// What only the app orders by has a stand-in, so that the tables around it can be read (`StandIns.swift`).
+    package var lendsCollations = false
 
-    package init(allowsTriggers: Bool, allowsViews: Bool, limits: ConnectionLimits) {
+    package init(
+        allowsTriggers: Bool, allowsViews: Bool, limits: ConnectionLimits, lendsCollations: Bool = false
+    ) {
         self.allowsTriggers = allowsTriggers
         self.allowsViews = allowsViews
         self.limits = limits
+        self.lendsCollations = lendsCollations
     }
 
     /// A file that somebody gave us: no trigger fires, no view is read.
-    package static let untrusted = Hardening(allowsTriggers: false, allowsViews: false, limits: .untrusted)
+    package static let untrusted = Hardening(
+        allowsTriggers: false, allowsViews: false, limits: .untrusted, lendsCollations: true)
     /// A file that we have created ourselves.
     package static let own = Hardening(allowsTriggers: true, allowsViews: true, limits: .own)
 }
@@ -67,7 +73,7 @@ extension Hardening {
             (SQLITE_DBCONFIG_DEFENSIVE, "DEFENSIVE", true),
             (SQLITE_DBCONFIG_ENABLE_TRIGGER, "ENABLE_TRIGGER", allowsTriggers),
             (SQLITE_DBCONFIG_ENABLE_VIEW, "ENABLE_VIEW", allowsViews),
-            (SQLITE_DBCONFIG_TRUSTED_SCHEMA, "TRUSTED_SCHEMA", false),
+            (SQLITE_DBCONFIG_TRUSTED_SCHEMA, "TRUSTED_SCHEMA", Self.trustsFunctions),
             (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, "ENABLE_LOAD_EXTENSION", false),
             (SQLITE_DBCONFIG_DQS_DML, "DQS_DML", false),
             (SQLITE_DBCONFIG_DQS_DDL, "DQS_DDL", false),
@@ -91,7 +97,32 @@ extension Hardening {
         let pragmas = "PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA ignore_check_constraints=ON"
         let result = unsafe sqlite3_exec(database, pragmas, nil, nil, nil)
         if result != SQLITE_OK { throw unsafe SQLiteError.last(of: database, result: result) }
+        if lendsCollations { try unsafe Self.lendCollations(to: database) }
     }
+
+    /// Whether a schema that isn't trusted may call the functions that this SQLite doesn't mark as innocuous.
+    ///
+    /// SQLite 3.40 leaves the mark off its JSON functions, which compute and do nothing else: every table with
+    /// `CHECK (json_valid(a))` would count as a malformed schema. Reading a store evaluates deterministic functions alone
+    /// (generated columns, indexes); where one of these is of another kind, none is trusted. Functions marked for direct
+    /// use only, such as load_extension, are refused in any case.
+    static let trustsFunctions: Bool = {
+        var database: OpaquePointer?
+        defer { _ = unsafe sqlite3_close(database) }
+        guard unsafe sqlite3_open_v2(":memory:", &database, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else {
+            return false
+        }
+        let question = """
+            SELECT ifnull(sum(NOT (name LIKE 'json%' OR name IN ('->', '->>'))), 0) FROM pragma_function_list \
+            WHERE flags & \(SQLITE_DETERMINISTIC) AND NOT flags & \(SQLITE_INNOCUOUS) AND NOT flags & \(SQLITE_DIRECTONLY)
+            """
+        var statement: OpaquePointer?
+        defer { _ = unsafe sqlite3_finalize(statement) }
+        guard unsafe sqlite3_prepare_v2(database, question, -1, &statement, nil) == SQLITE_OK,
+            unsafe sqlite3_step(statement) == SQLITE_ROW
+        else { return false }
+        return unsafe sqlite3_column_int(statement, 0) == 0
+    }()
 
     static func configure(
         _ database: OpaquePointer, _ operation: Int32, name: String, to value: Bool

@@ -89,6 +89,8 @@ extension SQLiteError {
     private static func withRemedy(_ reason: String, code: Int32) -> String {
         let remedy: String? =
             switch ResultCode(rawValue: code) {
+            // SQLite reads the file well, and refuses what is in it.
+            case .corrupt where reason.hasSuffix("()"): nil
             case .busy, .locked: "another connection uses the store: close the program that has it open and run again"
             case .full: "make space on the disk and run again"
             case .corrupt: "the file is damaged: work on a copy repaired with sqlite3's .recover, or on a backup"

@@ -1,5 +1,11 @@
 internal import CausewayCSQLite
 
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
 /// Stand-ins for what only an app registers, so that SQL that names it can be compiled where the app isn't.
 extension Connection {
     /// Registers a function of any number of arguments that gives NULL.
@@ -8,9 +14,16 @@ extension Connection {
     /// process only; without a stand-in every statement that would fire them fails to compile.
     package func registerNoOpFunction(_ name: String) throws(SQLiteError) {
         // Innocuous: with an untrusted schema, triggers may call no other.
-        let flags = SQLITE_UTF8 | SQLITE_INNOCUOUS
+        // Deterministic: generated columns may call no other.
+        let flags = SQLITE_UTF8 | SQLITE_INNOCUOUS | SQLITE_DETERMINISTIC
         let result = unsafe sqlite3_create_function_v2(
             handle, name, -1, flags, nil, { context, _, _ in unsafe sqlite3_result_null(context) }, nil, nil, nil)
+        if result != SQLITE_OK { throw unsafe SQLiteError.last(of: handle, result: result) }
+    }
+
+    /// Removes it again: what calls it no longer compiles.
+    package func removeNoOpFunction(_ name: String) throws(SQLiteError) {
+        let result = unsafe sqlite3_create_function_v2(handle, name, -1, SQLITE_UTF8, nil, nil, nil, nil, nil)
         if result != SQLITE_OK { throw unsafe SQLiteError.last(of: handle, result: result) }
     }
 
@@ -30,5 +43,114 @@ extension Connection {
     package func setDoubleQuotedTexts(_ isOn: Bool) throws(SQLiteError) {
         try unsafe Hardening.configure(handle, SQLITE_DBCONFIG_DQS_DML, name: "DQS_DML", to: isOn)
         try unsafe Hardening.configure(handle, SQLITE_DBCONFIG_DQS_DDL, name: "DQS_DDL", to: isOn)
+    }
+}
+
+// MARK: - Lent while a table is made
+
+/// What SQLite lacks to compile a statement.
+package enum StandIn: Hashable, Sendable {
+    case function(String)
+    case collation(String)
+}
+
+extension SQLiteError {
+    /// What only an app registers, where SQLite refuses a statement for want of it; SQLite says it only in words.
+    package var missingStandIn: StandIn? {
+        guard case .error = code else { return nil }
+        for (beginning, make) in [
+            ("no such function: ", StandIn.function), ("unknown function: ", StandIn.function),
+            ("no such collation sequence: ", StandIn.collation),
+        ] where message.hasPrefix(beginning) {
+            let name = message.dropFirst(beginning.count)
+            return make(String(name.hasSuffix("()") ? name.dropLast(2) : name))
+        }
+        return nil
+    }
+
+    /// What a schema calls though it may not, as SQLite says it: `malformed database schema (t) - unsafe use of f()`.
+    package var unsafeUse: (object: String, function: String)? {
+        let (beginning, middle) = ("malformed database schema (", ") - unsafe use of ")
+        guard case .corrupt = code, message.hasPrefix(beginning) else { return nil }
+        let rest = message.dropFirst(beginning.count)
+        guard let start = rest.indices.first(where: { rest[$0...].hasPrefix(middle) }) else { return nil }
+        return (String(rest[..<start]), String(rest[start...].dropFirst(middle.count)))
+    }
+}
+
+extension Connection {
+    /// Names that one statement may lack.
+    package static let maximumStandIns = 100
+
+    /// Runs `body` with stand-ins for what SQLite turns out to lack; afterwards they are gone.
+    package func lendingStandIns(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
+        var lent: Set<StandIn> = []
+        defer { remove(lent) }
+        while true {
+            do {
+                return try body()
+            } catch {
+                guard let missing = error.missingStandIn, lent.count < Self.maximumStandIns,
+                    lent.insert(missing).inserted
+                else { throw error }
+                try register(missing)
+            }
+        }
+    }
+
+    package func register(_ standIn: StandIn) throws(SQLiteError) {
+        switch standIn {
+        case .function(let name): try registerNoOpFunction(name)
+        case .collation(let name): try registerStandInCollation(name)
+        }
+    }
+
+    /// Removing fails only while a statement runs that uses it.
+    package func remove(_ standIns: Set<StandIn>) {
+        for standIn in standIns {
+            switch standIn {
+            case .function(let name): try? removeNoOpFunction(name)
+            case .collation(let name): try? removeStandInCollation(name)
+            }
+        }
+    }
+}
+
+// MARK: - Lent while a store is read
+
+extension Hardening {
+    /// Has SQLite order by bytes where it needs a collating sequence that it doesn't know: no statement that uses such an
+    /// index would compile, `quick_check` not either. Nothing may be concluded from that order.
+    static func lendCollations(to database: OpaquePointer) throws(SQLiteError) {
+        let result = unsafe sqlite3_collation_needed(database, nil) { _, database, _, name in
+            guard let database = unsafe database, let name = unsafe name else { return }
+            // Where it fails, SQLite says that the sequence is missing.
+            _ = unsafe sqlite3_create_collation_v2(
+                database, name, SQLITE_UTF8, nil,
+                { _, leftCount, left, rightCount, right in
+                    let count = Int(min(leftCount, rightCount))
+                    guard count > 0, let left = unsafe left, let right = unsafe right else {
+                        return leftCount - rightCount
+                    }
+                    let order = unsafe memcmp(left, right, count)
+                    return order == 0 ? leftCount - rightCount : order
+                }, nil)
+        }
+        if result != SQLITE_OK { throw unsafe SQLiteError.last(of: database, result: result) }
+    }
+}
+
+extension Connection {
+    private static let builtInCollations: Set<String> = ["binary", "nocase", "rtrim"]
+
+    /// The collating sequences that this connection stands in for, in lower case.
+    package func lentCollations() throws(SQLiteError) -> Set<String> {
+        var names: Set<String> = []
+        var list = try prepare("PRAGMA collation_list")
+        while try list.step() {
+            // seq, name
+            if let name = try list.string(at: 1)?.lowercased() { names.insert(name) }
+        }
+        return names.subtracting(Self.builtInCollations)
     }
 }

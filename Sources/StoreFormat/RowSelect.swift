@@ -73,7 +73,9 @@ package struct RowSelect: Hashable, Sendable {
     }
 
     package var table: SQLIdentifier
-    package var cells: [Cell]
+    package var cells: [Cell] { didSet { places = nil } }
+    /// Of the cells; nil until it is asked for. A hierarchy's table has hundreds, each asked for by every entity.
+    private var places: [Cell: Int]?
     package var conditions: [Condition]
     /// Result columns, counted from 1, that order the rows; empty for the table's own order.
     package var order: [Int]
@@ -89,9 +91,27 @@ package struct RowSelect: Hashable, Sendable {
 
     /// The index of `cell` in the result, appended if it isn't there.
     package mutating func index(of cell: Cell) -> Int {
-        if let index = cells.firstIndex(of: cell) { return index }
+        var places =
+            self.places ?? Dictionary(zip(cells, 0...), uniquingKeysWith: { first, _ in first })
+        self.places = nil
+        defer { self.places = places }
+        if let index = places[cell] { return index }
+        places[cell] = cells.count
         cells.append(cell)
         return cells.count - 1
+    }
+
+    package static func == (left: RowSelect, right: RowSelect) -> Bool {
+        left.table == right.table && left.cells == right.cells && left.conditions == right.conditions
+            && left.order == right.order && left.rowOrder == right.rowOrder
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(table)
+        hasher.combine(cells)
+        hasher.combine(conditions)
+        hasher.combine(order)
+        hasher.combine(rowOrder)
     }
 
     /// The statement's text.

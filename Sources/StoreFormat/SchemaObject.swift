@@ -11,12 +11,30 @@ package struct SchemaObject: Hashable, Sendable {
         case sqliteInternal
         /// Persistent history.
         case history
-        /// CloudKit mirroring (`ANSCK…`).
+        /// CloudKit mirroring (`CloudKitTables`).
         case cloudKit
     }
 
     package let object: StoreSchema.Object
     package let origin: Origin
+}
+
+/// The tables in which Core Data keeps what it mirrors to CloudKit (store-format.md §11).
+package enum CloudKitTables {
+    private static let prefix = "ansck"
+    /// Whichever of them a store has, its tables of this prefix are Core Data's: newer versions may have more.
+    private static let known: Set<String> = [
+        "ansckdatabasemetadata", "ansckevent", "ansckexportedobject", "ansckexportmetadata", "ansckexportoperation",
+        "ansckhistoryanalyzerstate", "ansckimportoperation", "ansckimportpendingrelationship", "ansckmetadataentry",
+        "ansckmirroredrelationship", "ansckrecordmetadata", "ansckrecordzonemetadata", "ansckrecordzonemovereceipt",
+        "ansckrecordzonequery",
+    ]
+
+    /// Lower-cased names. An app's own table may begin as they do, or be called as one is; it has no Z_PK then.
+    package static func names(in schema: StoreSchema) -> Set<String> {
+        let names = schema.tables.filter { $0.key.hasPrefix(prefix) && $0.value.position(of: "Z_PK") != nil }.keys
+        return names.contains(where: known.contains) ? Set(names) : []
+    }
 }
 
 /// Sorts a store's objects by origin, by their names and what the model asks for.
@@ -26,6 +44,7 @@ struct SchemaOrigins {
     private let virtualTables: [String: SchemaObject.Origin]
     private let schema: StoreSchema
     private let hasHistory: Bool
+    private let cloudKit: Set<String>
 
     /// Endings of the tables behind SQLite's own virtual-table modules (rtree, fts3/4, fts5).
     private static let shadows = [
@@ -45,6 +64,7 @@ struct SchemaOrigins {
     init(_ statements: SchemaStatements, schema: StoreSchema) {
         self.schema = schema
         hasHistory = schema.history != nil
+        cloudKit = CloudKitTables.names(in: schema)
         let expected = Set(statements.inOrder.map { $0.name.lowercased() })
         self.expected = expected
         virtualTables = Dictionary(
@@ -59,7 +79,7 @@ struct SchemaOrigins {
     func origin(of object: StoreSchema.Object) -> SchemaObject.Origin {
         let (name, table) = (object.name.lowercased(), object.table.lowercased())
         if name.hasPrefix("sqlite_") { return .sqliteInternal }
-        if table.hasPrefix("ansck") { return .cloudKit }
+        if cloudKit.contains(table) { return .cloudKit }
         // Without them these are an app's tables, whatever they are called.
         if hasHistory, HistoryLayout.Entity.allCases.contains(where: { $0.table.lowercased() == table }) {
             return object.kind == .table || isHistoryIndex(object) ? .history : .appMade

@@ -84,12 +84,12 @@ extension StoreSchema {
             } catch {
                 throw StoreFormatError(error, doing: "reading the columns", place: object.name)
             }
-            if let mandatory {
+            if let mandatory, let function = try computed(mandatory, of: object.name, connection) {
                 // quick_check computes it for every row, and one row may ask for a gigabyte.
                 throw StoreFormatError(
                     .unsupportedSchema,
-                    "column \(mandatory) is generated and NOT NULL, which can't be checked safely: make it optional",
-                    place: object.name)
+                    "column \(mandatory) is NOT NULL and computes “\(function)” for every row, which can't be checked "
+                        + "safely: make it optional", place: object.name)
             }
             count += table.columns.count
             guard count <= maximumColumns else {
@@ -100,6 +100,19 @@ extension StoreSchema {
             tables.append(table)
         }
         return tables
+    }
+
+    /// The function without bounds that a generated column computes.
+    private static func computed(
+        _ column: String, of table: String, _ connection: borrowing Connection
+    ) throws(StoreFormatError) -> String? {
+        do throws(SQLiteError) {
+            return try connection.compiledFunctions(
+                of: "SELECT \(try SQLIdentifier(column)) FROM \(try SQLIdentifier(table))"
+            ).boundless
+        } catch {
+            throw StoreFormatError(error, doing: "reading the columns", place: table)
+        }
     }
 
     private static func readTable(

@@ -1,5 +1,6 @@
 import CausewayEngine
 import CausewayPlanning
+import CausewaySQLite
 import Testing
 
 /// Tables that the app itself put into its store.
@@ -28,10 +29,16 @@ struct AppTableTests {
         CREATE TABLE "sel""ect [1]" ("from" INTEGER, "a.b" TEXT); INSERT INTO "sel""ect [1]" VALUES (1, 'x');
         CREATE TABLE owned (thing INTEGER REFERENCES ZTHING (Z_PK) ON DELETE CASCADE, text REFERENCES ZTHING(ZTEXT));
         INSERT INTO owned VALUES (1, 'x');
+        CREATE TABLE json (a TEXT CHECK (json_valid(a)), b AS (json_extract(a, '$.x')), c AS (a ->> 'y') STORED,
+            d AS (replace(hex(a), 'A', 'bb')) NOT NULL, e AS (printf('%05.2f|%s', length(a), quote(a))) STORED);
+        INSERT INTO json (a) VALUES ('{"x": 1, "y": "z"}'), ('[]');
+        CREATE INDEX json_types ON json (json_type(a), printf('%03d', b), hex(c)) WHERE json_valid(a);
+        CREATE TABLE ANSCKETCHES (a); INSERT INTO ANSCKETCHES VALUES (1);
         """
     private static let names = [
         "keyed", "dated", "strict", "generated", "shadowed", "hidden", "descending", "ZFOO", "Z_CACHE", "Z_2GO", "AFOO",
         "ACHANGE", "ATRANSACTION", "sel\"\"ect [1]", "owned",
+        "json", "ANSCKETCHES",
     ]
     private static let versions = [
         model(entity("Thing", attribute("text"))),
@@ -70,6 +77,7 @@ struct AppTableTests {
                 "'CREATE TABLE owned (thing INTEGER REFERENCES \"ZITEM\" (Z_PK) ON DELETE CASCADE, "
                     + "text REFERENCES \"ZITEM\"(ZLABEL))'"
             ])
+        #expect(try scenario.rows("SELECT count(*) FROM sqlite_schema WHERE name = 'json_types'") == ["1"])
         try Scenario.execute("INSERT INTO dated (n) VALUES (1); INSERT INTO strict VALUES (1, 2, 'x')", scenario.store)
         #expect(try scenario.rows("SELECT id, length(token), at <> 'then' FROM dated WHERE n = 1") == ["41|32|1"])
         #expect(try scenario.rows("SELECT count(*) FROM strict") == ["3"])
@@ -105,7 +113,7 @@ struct AppTableTests {
         arguments: [
             (
                 "CREATE TABLE t (a, b AS (hex(zeroblob(9))) STORED); INSERT INTO t (a) VALUES (1);",
-                "table t of the app's own (1 row) is not carried: it computes “hex” for every row"
+                "table t of the app's own (1 row) is not carried: it computes “zeroblob” for every row"
             ),
             (
                 "CREATE VIRTUAL TABLE t USING fts5(a); INSERT INTO t VALUES ('x'); CREATE TABLE t_archive (a);",
@@ -123,6 +131,70 @@ struct AppTableTests {
         #expect(try scenario.rows("SELECT count(*) FROM sqlite_schema WHERE name = 't'") == ["0"])
         let keeps = sql.contains("t_archive")
         #expect(try scenario.rows("SELECT name FROM sqlite_schema WHERE name = 't_archive'").count == (keeps ? 1 : 0))
+    }
+
+    @Test(
+        "what only the app has stays where no row needs it; else the object is lost by name",
+        arguments: [
+            ("CREATE TABLE t (a CHECK (app(a) <> app_too(a)), b COLLATE app_order DEFAULT (app(1)))", nil),
+            ("CREATE TABLE t (a, b AS (app(a)))", "table t (1 row): it calls the function app, which only the app has"),
+            (
+                "CREATE TABLE t (a, b AS (app(a)) STORED)",
+                "table t (1 row): it calls the function app, which only the app has"
+            ),
+            (
+                "CREATE TABLE t (a COLLATE app_order PRIMARY KEY) WITHOUT ROWID",
+                "table t (1 row): it is ordered by app_order, a collating sequence that only the app has"
+            ),
+            (
+                "CREATE TABLE t (a); CREATE INDEX i ON ZTHING (ZTEXT COLLATE app_order)",
+                "index i: it is ordered by app_order, a collating sequence that only the app has"
+            ),
+        ] as [(String, String?)])
+    func ofTheApp(_ sql: String, loss: String?) throws {
+        let scenario = try Scenario(Self.versions[0], Self.versions[1], Self.versions[2])
+        try Self.makeAsTheApp(sql + "; INSERT INTO t (a) VALUES ('x');", in: scenario.store)
+        let source = try SourceStore.reading(StoreLocation(existing: scenario.store))
+        let report = try StoreExamination(source, history: nil, isQuick: false).run()
+        source.release()
+        #expect(report.findings.isEmpty, "\(report.findings)")
+        var request = scenario.request(to: "V3", fuses: false)
+        request.verification = .full
+        let losses = try Migration(request).run().prepared.steps.flatMap(\.losses)
+        let words = loss?.split(separator: ": ", maxSplits: 1).map(String.init) ?? []
+        let expected = words.isEmpty ? [] : [Self.sentence(words[0], words[1])]
+        #expect(losses == expected)
+        if loss == nil { #expect(try scenario.rows("SELECT * FROM t") == ["'x'|NULL"]) }
+    }
+
+    private static func sentence(_ what: String, _ reason: String) -> String {
+        let parts = what.split(separator: " ", maxSplits: 2)
+        let rows = parts.count > 2 ? " \(parts[2])" : ""
+        return "V1 → V2: \(parts[0]) \(parts[1]) of the app's own\(rows) is not carried: \(reason)"
+    }
+
+    /// With stand-ins for what the app would register.
+    private static func makeAsTheApp(_ sql: String, in path: String) throws {
+        let connection = try Connection(path: path, mode: .readWrite, hardening: .own)
+        try connection.lendingStandIns { () throws(SQLiteError) in
+            try connection.execute("BEGIN")
+            do throws(SQLiteError) {
+                try connection.execute(sql)
+            } catch {
+                try connection.execute("ROLLBACK")
+                throw error
+            }
+            try connection.execute("COMMIT")
+        }
+    }
+
+    @Test("a function that SQLite lets no schema call isn't taken for damage")
+    func unsafeUse() {
+        let error = EngineError(
+            SQLiteError(code: .corrupt, message: "malformed database schema (t) - unsafe use of f()"), during: "Store")
+        #expect(error.kind == .sourceData)
+        #expect(error.message == "Store: t, of the app's own, calls f(), which SQLite lets no schema call")
+        #expect(!error.remedy.contains("recover"))
     }
 
     /// What SQLite says of the new schema it says before the first row is moved, whichever step it is.

@@ -113,6 +113,44 @@ struct VerifDigestTests {
         #expect(Self.differs(row, doubled).first == "Thing: 1 rows expected, 2 found")
     }
 
+    /// Projections 1 and 2 both write entity 7; B is the second's alone, C a column that the first fills by itself.
+    private static func mergingPass() throws -> RowPass {
+        var pass = try Self.pass()
+        pass.discriminator = 1
+        let seven = CellRecipe.literal(.integer(7))
+        pass.projections = [
+            1: RowProjection(entity: "Thing", cells: [.carry(0), seven, .carry(2), .literal(.null)]),
+            2: RowProjection(entity: "Thing", cells: [.carry(0), seven, .carry(2), .carry(3)]),
+            3: RowProjection(
+                entity: "Other", cells: [.carry(0), .literal(.integer(8)), .carry(2), .literal(.integer(1))]),
+        ]
+        return pass
+    }
+
+    @Test("rows of two entities that become one are digested together")
+    func together() throws {
+        let pass = try Self.mergingPass()
+        func result(_ rows: String...) throws -> PassDigest {
+            let connection = try Connection.inMemory()
+            try connection.execute("CREATE TABLE T (Z_PK INTEGER PRIMARY KEY, Z_ENT, A, B)")
+            for row in rows { try connection.execute("INSERT INTO T VALUES (\(row))") }
+            return try PassDigest(rereadingDestinationOf: pass, in: connection)
+        }
+        let source = try Self.digest("1, 1, 'x', 9", "2, 2, 'y', 5", "3, 3, 'z', 4", pass: pass)
+        #expect(source.rows(.source) == 3)
+        func differences(_ rows: PassDigest) -> [String] {
+            PassDigest.difference(source, .source, rows, .destination)
+        }
+        #expect(try differences(result("1, 7, 'x', NULL", "2, 7, 'y', 5", "3, 8, 'z', 1")).isEmpty)
+        #expect(
+            try differences(result("1, 7, 'x', NULL", "2, 7, 'y', 6", "3, 8, 'z', 1")) == [
+                "Thing: the digests of column B differ"
+            ])
+        #expect(
+            try differences(result("1, 7, 'x', NULL", "2, 8, 'y', NULL", "3, 8, 'z', 1"))
+                .contains("Other: 1 rows expected, 2 found"))
+    }
+
     @Test("what a pass makes anew isn't digested; what it carries under a condition is, as it carries it")
     func recipes() throws {
         let pass = try Self.pass(

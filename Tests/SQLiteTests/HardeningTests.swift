@@ -52,7 +52,6 @@ import Testing
             try connection.setPragma("writable_schema", to: 1)
             #expect(throws: SQLiteError.self) { try connection.execute("DELETE FROM sqlite_schema") }
             #expect(throws: SQLiteError.self) { try connection.execute("SELECT load_extension('x')") }
-            #expect(try connection.pragmaInteger("trusted_schema") == 0)
             #expect(try connection.pragmaInteger("cell_size_check") == 1)
         }
     }
@@ -64,6 +63,36 @@ import Testing
         #expect(throws: SQLiteError.self) { try connection.execute("ATTACH ':memory:' AS other") }
         let long = "SELECT " + Array(repeating: "1", count: 3_000).joined(separator: ",")
         #expect(throws: SQLiteError.self) { try connection.execute(long) }
+    }
+
+    @Test("reads tables whose definitions call ordinary functions, JSON's too")
+    func functions() throws {
+        let sql = """
+            CREATE TABLE json (a CHECK (json_valid(a)), b AS (json_extract(a, '$.x')), c AS (a ->> 'y'));
+            CREATE INDEX types ON json (json_type(a)) WHERE json_valid(a);
+            INSERT INTO json (a) VALUES ('{"x": 3, "y": 4}');
+            """
+        try database.open(.readWrite, .own).execute(sql)
+        for hardening in [Hardening.untrusted, .own] {
+            let connection = try database.open(.readOnly, hardening)
+            #expect(try integer("SELECT b * 10 + c FROM json", connection) == 34)
+        }
+    }
+
+    @Test("reads tables with an index in an order that only an app knows, and says which")
+    func collations() throws {
+        let made = try database.open(.readWrite, .own)
+        try made.lendingStandIns { () throws(SQLiteError) in
+            try made.execute(
+                "CREATE TABLE ordered (a COLLATE app_order PRIMARY KEY); INSERT INTO ordered VALUES ('b')")
+        }
+        let error = #expect(throws: SQLiteError.self) { try made.execute("INSERT INTO ordered VALUES ('c')") }
+        #expect(error?.missingStandIn == .collation("app_order"))
+        let connection = try database.open(.readOnly, .untrusted)
+        #expect(try connection.lentCollations() == [])
+        #expect(try integer("SELECT count(*) FROM ordered", connection) == 1)
+        try connection.execute("PRAGMA quick_check")
+        #expect(try connection.lentCollations() == ["app_order"])
     }
 
     @Test("refuses values over its limit")

@@ -37,7 +37,7 @@ struct HostileSchemaTests {
     @Test("a mandatory generated column is refused wherever it is")
     func mandatoryGeneratedColumn() {
         #expect {
-            try schema(["CREATE TABLE app (a, b NOT NULL AS (a))"])
+            try schema(["CREATE TABLE app (a, b NOT NULL AS (zeroblob(a)))"])
         } throws: {
             ($0 as? StoreFormatError)?.code == .unsupportedSchema
         }

@@ -134,6 +134,17 @@ import Testing
         #expect(binding.schema.history == nil)
     }
 
+    @Test("tables that are only called as CloudKit's are the app's own")
+    func cloudKitLookalikes() throws {
+        let binding = try bind(
+            """
+            CREATE TABLE ANSCKETCHES (Z_PK INTEGER PRIMARY KEY); CREATE INDEX anscki ON ANSCKETCHES (Z_PK);
+            CREATE TABLE ANSCKEVENT (name TEXT);
+            """)
+        #expect(binding.objects(.appMade).map(\.name) == ["ANSCKETCHES", "anscki", "ANSCKEVENT"])
+        #expect(binding.objects(.cloudKit).isEmpty)
+    }
+
     @Test("a database without Core Data's house tables isn't a store")
     func notAStore() throws {
         let connection = try Connection.inMemory()

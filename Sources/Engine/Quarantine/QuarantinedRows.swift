@@ -136,7 +136,7 @@ struct EndedCells {
 
     /// Cells that were ended, over all groups.
     func values(of column: String, _ shape: DigestShape) -> Int {
-        shape.groups.reduce(0) { sum, group in
+        shape.summed.reduce(0) { sum, group in
             let place = shape.columns(of: group).first { $0.name == column }?.place
             return sum + (place.map { Int(clamping: sums[$0 + 2] ?? 0) } ?? 0)
         }

@@ -17,10 +17,9 @@ struct DestinationReading {
     init(_ pass: RowPass, _ shape: DigestShape) throws(SQLiteError) {
         self.shape = shape
         table = try SQLIdentifier(pass.destinationTable)
-        let distinguishing = Self.discriminator(pass, shape)
         var outputs = Set(shape.groups.flatMap { $0.cells.map(\.output) })
         if let key = shape.key { outputs.insert(key) }
-        if let distinguishing { outputs.insert(distinguishing.output) }
+        if let discriminator = shape.discriminator { outputs.insert(discriminator.output) }
         var columns: [SQLIdentifier] = []
         var places: [Int: Int] = [:]
         for output in outputs.sorted() {
@@ -29,7 +28,7 @@ struct DestinationReading {
         }
         self.columns = columns
         self.places = places
-        discriminator = distinguishing.flatMap { found in places[found.output].map { ($0, found.groups) } }
+        discriminator = shape.discriminator.flatMap { found in places[found.output].map { ($0, found.groups) } }
         order = (shape.key.map { [$0] } ?? Self.linkColumns(pass, shape)).compactMap { places[$0] }
     }
 
@@ -60,24 +59,6 @@ struct DestinationReading {
         var keys: [Int64] = []
         for place in order { keys.append(row.int64(at: place)) }
         return keys
-    }
-
-    /// The column in which every projection writes another integer.
-    private static func discriminator(
-        _ pass: RowPass, _ shape: DigestShape
-    ) -> (output: Int, groups: [Int64: DigestShape.Group])? {
-        guard pass.discriminator != nil else { return nil }
-        for output in pass.destinationColumns.indices {
-            var groups: [Int64: DigestShape.Group] = [:]
-            for group in shape.groups {
-                guard let cells = pass.projections[group.number]?.cells, cells.indices.contains(output),
-                    case .literal(.integer(let number)) = cells[output]
-                else { break }
-                groups[number] = group
-            }
-            if groups.count == shape.groups.count { return (output, groups) }
-        }
-        return nil
     }
 
     /// The destination's columns with the keys of a link's two ends, in the order in which the pass reads them.

@@ -149,6 +149,7 @@ final class DigestMeter {
     private static func content(_ row: RecordReader, _ cell: Int, _ rule: DigestShape.Rule) -> CellContent? {
         switch rule {
         case .plain: return content(row, cell)
+        case .absent: return nil
         case .replacingNull(let literal): return content(row, cell) ?? CellContent(literal)
         case .converting(let conversion, let literal):
             if let number = row.number(at: cell) { return CellContent(conversion.applied(to: number)) }

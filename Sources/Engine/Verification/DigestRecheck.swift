@@ -88,7 +88,7 @@ struct DigestRecheck {
     private func ended(_ counts: [PassCount]) -> Set<String> {
         var result: Set<String> = []
         for count in counts {
-            for group in count.digest.shape.groups {
+            for group in count.digest.shape.summed {
                 for (name, place) in count.digest.shape.columns(of: group) where !count.ended.isUntouched(at: place) {
                     if let name { result.insert(name) }
                 }

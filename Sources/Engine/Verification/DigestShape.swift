@@ -17,6 +17,8 @@ final class DigestShape: Sendable {
         case converting(NumericConversion, ifNull: StoredLiteral?)
         /// NULL where the result column `entity` names a dropped entity.
         case ending(entity: Int, dropped: Set<Int>)
+        /// Nothing of the source: NULL, in a column that other projections of the same sums carry.
+        case absent
         /// NULL unless the result column `position` holds `CellRecipe.firstPosition`.
         indirect case first(Rule, position: Int)
     }
@@ -33,6 +35,9 @@ final class DigestShape: Sendable {
     }
 
     /// The rows of one projection.
+    ///
+    /// Where the new store doesn't tell the rows of several projections apart (two entities became one), these have their
+    /// sums together: the same offset and the same columns.
     struct Group: Sendable {
         /// The discriminator's value in the source; 0 without one.
         let number: Int
@@ -47,7 +52,12 @@ final class DigestShape: Sendable {
     static let valuesPerColumn = 3
 
     let table: String
+    /// One for each projection, by its number.
     let groups: [Group]
+    /// The groups that have sums of their own: of those with sums together the first.
+    let summed: [Group]
+    /// The destination's column that tells rows apart, and the groups by what it holds; nil where there is one at most.
+    let discriminator: (output: Int, groups: [Int64: Group])?
     /// The position of the key among the destination's columns; nil where rows have none.
     let key: Int?
     /// All values of one side. Of each group: rows, then its columns.
@@ -57,19 +67,53 @@ final class DigestShape: Sendable {
         table = pass.destinationTable
         let projections = pass.projections.sorted { $0.key < $1.key }
         key = Self.key(of: pass)
+        let telling = pass.discriminator == nil ? nil : Self.tellingColumn(projections.map(\.value))
+        var families: [Int64: [RowProjection]] = [:]
+        func label(_ projection: RowProjection) -> Int64 { telling.flatMap { projection.integer(at: $0) } ?? 0 }
+        for (_, projection) in projections { families[label(projection), default: []].append(projection) }
         var groups: [Group] = []
+        var summed: [Int64: Group] = [:]
         var offset = 0
         for (number, projection) in projections {
-            var cells: [Cell] = []
-            for (output, recipe) in projection.cells.enumerated() {
-                guard let (input, rule) = Self.carried(recipe) else { continue }
-                cells.append(Cell(column: pass.destinationColumns[output], output: output, input: input, rule: rule))
-            }
-            groups.append(Group(number: number, entity: projection.entity, cells: cells, offset: offset))
+            let label = label(projection)
+            let cells = Self.cells(of: projection, among: families[label] ?? [], pass.destinationColumns)
+            let group = Group(
+                number: number, entity: projection.entity, cells: cells, offset: summed[label]?.offset ?? offset)
+            groups.append(group)
+            guard summed[label] == nil else { continue }
+            summed[label] = group
             offset += 1 + (key == nil ? 1 : cells.count) * Self.valuesPerColumn
         }
         self.groups = groups
+        self.summed = summed.values.sorted { $0.offset < $1.offset }
+        discriminator = telling.map { ($0, summed) }
         valueCount = offset
+    }
+
+    /// The first column in which every projection writes a number of its entity's.
+    private static func tellingColumn(_ projections: [RowProjection]) -> Int? {
+        projections.first?.cells.indices.first { output in projections.allSatisfy { $0.integer(at: output) != nil } }
+    }
+
+    /// The cells that a projection carries; of several with sums together, those that each of them carries or leaves NULL.
+    private static func cells(
+        of projection: RowProjection, among family: [RowProjection], _ columns: [String]
+    ) -> [Cell] {
+        var cells: [Cell] = []
+        for (output, recipe) in projection.cells.enumerated() {
+            let own = carried(recipe)
+            if family.count > 1 {
+                let recipes = family.map { $0.cells.indices.contains(output) ? $0.cells[output] : .literal(.null) }
+                guard recipes.contains(where: { carried($0) != nil }),
+                    recipes.allSatisfy({ carried($0) != nil || $0.isNull })
+                else { continue }
+            } else if own == nil {
+                continue
+            }
+            let (input, rule) = own ?? (0, .absent)
+            cells.append(Cell(column: columns[output], output: output, input: input, rule: rule))
+        }
+        return cells
     }
 
     /// Columns that are summed on their own: (name, place of its first value).
@@ -103,5 +147,20 @@ final class DigestShape: Sendable {
             return carried(recipe).map { ($0.input, .first($0.rule, position: position)) }
         case .literal, .entityNumber, .literalIfPresent, .inlined, .prefixed, .historyBitmap: return nil
         }
+    }
+}
+
+extension RowProjection {
+    /// The number that stands in a column of every row; nil where another recipe does.
+    fileprivate func integer(at output: Int) -> Int64? {
+        guard cells.indices.contains(output), case .literal(.integer(let number)) = cells[output] else { return nil }
+        return number
+    }
+}
+
+extension CellRecipe {
+    fileprivate var isNull: Bool {
+        if case .literal(.null) = self { return true }
+        return false
     }
 }

@@ -60,7 +60,7 @@ extension PassDigest {
     /// Takes over the sums of columns that can't be compared; how many values they have stays.
     mutating func adoptSums(of other: PassDigest, columns: Set<String>) {
         guard !columns.isEmpty else { return }
-        for group in shape.groups {
+        for group in shape.summed {
             for (name, place) in shape.columns(of: group) where name.map(columns.contains) ?? true {
                 for lane in [place, place + 1] {
                     source[lane] = other.source[lane]

@@ -50,7 +50,7 @@ package struct PassDigest: Sendable, Equatable {
     /// Rows of all groups.
     package func rows(_ side: Side) -> Int {
         let values = self[side]
-        return shape.groups.reduce(0) { $0 + Int(clamping: values[$1.offset]) }
+        return shape.summed.reduce(0) { $0 + Int(clamping: values[$1.offset]) }
     }
 
     subscript(side: Side) -> [UInt64] { side == .source ? source : destination }
@@ -64,7 +64,7 @@ package struct PassDigest: Sendable, Equatable {
         let (before, after) = (left[leftSide], right[rightSide])
         if before == after { return [] }
         var findings: [String] = []
-        for group in left.shape.groups {
+        for group in left.shape.summed {
             let (expected, found) = (before[group.offset], after[group.offset])
             if expected != found {
                 findings.append("\(group.entity): \(expected) rows expected, \(found) found")

@@ -42,7 +42,7 @@ struct RowDifferences {
             } else if order > 0, let row = right {
                 if isOnlyPass { findings.append("\(name(row)) isn't in the source") }
             } else if let row = left, let other = right {
-                if row.group.number != other.group.number {
+                if row.group.offset != other.group.offset {
                     findings.append("\(name(row)) is a row of \(other.group.entity) in the new store")
                 } else {
                     let columns = different(before, after, row.group, reading)

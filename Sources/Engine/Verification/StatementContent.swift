@@ -24,6 +24,7 @@ enum StatementContent {
     ) -> CellContent? {
         switch rule {
         case .plain: return content(row, cell, isUTF8: isUTF8)
+        case .absent: return nil
         case .replacingNull(let literal): return content(row, cell, isUTF8: isUTF8) ?? CellContent(literal)
         case .converting(let conversion, let literal):
             if let number = row.number(at: cell) { return CellContent(conversion.applied(to: number)) }

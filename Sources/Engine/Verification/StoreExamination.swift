@@ -78,7 +78,19 @@ package struct StoreExamination {
     private func comparesIndexes(_ report: inout Report) throws(EngineError) -> Bool {
         guard !isQuick else { return false }
         do throws(SQLiteError) {
-            guard try boundless("PRAGMA integrity_check") != nil else { return true }
+            let function = try boundless("PRAGMA integrity_check")
+            // The statement above has asked for all that the indexes need.
+            let lent = try store.connection.lentCollations()
+            if let (index, collation) = try indexOrdered(by: lent) {
+                report.notes.append(
+                    StoreFinding(
+                        .notChecked,
+                        """
+                        the indexes aren't compared with the rows: \(index) is ordered by \(collation), which only the app has
+                        """))
+                return false
+            }
+            guard function != nil else { return true }
             for object in store.schema.objects where object.kind == .table && !object.isVirtualTable {
                 let check = "PRAGMA integrity_check(\(try SQLIdentifier(object.name)))"
                 guard let function = try boundless(check) else { continue }
@@ -94,6 +106,28 @@ package struct StoreExamination {
                 StoreFinding(.notChecked, "the indexes aren't compared with the rows: \(error.message)"))
         }
         return false
+    }
+
+    /// The first index that is ordered by one of these collating sequences.
+    private func indexOrdered(by names: Set<String>) throws(SQLiteError) -> (index: String, collation: String)? {
+        guard !names.isEmpty else { return nil }
+        // Automatic ones have no text but names: every index of every table is asked.
+        for object in store.schema.objects where object.kind == .table && !object.isVirtualTable {
+            // seq, name, unique, origin, partial
+            var list = try store.connection.prepare("PRAGMA index_list(\(try SQLIdentifier(object.name)))")
+            while try list.step() {
+                guard let index = try list.string(at: 1) else { continue }
+                // seqno, cid, name, desc, coll, key
+                var info = try store.connection.prepare("PRAGMA index_xinfo(\(try SQLIdentifier(index)))")
+                while try info.step() {
+                    guard let collation = try info.string(at: 4), names.contains(collation.lowercased()) else {
+                        continue
+                    }
+                    return (index, collation)
+                }
+            }
+        }
+        return nil
     }
 
     private func boundless(_ check: String) throws(SQLiteError) -> String? {

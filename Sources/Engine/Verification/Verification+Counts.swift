@@ -79,7 +79,7 @@ extension Verification {
     private var carriedRows: [String: Int] {
         var result = Dictionary(step.layout.entities.map { ($0, 0) }, uniquingKeysWith: { first, _ in first })
         for count in written.passes where count.pass.kind == .entity {
-            for group in count.digest.shape.groups {
+            for group in count.digest.shape.summed {
                 result[group.entity, default: 0] += Int(clamping: count.digest.destination[group.offset])
             }
         }
@@ -161,7 +161,7 @@ extension Verification {
 extension PassDigest {
     /// Cells of a destination column that aren't NULL, over all groups; 0 where nothing is carried into it.
     func values(of column: String) -> Int {
-        shape.groups.reduce(0) { sum, group in
+        shape.summed.reduce(0) { sum, group in
             let place = shape.columns(of: group).first { $0.name == column }?.place
             return sum + (place.map { Int(clamping: destination[$0 + 2]) } ?? 0)
         }

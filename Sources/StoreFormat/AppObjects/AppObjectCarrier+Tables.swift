@@ -20,7 +20,12 @@ extension AppObjectCarrier {
         let refusal = try attempt(object) { carrier throws(SQLiteError) in
             made = try carrier.withNewReferences(object)
             _ = try carrier.destination.scratch.define(made)
-            computed = try carrier.boundlessFunction(of: table)
+            do throws(SQLiteError) {
+                computed = try carrier.boundlessFunction(of: table)
+            } catch {
+                try carrier.destination.scratch.drop(.table, object.name)
+                throw error
+            }
             if computed != nil { try carrier.destination.scratch.drop(.table, object.name) }
         }
         if let refusal {

@@ -156,9 +156,10 @@ package struct AppObjectCarrier: ~Copyable {
         if let name = error.missing("table") {
             return "it names " + (missing[name.lowercased()] ?? "the table \(name), which isn't there")
         }
-        if let name = error.missing("function") { return "it calls the function \(name), which only the app has" }
-        if let name = error.missing("collation sequence") {
-            return "it is ordered by \(name), a collating sequence that only the app has"
+        switch error.missingStandIn {
+        case .function(let name): return "it calls the function \(name), which only the app has"
+        case .collation(let name): return "it is ordered by \(name), a collating sequence that only the app has"
+        case nil: break
         }
         return "SQLite refuses it: \(error.message)"
     }

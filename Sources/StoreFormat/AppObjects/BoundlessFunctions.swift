@@ -4,18 +4,52 @@ extension CompiledFunctions {
     /// Functions of SQLite's whose result is no larger than their arguments, or a few bytes. Computing them for a row costs
     /// what reading the row costs.
     private static let bounded: Set<String> = [
-        "->", "->>", "abs", "ceil", "ceiling", "date", "datetime", "floor", "glob", "instr", "json_array_length",
-        "json_extract", "json_type", "json_valid", "julianday", "length", "like", "lower", "ltrim", "max", "min", "mod",
-        "nullif", "round", "rtrim", "sign", "strftime", "substr", "substring", "time", "trim", "trunc", "typeof",
-        "unicode", "unixepoch", "upper",
+        "->", "->>", "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "ceiling", "char",
+        "cos",
+        "cosh", "date", "datetime", "degrees", "exp", "floor", "glob", "instr", "json_array_length",
+        "json_error_position", "json_extract", "json_type", "json_valid", "julianday", "length", "like", "ln", "log",
+        "log10", "log2", "lower", "ltrim", "max", "min", "mod", "nullif", "octet_length", "pi", "pow", "power",
+        "radians",
+        "round", "rtrim", "sign", "sin", "sinh", "soundex", "sqrt", "strftime", "substr", "substring", "tan", "tanh",
+        "time", "timediff", "trim", "trunc", "typeof", "unhex", "unicode", "unixepoch", "upper",
     ]
-    /// Each may double what it is given.
-    private static let maximumConcatenations = 16
+    /// Those that make of their arguments no more than a few times their length; how often that may double it.
+    private static let doubling: [String: Int] = [
+        "concat": 1, "concat_ws": 1, "hex": 1, "json": 1, "json_array": 3, "json_insert": 3, "json_object": 3,
+        "json_patch": 1, "json_quote": 3, "json_remove": 1, "json_replace": 3, "json_set": 3, "quote": 1,
+    ]
+    /// How often a row's values may double.
+    private static let maximumDoublings = 16
+    /// Digits of a width or precision in a format: 99 at most.
+    private static let maximumDigits = 2
 
     /// What a hostile schema could make SQLite compute without bound for each row: an index on
     /// `length(hex(zeroblob(450000000)))` costs a second a row. Nil where all is bounded.
     package var boundless: String? {
-        if let name = names.subtracting(Self.bounded).min() { return name }
-        return concatenations > Self.maximumConcatenations ? "||" : nil
+        var doublings = concatenations
+        for call in calls {
+            guard let growth = Self.growth(of: call) else { return call.name }
+            doublings += growth
+            if doublings > Self.maximumDoublings { return call.name }
+        }
+        return doublings > Self.maximumDoublings ? "||" : nil
+    }
+
+    /// How often the result may be twice as long as the arguments; nil where nothing bounds it.
+    private static func growth(of call: Call) -> Int? {
+        if bounded.contains(call.name) { return 0 }
+        if let growth = doubling[call.name] { return growth }
+        switch call.name {
+        case "replace":
+            // Each byte may become the replacement.
+            guard let replacement = call.texts[2] else { return nil }
+            return Int.bitWidth - replacement.utf8.count.leadingZeroBitCount
+        case "format", "printf":
+            guard let format = call.texts[0], !format.utf8.contains(UInt8(ascii: "*")),
+                format.split(whereSeparator: { !$0.isASCII || !$0.isNumber }).allSatisfy({ $0.count <= maximumDigits })
+            else { return nil }
+            return 1
+        default: return nil
+        }
     }
 }

@@ -32,6 +32,40 @@ package struct DestinationSchema: ~Copyable {
         scratch = made
     }
 
+    /// Compiles what a migration runs in the new store; statements of our own making, which without rows cost nothing to run.
+    ///
+    /// - Parameters:
+    ///   - statements: in their order.
+    ///   - place: whom an error names.
+    /// - Throws: `unusableModel` with SQLite's reason.
+    package func check(_ statements: [String], place: String) throws(StoreFormatError) {
+        do throws(SQLiteError) {
+            for statement in statements { try scratch.run(statement) }
+        } catch {
+            throw StoreFormatError(
+                .unusableModel, "SQLite refuses a statement that fills it: \(error.message)", place: place, cause: error
+            )
+        }
+    }
+
+    /// Compiles the INSERT of a pass.
+    ///
+    /// - Throws: as `check`.
+    package func checkInsert(into table: String, columns: [String]) throws(StoreFormatError) {
+        do throws(SQLiteError) {
+            let names = try columns.map { (name: String) throws(SQLiteError) in try SQLIdentifier(name).quoted }
+            try scratch.compile(
+                """
+                INSERT INTO \(try SQLIdentifier(table)) (\(names.joined(separator: ", "))) \
+                VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))
+                """)
+        } catch {
+            throw StoreFormatError(
+                .unusableModel, "SQLite refuses the statement that fills it: \(error.message)", place: table,
+                cause: error)
+        }
+    }
+
     /// Every name. The triggers go: they aren't needed any more, and would be compiled with whatever changes their tables.
     private static func names(
         of scratch: borrowing ScratchSchema, dropping triggers: [SchemaStatement]

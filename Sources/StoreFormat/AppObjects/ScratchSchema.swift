@@ -7,8 +7,6 @@ import CausewaySQLite
 struct ScratchSchema: ~Copyable {
     /// Bytes that SQLite may take to compile one text with common table expressions. Photos' largest trigger takes 0.1 MB.
     private static let compilerMemory: Int64 = 64 << 20
-    /// Names that only the app knows in one text.
-    private static let maximumStandIns = 100
     /// Instructions for one definition; without rows a definition takes some hundred.
     private static let maximumLooks = 100
 
@@ -46,15 +44,25 @@ struct ScratchSchema: ~Copyable {
         try statement.run()
     }
 
-    /// Makes an object from its text.
+    /// Compiles a statement of our own making.
+    func compile(_ sql: String) throws(SQLiteError) {
+        _ = try connection.prepare(sql)
+    }
+
+    /// Makes an object from its text, a table also where it names what only the app has.
     ///
     /// - Throws: `SQLiteError` where SQLite refuses it; `.misuse` where the text isn't the one statement that makes the
     ///   object, which SQLite never writes.
     mutating func define(_ object: StoreSchema.Object) throws(SQLiteError) -> StatementUse {
         guard let sql = object.sql else { return StatementUse() }
-        let use = try connection.recordingUse(of: .definition) { connection throws(SQLiteError) in
-            var statement = try connection.prepare(sql)
-            try statement.run()
+        var lent: Set<StandIn> = []
+        // A table stands without what its CHECK and its columns' order only name; whoever computes a row needs it again.
+        defer { if object.kind == .table { connection.remove(lent) } }
+        let use = try repeating(lending: object.kind == .table, &lent) { connection throws(SQLiteError) in
+            try connection.recordingUse(of: .definition) { connection throws(SQLiteError) in
+                var statement = try connection.prepare(sql)
+                try statement.run()
+            }
         }
         var found = try connection.prepare("SELECT tbl_name FROM sqlite_schema WHERE type = ?1 AND name = ?2")
         try found.bind(object.kind.rawValue, at: 1)
@@ -148,14 +156,18 @@ struct ScratchSchema: ~Copyable {
         return result
     }
 
-    /// A collating sequence that is there while tables are made with it, and then no more: SQLite refuses to compile what
-    /// compares by it.
-    mutating func withCollation(
-        _ name: String, _ body: (inout ScratchSchema) throws(SQLiteError) -> Void
-    ) throws(SQLiteError) {
+    /// Compiles a statement and looks whether SQLite compares by a collating sequence.
+    mutating func compares(_ sql: String, by collation: String, about text: String) throws(SQLiteError) -> Bool {
+        var found = false
+        _ = try withStandIns(about: text) { connection throws(SQLiteError) in
+            found = try connection.compares(sql, by: collation)
+            return StatementUse()
+        }
+        return found
+    }
+
+    func registerStandInCollation(_ name: String) throws(SQLiteError) {
         try connection.registerStandInCollation(name)
-        try body(&self)
-        try connection.removeStandInCollation(name)
     }
 
     // MARK: - Stand-ins
@@ -163,29 +175,26 @@ struct ScratchSchema: ~Copyable {
     private mutating func withStandIns(
         about text: String, _ body: (inout Connection) throws(SQLiteError) -> StatementUse
     ) throws(SQLiteError) -> StatementUse {
-        guard text.lowercased().hasPart("with") else { return try repeating(body) }
-        return try MemoryBound.limiting(to: Self.compilerMemory) { () throws(SQLiteError) in try repeating(body) }
+        var lent: Set<StandIn> = []
+        guard text.lowercased().hasPart("with") else { return try repeating(lending: true, &lent, body) }
+        return try MemoryBound.limiting(to: Self.compilerMemory) { () throws(SQLiteError) in
+            try repeating(lending: true, &lent, body)
+        }
     }
 
     /// Registers what SQLite doesn't know until it knows all.
     private mutating func repeating(
+        lending: Bool, _ lent: inout Set<StandIn>,
         _ body: (inout Connection) throws(SQLiteError) -> StatementUse
     ) throws(SQLiteError) -> StatementUse {
-        var known: Set<String> = []
         while true {
             do {
                 return try body(&connection)
             } catch {
-                if let name = error.missing("function"), known.insert("f\(name)").inserted {
-                    try connection.registerNoOpFunction(name)
-                } else if let name = error.missing("collation sequence"), name != EntityNumberProbe.collation,
-                    known.insert("c\(name)").inserted
-                {
-                    try connection.registerStandInCollation(name)
-                } else {
-                    throw error
-                }
-                guard known.count < Self.maximumStandIns else { throw error }
+                guard lending, let missing = error.missingStandIn, lent.count < Connection.maximumStandIns,
+                    lent.insert(missing).inserted
+                else { throw error }
+                try connection.register(missing)
             }
         }
     }

@@ -1,0 +1,21 @@
+import CausewayStoreFormat
+import Testing
+
+/// What SQLite would refuse after the rows have moved it refuses in memory.
+@Suite("The new store's schema before the first row")
+struct DestinationSchemaTests {
+    @Test("takes the statements that fill it, and names what SQLite refuses")
+    func statements() throws {
+        let layout = try TestModels.layout(
+            "<entity name=\"Foo\"><attribute name=\"text\" attributeType=\"String\"/></entity>")
+        let schema = try DestinationSchema(layout.statements(), hasHistory: false)
+        try schema.checkInsert(into: "ZFOO", columns: ["Z_PK", "Z_ENT", "Z_OPT", "ZTEXT"])
+        try schema.check(["UPDATE ZFOO SET ZTEXT = Z_PK"], place: "Foo.text")
+        let error = #expect(throws: StoreFormatError.self) {
+            try schema.checkInsert(into: "ZFOO", columns: ["Z_PK", "ZNEVER"])
+        }
+        #expect(error?.code == .unusableModel)
+        #expect(error?.description.contains("ZNEVER") == true)
+        #expect(throws: StoreFormatError.self) { try schema.check(["UPDATE ZFOO SET ZNEVER = 1"], place: "Foo.text") }
+    }
+}
