@@ -4,8 +4,9 @@ import Testing
 
 /// Models far larger than any app's: planning takes time in proportion to what there is to plan.
 ///
-/// The limit is generous. What searched all entities for each of them took many times as long.
-@Suite("Large hierarchies", .timeLimit(.minutes(1)))
+/// Seconds; what searched all entities for each of them took minutes, which the run's own limit ends. No limit of the test's
+/// own: beside others it waits for them.
+@Suite("Large hierarchies")
 struct LargeHierarchyTests {
     /// Every fourth subentity has an attribute; each inherits a to-one, its inverse, and a to-many without inverse.
     private static func version(_ count: Int, levels: Int, _ extra: String...) -> String {
