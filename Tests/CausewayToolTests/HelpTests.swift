@@ -63,19 +63,37 @@ struct HelpTests {
         }
     }
 
-    @Test("every command, argument and flag is explained, and stands in its command's help")
+    /// An article of the library's catalog.
+    private static func article(_ name: String) throws -> String {
+        let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Sources/Causeway/Documentation.docc")
+        return String(decoding: try Data(contentsOf: sources.appendingPathComponent(name + ".md")), as: UTF8.self)
+    }
+
+    @Test("the article on failures has every exit status")
+    func documentedStatuses() throws {
+        let article = try Self.article("ExitCodesAndFailures")
+        for (code, _) in MigrationError.Code.table {
+            #expect(article.contains("| \(code.exitCode) | `\(code.name)` |"), "\(code.name)")
+        }
+    }
+
+    @Test("every command, argument and flag is explained, and stands in its command's help and in the article")
     func everythingIsExplained() throws {
+        let article = try Self.article("CommandLine")
         let dump = try ToolProcess(["--experimental-dump-help"])
         let root = try JSONDecoder().decode(Dump.self, from: Data(dump.output.utf8)).command
         let commands = (root.subcommands ?? []).filter { $0.commandName != "help" }
         #expect(commands.map(\.commandName).sorted() == Self.commands.dropFirst().sorted())
         for command in commands {
             #expect(command.abstract?.isEmpty == false)
+            #expect(article.contains("`\(command.commandName) "))
             let help = try Self.help(command.commandName).output
             for argument in command.arguments ?? [] {
                 #expect(argument.abstract?.isEmpty == false, "\(command.commandName): \(argument.valueName ?? "?")")
                 for name in argument.names ?? [] {
                     #expect(help.contains((name.kind == "short" ? "-" : "--") + name.name))
+                    if name.kind == "long" { #expect(article.contains("--" + name.name), "--\(name.name)") }
                 }
             }
         }
