@@ -7,7 +7,7 @@ private struct ArtistEntry: Decodable {
     let name: String
 }
 
-/// A track whose JSON can't be read, named so that it can be mended.
+/// A track whose JSON can't be read, named so that it can be fixed.
 private struct UnreadableArtists: Error, CustomStringConvertible {
     let track: String
     let reason: any Error
