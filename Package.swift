@@ -109,11 +109,29 @@ let package = Package(
                 "CausewaySQLite", "CausewaySQLiteFile",
             ]),
         .layer(
+            "Stores",
+            [
+                "CausewayObjects", "CausewayEvaluation", "CausewayPlanning", "CausewayStoreFormat", "CausewayModel",
+                "CausewaySQLite", "CausewaySQLiteFile", "CausewayPlatform",
+            ]),
+        .layer(
+            "Preparation",
+            [
+                "CausewayStores", "CausewayObjects", "CausewayEvaluation", "CausewayExpressions", "CausewayPlanning",
+                "CausewayStoreFormat", "CausewayMapping", "CausewayModel", "CausewaySQLite", "CausewayPlatform",
+            ]),
+        .layer(
+            "Examination",
+            [
+                "CausewayPreparation", "CausewayStores", "CausewayExpressions", "CausewayStoreFormat", "CausewayModel",
+                "CausewaySQLite", "CausewayPlatform",
+            ]),
+        .layer(
             "Engine",
             [
-                "CausewayObjects", "CausewayEvaluation", "CausewayExpressions", "CausewayPlanning",
-                "CausewayStoreFormat", "CausewayMapping", "CausewayModel", "CausewaySQLite",
-                "CausewaySQLiteFile", "CausewayPlatform", "CausewayPlist", "CausewayCheckpoint", crypto,
+                "CausewayPreparation", "CausewayStores", "CausewayObjects", "CausewayEvaluation", "CausewayExpressions",
+                "CausewayPlanning", "CausewayStoreFormat", "CausewayMapping", "CausewayModel", "CausewaySQLite",
+                "CausewaySQLiteFile", "CausewayPlatform", "CausewayCheckpoint", crypto,
             ]),
         .layer(
             "Generation",
@@ -126,7 +144,8 @@ let package = Package(
         .target(
             name: "Causeway",
             dependencies: [
-                "CausewayObjects", "CausewayEvaluation", "CausewayExpressions", "CausewayEngine", "CausewayGeneration",
+                "CausewayObjects", "CausewayEvaluation", "CausewayExpressions", "CausewayStores", "CausewayPreparation",
+                "CausewayExamination", "CausewayEngine", "CausewayGeneration",
                 "CausewayPlanning", "CausewayStoreFormat", "CausewayMapping",
                 "CausewayModel", "CausewaySQLite", "CausewayPlatform",
             ],
@@ -173,7 +192,8 @@ let package = Package(
         .tests(
             "Engine",
             [
-                "CausewayObjects", "CausewayEvaluation", "CausewayEngine", "CausewayPlanning", "CausewayMapping",
+                "CausewayObjects", "CausewayEvaluation", "CausewayStores", "CausewayPreparation", "CausewayExamination",
+                "CausewayEngine", "CausewayPlanning", "CausewayMapping",
                 "CausewayModel", "CausewayStoreFormat",
                 "CausewayExpressions", "CausewaySQLite", "CausewaySQLiteFile", "CausewayPlatform", "CausewayPlist",
                 "CausewayCheckpoint",
@@ -188,7 +208,8 @@ let package = Package(
         .testTarget(
             name: "CausewayTests",
             dependencies: [
-                "Causeway", "CausewayEngine", "CausewayPlatform", "CausewaySQLite", "ColourfulPostsMigrator",
+                "Causeway", "CausewayStores", "CausewayPreparation", "CausewayExamination", "CausewayEngine",
+                "CausewayPlatform", "CausewaySQLite", "ColourfulPostsMigrator",
                 "BookStoreMigrator", "TracksMigrator", "StaffMigrator",
             ],
             swiftSettings: settings),
@@ -209,7 +230,8 @@ let package = Package(
         .target(
             name: "CausewayReliabilityKit",
             dependencies: [
-                "Causeway", "CausewayEngine", "CausewayGeneration", "CausewayObjects", "CausewayModel",
+                "Causeway", "CausewayStores", "CausewayPreparation", "CausewayExamination", "CausewayEngine",
+                "CausewayGeneration", "CausewayObjects", "CausewayModel",
                 "CausewayStoreFormat", "CausewayCheckpoint", "CausewayPlatform", "CausewaySQLite", crypto,
             ],
             path: "Tests/ReliabilityKit", swiftSettings: settings),
@@ -223,15 +245,20 @@ let package = Package(
         .tests(
             "Reliability",
             [
-                "CausewayReliabilityKit", "CausewayEngine", "CausewayPlatform", "CausewaySQLite", "CausewayMain",
+                "CausewayReliabilityKit", "CausewayStores", "CausewayPreparation", "CausewayExamination",
+                "CausewayEngine", "CausewayPlatform", "CausewaySQLite", "CausewayMain",
                 "reliability",
             ]),
+
+        // Rules of the house that no compiler knows.
+        .tests("Tidy", []),
 
         // What a fuzzer calls; the ordinary tests replay the corpora.
         .target(
             name: "CausewayFuzzTargets",
             dependencies: [
-                "CausewayCheckpoint", "CausewayEngine", "CausewayEvaluation", "CausewayExpressions", "CausewayMapping",
+                "CausewayCheckpoint", "CausewayStores", "CausewayPreparation", "CausewayExamination", "CausewayEngine",
+                "CausewayEvaluation", "CausewayExpressions", "CausewayMapping",
                 "CausewayModel", "CausewayPlatform", "CausewayPlist", "CausewaySQLite", "CausewayStoreFormat",
                 "CausewayXML",
             ],

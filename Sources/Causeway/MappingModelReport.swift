@@ -1,5 +1,7 @@
 import CausewayEngine
 import CausewayMapping
+import CausewayPreparation
+import CausewayStores
 
 /// One mapping model by itself, without the versions that it is for.
 ///

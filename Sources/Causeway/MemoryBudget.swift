@@ -1,4 +1,6 @@
 import CausewayEngine
+import CausewayPreparation
+import CausewayStores
 
 /// A limit on the bytes of the rows in flight, and what a run gives up to keep it.
 struct MemoryBudget {

@@ -1,4 +1,5 @@
 package import CausewayEngine
+import CausewayStores
 
 /// Why a migration, a plan or an inspection failed.
 ///

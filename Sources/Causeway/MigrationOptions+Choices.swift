@@ -1,4 +1,6 @@
 import CausewayEngine
+import CausewayPreparation
+import CausewayStores
 
 extension MigrationOptions {
     /// What is done about the unfinished work of an earlier run on the same store.

@@ -4,7 +4,9 @@ import CausewayMapping
 import CausewayObjects
 import CausewayPlanning
 import CausewayPlatform
+import CausewayPreparation
 import CausewayStoreFormat
+import CausewayStores
 
 extension MigrationPlan {
     init(_ prepared: PreparedMigration, options: EngineOptions) {
@@ -129,7 +131,7 @@ extension MigrationPlan.Mapping {
 }
 
 extension MigrationSummary {
-    init(_ outcome: Migration.Outcome) {
+    init(_ outcome: MigrationOutcome) {
         store = outcome.store
         backup = outcome.backup
         sourceVersion = outcome.prepared.sourceVersion

@@ -1,3 +1,5 @@
+import CausewayStores
+
 /// What a migration will do, computed before a byte is written.
 public struct MigrationPlan: Hashable, Sendable, Codable {
     /// The store's path.

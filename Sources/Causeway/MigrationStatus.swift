@@ -1,4 +1,5 @@
 import CausewayEngine
+import CausewayStores
 
 /// How far a migration of a store is, read from its work directory alone: a run that is under way notices nothing.
 ///

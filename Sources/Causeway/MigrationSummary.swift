@@ -1,3 +1,5 @@
+import CausewayStores
+
 /// What a migration has done.
 public struct MigrationSummary: Hashable, Sendable, Codable {
     /// Where the new store is.

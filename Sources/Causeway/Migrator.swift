@@ -1,6 +1,8 @@
 import CausewayEngine
 public import CausewayObjects
 import CausewayPlatform
+import CausewayPreparation
+import CausewayStores
 
 /// Migrates one Core Data SQLite store to another version of its model.
 ///

@@ -3,6 +3,8 @@ import CausewayMapping
 import CausewayModel
 public import CausewayObjects
 import CausewayPlanning
+import CausewayPreparation
+import CausewayStores
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

@@ -1,4 +1,5 @@
 import CausewayEngine
+import CausewayStores
 
 /// The original that a migration has kept beside the new store: put it back, or remove it for good.
 ///

@@ -1,7 +1,9 @@
 import CausewayEngine
 import CausewayGeneration
 import CausewayModel
+import CausewayPreparation
 import CausewayStoreFormat
+import CausewayStores
 
 /// Writes a store with made-up rows for a model, as Core Data would have left it: for tests, fixtures and measurements.
 ///

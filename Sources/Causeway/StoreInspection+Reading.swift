@@ -1,8 +1,10 @@
 import CausewayEngine
 import CausewayModel
 import CausewayPlatform
+import CausewayPreparation
 import CausewaySQLite
 import CausewayStoreFormat
+import CausewayStores
 
 extension StoreInspection {
     /// Inspects a store. Every row is counted, so a large store takes as long as reading it once.

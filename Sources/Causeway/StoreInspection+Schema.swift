@@ -3,6 +3,7 @@ import CausewayModel
 import CausewayPlatform
 import CausewaySQLite
 import CausewayStoreFormat
+import CausewayStores
 
 /// What the tables of an open store say, with a model or without one.
 struct SchemaReader {

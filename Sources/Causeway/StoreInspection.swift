@@ -1,3 +1,5 @@
+import CausewayStores
+
 /// What a store is and what it holds, read without changing a byte of it.
 ///
 /// Names and numbers only: no row's content, and of an app's own metadata the keys without their values.

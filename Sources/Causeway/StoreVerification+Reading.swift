@@ -1,4 +1,7 @@
 import CausewayEngine
+import CausewayExamination
+import CausewayPreparation
+import CausewayStores
 
 extension StoreVerification {
     /// Examines a store. Every row and page is read, so a large store takes several times as long as reading it once.

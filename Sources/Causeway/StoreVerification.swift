@@ -1,3 +1,5 @@
+import CausewayStores
+
 /// What is wrong with a store, found by reading it without changing a byte of it.
 ///
 /// It looks for what a damaged disk, a crash of another program or an app's own SQL can leave behind:

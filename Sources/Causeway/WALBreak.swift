@@ -1,4 +1,5 @@
 import CausewayEngine
+import CausewayStores
 
 /// A `-wal` of which SQLite reads only the first part, although more of the same generation lies behind it: a frame's
 /// checksum fails there.

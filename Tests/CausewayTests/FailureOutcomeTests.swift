@@ -1,5 +1,6 @@
 import Causeway
 import CausewayEngine
+import CausewayStores
 import Testing
 
 /// The line after an error says what is so, for every kind of failure and every state.

@@ -1,6 +1,8 @@
 import Causeway
 import CausewayEngine
+import CausewayPreparation
 import CausewaySQLite
+import CausewayStores
 import Foundation
 import Testing
 

@@ -1,6 +1,8 @@
 import CausewayEngine
+import CausewayExamination
 import CausewayPlatform
 import CausewaySQLite
+import CausewayStores
 import Foundation
 import Testing
 
@@ -31,7 +33,7 @@ struct BrokenWALTests {
         try scenario.names().filter { $0.hasPrefix("Store.sqlite.premigration-") && $0.contains(".wal") }
     }
 
-    private func expectKept(_ scenario: Scenario, _ wal: Data, _ outcome: Migration.Outcome) throws {
+    private func expectKept(_ scenario: Scenario, _ wal: Data, _ outcome: MigrationOutcome) throws {
         let backup = try #require(outcome.backup)
         #expect(try copies(scenario) == [URL(filePath: backup).lastPathComponent + ".wal"])
         #expect(try scenario.bytes(backup + ".wal") == wal)

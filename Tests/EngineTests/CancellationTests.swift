@@ -1,5 +1,7 @@
 import CausewayEngine
 import CausewayObjects
+import CausewayPreparation
+import CausewayStores
 import Foundation
 import Synchronization
 import Testing

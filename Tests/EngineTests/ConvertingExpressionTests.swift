@@ -2,6 +2,7 @@ import CausewayEngine
 import CausewayMapping
 import CausewayModel
 import CausewayObjects
+import CausewayPreparation
 import Foundation
 import Testing
 

@@ -1,5 +1,6 @@
 import CausewayEngine
 import CausewayPlanning
+import CausewayPreparation
 import Testing
 
 /// Relationships that lead to another entity than in the version before.

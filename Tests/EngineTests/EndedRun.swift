@@ -1,5 +1,7 @@
 import CausewayEngine
 import CausewayPlatform
+import CausewayPreparation
+import CausewayStores
 import Foundation
 import Testing
 
@@ -85,7 +87,7 @@ extension Scenario {
 
     /// What a run did, and the events that it told.
     struct Rerun {
-        let outcome: Migration.Outcome
+        let outcome: MigrationOutcome
         let events: [EngineEvent]
 
         var warnings: [String] {

@@ -1,4 +1,7 @@
 import CausewayEngine
+import CausewayExamination
+import CausewayPreparation
+import CausewayStores
 import Foundation
 import Testing
 

@@ -1,6 +1,8 @@
 import CausewayEngine
 import CausewayModel
+import CausewayPreparation
 import CausewayStoreFormat
+import CausewayStores
 import Foundation
 import Testing
 

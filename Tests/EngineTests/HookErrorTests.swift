@@ -2,6 +2,7 @@ import CausewayEngine
 import CausewayEvaluation
 import CausewayObjects
 import CausewaySQLite
+import CausewayStores
 import Testing
 
 /// Whose failure it is when a hook, an expression or a function throws: the row's, or the system's below it.

@@ -1,7 +1,9 @@
 import CausewayEngine
 import CausewayModel
 import CausewayPlanning
+import CausewayPreparation
 import CausewayStoreFormat
+import CausewayStores
 import Foundation
 import Testing
 

@@ -2,6 +2,8 @@ import CausewayEngine
 import CausewayMapping
 import CausewayModel
 import CausewayObjects
+import CausewayPreparation
+import CausewayStores
 import Foundation
 import Testing
 

@@ -1,6 +1,8 @@
 import CausewayEngine
 import CausewayMapping
 import CausewayModel
+import CausewayPreparation
+import CausewayStores
 import Foundation
 import Testing
 

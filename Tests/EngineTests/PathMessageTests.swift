@@ -2,6 +2,8 @@ import CausewayEngine
 import CausewayMapping
 import CausewayObjects
 import CausewayPlanning
+import CausewayPreparation
+import CausewayStores
 import Foundation
 import Testing
 

@@ -1,5 +1,6 @@
 import CausewayEngine
 import CausewaySQLite
+import CausewayStores
 import Testing
 
 /// Links that lead nowhere are counted before the run, carried as they are, and listed by a full verification, which

@@ -1,4 +1,5 @@
 import CausewayEngine
+import CausewayPreparation
 import Foundation
 
 /// A store with a bad row of every kind, and links of every form to them.

@@ -1,6 +1,7 @@
 import CausewayEngine
 import CausewayObjects
 import CausewayPlatform
+import CausewayPreparation
 import CausewaySQLite
 import Foundation
 import Synchronization

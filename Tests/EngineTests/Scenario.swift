@@ -1,8 +1,10 @@
 import CausewayEngine
 import CausewayModel
 import CausewayPlist
+import CausewayPreparation
 import CausewaySQLite
 import CausewayStoreFormat
+import CausewayStores
 import Foundation
 
 /// A store of the first of some model versions and a bundle with all of them, in a folder of its own.
@@ -112,7 +114,7 @@ final class Scenario {
     }
 
     /// Migrates to the last version, in place.
-    @discardableResult func migrate(fuses: Bool = true) throws -> Migration.Outcome {
+    @discardableResult func migrate(fuses: Bool = true) throws -> MigrationOutcome {
         try Migration(request(to: lastVersion, fuses: fuses)).run()
     }
 

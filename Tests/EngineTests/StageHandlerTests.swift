@@ -2,8 +2,10 @@ import CausewayEngine
 import CausewayEvaluation
 import CausewayModel
 import CausewayObjects
+import CausewayPreparation
 import CausewaySQLite
 import CausewayStoreFormat
+import CausewayStores
 import Foundation
 import Synchronization
 import Testing

@@ -1,6 +1,7 @@
 import CausewayEngine
 import CausewayModel
 import CausewayObjects
+import CausewayPreparation
 import CausewayStoreFormat
 import Testing
 

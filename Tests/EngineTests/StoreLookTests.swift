@@ -1,5 +1,6 @@
 import CausewayPlatform
 import CausewaySQLite
+import CausewayStores
 import Foundation
 import Synchronization
 import Testing

@@ -4,6 +4,7 @@ import CausewayExpressions
 import CausewayMapping
 import CausewayModel
 import CausewayObjects
+import CausewayPreparation
 import Foundation
 import Testing
 

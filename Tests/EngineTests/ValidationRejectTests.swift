@@ -1,6 +1,7 @@
 import CausewayEngine
 import CausewayExpressions
 import CausewayModel
+import CausewayStores
 import Foundation
 import Testing
 

@@ -1,7 +1,9 @@
 import CausewayEngine
 import CausewayModel
+import CausewayPreparation
 import CausewaySQLite
 import CausewayStoreFormat
+import CausewayStores
 import Foundation
 import Testing
 

@@ -1,5 +1,6 @@
 import CausewayEngine
 import CausewayObjects
+import CausewayPreparation
 import Foundation
 import Testing
 

@@ -1,4 +1,6 @@
 import CausewayEngine
+import CausewayExamination
+import CausewayStores
 import Foundation
 import Testing
 

@@ -1,4 +1,5 @@
 import CausewayEngine
+import CausewayPreparation
 import Foundation
 import Testing
 
@@ -43,7 +44,7 @@ struct VerifStagingTests {
     @discardableResult
     private static func migrate(
         _ scenario: Scenario, _ level: VerificationLevel, tampering sql: String = ""
-    ) throws -> Migration.Outcome {
+    ) throws -> MigrationOutcome {
         var request = scenario.request(to: "V2")
         request.verification = level
         return try Migration(request) { event in

@@ -1,6 +1,7 @@
 import CausewayCheckpoint
 import CausewayEngine
 import CausewayPlatform
+import CausewayStores
 
 #if canImport(Darwin)
     import Darwin

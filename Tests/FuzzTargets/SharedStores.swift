@@ -1,6 +1,7 @@
 import CausewayEngine
 import CausewayModel
 import CausewayStoreFormat
+import CausewayStores
 import Foundation
 
 /// The stores that Core Data wrote, each with a migration that works on it undamaged.

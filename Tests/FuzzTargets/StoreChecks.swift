@@ -3,6 +3,7 @@ import CausewayModel
 import CausewayPlatform
 import CausewaySQLite
 import CausewayStoreFormat
+import CausewayStores
 
 #if canImport(Darwin)
     import Darwin

@@ -1,5 +1,6 @@
 import CausewayEngine
 import CausewayReliabilityKit
+import CausewayStores
 import Foundation
 import Testing
 

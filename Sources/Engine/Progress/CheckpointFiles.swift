@@ -1,5 +1,6 @@
 import CausewayCheckpoint
 import CausewayPlatform
+import CausewayStores
 
 /// The checkpoint files of one step: copies of the progress row for `causeway status`, and segments with what a row can't
 /// hold (reliability.md §§4.1, 4.3).

@@ -1,6 +1,8 @@
 import CausewayCheckpoint
 import CausewayPlatform
+import CausewayPreparation
 import CausewaySQLite
+import CausewayStores
 
 /// How far a step is, saved in the staging store with the rows that it speaks of (reliability.md §4.3).
 ///

@@ -7,7 +7,7 @@ final class StepState {
     /// What passes have moved, by station, in the order in which they began.
     private(set) var passes: [PassCount] = []
     /// What the step's mapping models have done.
-    var objects = ObjectRun.Result()
+    var objects = ObjectCounts()
     /// Rows made by entity mappings, by entity; counted where they were written.
     var entities: [String: Int] = [:]
     /// What handlers have done.
@@ -109,7 +109,7 @@ extension StepState {
                     quarantined: quarantined, digest: try PassDigest(pass, from: &reader),
                     ended: try EndedCells(from: &reader)))
         }
-        objects = try ObjectRun.Result(from: &reader)
+        objects = try ObjectCounts(from: &reader)
         entities = try Self.counts(from: &reader)
         stage = try reader.bool() ? try StageOutcome(from: &reader) : nil
         quarantine = try QuarantineOutcome(from: &reader)
@@ -133,7 +133,7 @@ extension StepState {
     }
 }
 
-extension ObjectRun.Result {
+extension ObjectCounts {
     private static let maximumEntries = 1_000_000
 
     func save(_ writer: inout FieldWriter) {

@@ -1,6 +1,7 @@
 import CausewayPlatform
 import CausewaySQLite
 import CausewaySQLiteFile
+import CausewayStores
 
 /// That a store is one in WAL mode: whoever owns it folds its `-wal` in, and then its header doesn't say so any more. Until
 /// there is a plan, only this note tells the next run which mode the new store must have.

@@ -3,7 +3,9 @@ import CausewayMapping
 import CausewayModel
 import CausewayObjects
 import CausewayPlanning
+import CausewayPreparation
 import CausewayStoreFormat
+import CausewayStores
 
 /// Everything that decides what the rows become, part by part, so that a refusal can say which part differs.
 ///

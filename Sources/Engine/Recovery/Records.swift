@@ -1,5 +1,7 @@
 import CausewayCheckpoint
 import CausewayPlatform
+package import CausewayPreparation
+import CausewayStores
 
 /// `plan.json`: what unfinished work is the work of. Written once, before the first row, and never changed.
 package struct PlanRecord: Codable, Hashable, Sendable {
@@ -65,7 +67,7 @@ package struct VerifiedRecord: Codable, Hashable, Sendable {
     package var progressRows: Int
     package var progressBytes: Int
     /// Bytes of the files beside the new store when the step was done.
-    package var sideFiles: SideFiles.Marks
+    package var sideFiles: SideFileMarks
     /// Rows of each pass and, in hexadecimal, the sums of its digest.
     package var passes: [Pass]
 
@@ -164,33 +166,5 @@ package struct SourceIdentity: Codable, Hashable, Sendable {
         if header != other.header { result.append("its header has changed: a program has written to it") }
         if written != other.written, result.isEmpty { result.append("it was written to since") }
         return result
-    }
-}
-
-/// Bytes as digits.
-enum Hexadecimal {
-    static func text(_ bytes: [UInt8]) -> String {
-        var result = ""
-        for byte in bytes {
-            result += String(byte >> 4, radix: 16)
-            result += String(byte & 15, radix: 16)
-        }
-        return result
-    }
-
-    /// nil where the text isn't an even number of hexadecimal digits.
-    static func bytes(_ text: String) -> [UInt8]? {
-        var result: [UInt8] = []
-        var high: UInt8?
-        for character in text {
-            guard character.isASCII, let digit = character.hexDigitValue else { return nil }
-            if let first = high {
-                result.append(first << 4 | UInt8(digit))
-                high = nil
-            } else {
-                high = UInt8(digit)
-            }
-        }
-        return high == nil ? result : nil
     }
 }

@@ -1,4 +1,5 @@
 import CausewayPlatform
+import CausewayStores
 
 /// A store's location, also where the store has lost its name between two runs.
 ///

@@ -1,5 +1,7 @@
 import CausewayCheckpoint
 import CausewayPlatform
+import CausewayPreparation
+import CausewayStores
 
 /// What an earlier run has left in a work directory, looked at before anything is touched.
 struct UnfinishedWork {

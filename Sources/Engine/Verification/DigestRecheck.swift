@@ -1,6 +1,7 @@
 import CausewayPlanning
 import CausewaySQLite
 import CausewayStoreFormat
+import CausewayStores
 
 /// Computes every pass's digests once more, from the source and from the new store, each read with plain SELECTs, and
 /// compares them with what the passes have accumulated.

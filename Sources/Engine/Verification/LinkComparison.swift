@@ -3,6 +3,7 @@ import CausewayModel
 import CausewayPlanning
 import CausewaySQLite
 import CausewayStoreFormat
+import CausewayStores
 
 /// Links of the new store that lead nowhere or aren't led back, against those of the source: a migration may carry
 /// damage that was there before, which is listed, never add any.

@@ -3,6 +3,7 @@ import CausewayObjects
 import CausewayPlanning
 import CausewaySQLite
 import CausewayStoreFormat
+import CausewayStores
 
 /// For steps with mapping models: attributes that an entity mapping only copies, compared in source and new store.
 ///

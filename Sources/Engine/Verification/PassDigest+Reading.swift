@@ -1,6 +1,7 @@
 package import CausewayPlanning
 package import CausewaySQLite
 import CausewayStoreFormat
+package import CausewayStores
 
 /// Digests computed once more from what SQLite reads, apart from the code that the passes run.
 extension PassDigest {

@@ -1,6 +1,7 @@
 import CausewayPlanning
 import CausewaySQLite
 import CausewayStoreFormat
+import CausewayStores
 
 /// Finds the rows in which source and new store differ, by a scan of both in the order of their keys.
 ///

@@ -2,6 +2,7 @@ import CausewayModel
 import CausewayPlanning
 import CausewaySQLite
 import CausewayStoreFormat
+import CausewayStores
 
 /// What the new store says about itself must be the destination's, in every place: schema, metadata, model cache,
 /// Z_PRIMARYKEY.

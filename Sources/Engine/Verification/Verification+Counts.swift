@@ -1,8 +1,10 @@
 import CausewayMapping
 import CausewayModel
 import CausewayPlanning
+import CausewayPreparation
 import CausewaySQLite
 import CausewayStoreFormat
+import CausewayStores
 
 /// How many rows and links there are, against how many there must be.
 extension Verification {

@@ -1,7 +1,9 @@
 import CausewayModel
 import CausewayPlanning
+import CausewayPreparation
 import CausewaySQLite
 import CausewayStoreFormat
+import CausewayStores
 
 /// Compares a finished staging store with its source and with what the passes have counted, before it may take the
 /// source's place. What is read is read through stock SQLite and not through the code that wrote it.
@@ -23,7 +25,7 @@ struct Verification {
     var cancellation: Cancellation?
 
     /// What was found, and the tables whose rows are to be looked at for it.
-    struct Outcome {
+    package struct Outcome {
         var findings: [String] = []
         var suspects: Set<String> = []
         /// What is wrong with the source too.

@@ -1,4 +1,5 @@
 internal import CausewayEngine
+import CausewayPreparation
 internal import Foundation
 
 /// Looks at a state with the application's eyes, resumes the migration in it, and looks again (reliability.md §3.1).
@@ -22,7 +23,7 @@ final class StateChecker {
         /// Rows that the store has for good without, as far as the tables can be counted.
         var rowsLost = 0
         /// What the resumed run did.
-        var outcome: Migration.Outcome?
+        var outcome: MigrationOutcome?
         /// Where the resumed run went on.
         var takenUp = TakenUp.everything
     }

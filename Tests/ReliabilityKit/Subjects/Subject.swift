@@ -2,6 +2,7 @@ package import CausewayEngine
 internal import CausewayGeneration
 internal import CausewayModel
 internal import CausewayObjects
+import CausewayPreparation
 internal import CausewayStoreFormat
 
 /// A migration that the harnesses run again and again: a model history, a small generated store in a certain state, the

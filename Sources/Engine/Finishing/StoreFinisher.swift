@@ -1,0 +1,157 @@
+import CausewayMapping
+import CausewayModel
+import CausewayPlanning
+import CausewayPlatform
+import CausewaySQLite
+import CausewayStoreFormat
+import CausewayStores
+
+/// What comes after the rows: derived values, house rows, indexes, R-trees, triggers, objects of the app's own.
+///
+/// In two halves, so that handlers of a stage can work in between: `finishRows` leaves a store that can be searched and
+/// changed, `finishSchema` adds what can't be there while rows change outside of Core Data. Triggers come last: they call
+/// functions that exist only inside Core Data, so nothing may fire them.
+struct StoreFinisher {
+    let step: StepPlan
+    let source: SourceStore
+    let ledger: StepLedger
+    let frameworkVersion: Int
+
+    private var staging: StagingStore { ledger.staging }
+
+    /// Derived values, house rows and indexes; `execute` runs one statement in the staging store. Each is a station.
+    func finishRows(
+        besides made: Set<String>, _ execute: (String) throws(EngineError) -> Void
+    ) throws(EngineError) {
+        for (index, value) in step.derivedValues.enumerated() where value.source != .now {
+            try ledger.once("derived value \(index)") { () throws(EngineError) in
+                for sql in value.statements() { try execute(sql) }
+            }
+        }
+        try ledger.once("house rows") { () throws(EngineError) in
+            try writePrimaryKeys()
+            try writeMetadata()
+        }
+        var statements = step.statements.modelStatements.filter { $0.kind == .index || $0.kind == .uniqueIndex }
+        if step.hasHistory { statements += step.statements.historyStatements.filter { $0.kind == .historyIndex } }
+        for (index, statement) in statements.enumerated() where !made.contains(statement.sql) {
+            try ledger.once("index \(index)") { () throws(EngineError) in try execute(statement.sql) }
+            KillPoint.reach(.indexMade)
+        }
+    }
+
+    /// R-trees from the rows as they are now, triggers, objects of the app's own.
+    func finishSchema(_ execute: (String) throws(EngineError) -> Void) throws(EngineError) {
+        let statements = step.statements
+        for (index, statement) in statements.rTreeStatements.enumerated() {
+            try ledger.once("R-tree \(index)") { () throws(EngineError) in
+                try execute(statement.sql)
+                if let fill = statements.rTreeFills[statement.name] { try execute(fill) }
+            }
+        }
+        try ledger.once("triggers") { () throws(EngineError) in
+            for statement in statements.triggerStatements { try execute(statement.sql) }
+            try carrySequences()
+        }
+        for (index, object) in step.appObjects.enumerated() where object.kind != .table {
+            guard let sql = object.sql else { continue }
+            try ledger.once("object \(index)") { () throws(EngineError) in try execute(sql) }
+        }
+    }
+
+    /// Z_PRIMARYKEY for the new model. Keys are never reused: Z_MAX is the source's, or the largest key where that is
+    /// larger (store-format.md §2).
+    private func writePrimaryKeys() throws(EngineError) {
+        do {
+            var insert = try staging.connection.prepare("INSERT INTO Z_PRIMARYKEY VALUES (?, ?, ?, ?)")
+            func write(_ number: Int64, _ name: String, _ parent: Int64, _ maximum: Int64) throws(SQLiteError) {
+                try insert.bind(number, at: 1)
+                try insert.bind(name, at: 2)
+                try insert.bind(parent, at: 3)
+                try insert.bind(maximum, at: 4)
+                try insert.run()
+            }
+            for row in step.layout.primaryKeyRows {
+                let maximum = row.parent == 0 ? try maximumKey(of: row.name) : 0
+                try write(Int64(row.number), row.name, Int64(row.parent), maximum)
+            }
+            for row in source.schema.primaryKeys where row.number >= HistoryLayout.firstNumber {
+                try write(row.number, row.name, row.parent, row.maximum)
+            }
+        } catch {
+            throw EngineError(writing: error, during: "Z_PRIMARYKEY")
+        }
+    }
+
+    /// Keys that AUTOINCREMENT tables of the app's own have given out: they must not be given again.
+    private func carrySequences() throws(EngineError) {
+        guard source.schema.objects.contains(where: { $0.name == "sqlite_sequence" }) else { return }
+        do {
+            var present = try staging.connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'")
+            guard try present.step() else { return }
+            var read = try source.connection.prepare("SELECT name, seq FROM sqlite_sequence")
+            var write = try staging.connection.prepare("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?")
+            var insert = try staging.connection.prepare(
+                """
+                INSERT INTO sqlite_sequence (name, seq) SELECT ?1, ?2 WHERE EXISTS \
+                (SELECT 1 FROM sqlite_schema WHERE name = ?1) AND NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?1)
+                """)
+            while try read.step() {
+                guard let name = try read.string(at: 0) else { continue }
+                try write.bind(read.int64(at: 1), at: 1)
+                try write.bind(name, at: 2)
+                try write.run()
+                try insert.bind(name, at: 1)
+                try insert.bind(read.int64(at: 1), at: 2)
+                try insert.run()
+            }
+        } catch {
+            throw EngineError(writing: error, during: "sqlite_sequence")
+        }
+    }
+
+    /// The source's largest keys are asked for, too, and not only those of the rows that are still there: its Z_MAX may be
+    /// too low, and steps that run as one must give what single steps give.
+    private func maximumKey(of root: String) throws(SQLiteError) -> Int64 {
+        guard let table = step.layout.tables.first(where: { $0.rootEntity == root }) else { return 0 }
+        var maximum = max(0, try largestKey(in: table.name, staging.connection))
+        for origin in step.keyOrigins[root] ?? [] {
+            guard let number = step.sourceNumbers[origin] else { continue }
+            for row in source.schema.primaryKeys where row.number == Int64(number) {
+                maximum = max(maximum, row.maximum)
+            }
+            if let table = step.source.tables.first(where: { $0.rootEntity == origin }) {
+                maximum = max(maximum, try largestKey(in: table.name, source.connection))
+            }
+        }
+        return maximum
+    }
+
+    private func largestKey(in table: String, _ connection: borrowing Connection) throws(SQLiteError) -> Int64 {
+        var statement = try connection.prepare("SELECT max(Z_PK) FROM \(try SQLIdentifier(table))")
+        return try statement.step() ? statement.int64(at: 0) : 0
+    }
+
+    private func writeMetadata() throws(EngineError) {
+        let model = step.layout.model
+        let hashes = VersionHashes(model)
+        let identity = ModelIdentity(
+            entityHashes: hashes.entities, digest: hashes.digest, checksum: hashes.checksum,
+            versionIdentifiers: model.versionIdentifiers)
+        do {
+            try source.metadata.rewritten(for: identity, frameworkVersion: frameworkVersion)
+                .write(to: staging.connection)
+            guard step.statements.houseStatements.contains(where: { $0.name == "Z_MODELCACHE" }) else { return }
+            var insert = try staging.connection.prepare("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)")
+            try insert.bind(try ModelCacheWriter.cache(of: model), at: 1)
+            try insert.run()
+        } catch let error as SQLiteError {
+            throw EngineError(writing: error, during: "Z_METADATA")
+        } catch {
+            if let cause = (error as? StoreFormatError)?.cause {
+                throw EngineError(writing: cause, during: "Z_METADATA")
+            }
+            throw EngineError(.plan, "the new version's model can't be written into the store: \(error)")
+        }
+    }
+}

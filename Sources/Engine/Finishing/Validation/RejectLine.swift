@@ -1,0 +1,88 @@
+import CausewayModel
+import CausewaySQLite
+import CausewayStoreFormat
+import CausewayStores
+
+/// Writes one rejected row as a line of JSON, value by value: a row takes no more memory than SQLite has for it.
+struct RejectLine {
+    /// How a stored value is spelt.
+    enum Form: Hashable {
+        case plain
+        case boolean
+        case uuid
+        /// A value with a prefix byte (store-format.md §4.3).
+        case external
+        /// The key of a to-one's target. Its Z_ENT is in the column that follows, or always the same.
+        case link(number: Int?)
+    }
+
+    private let file: RejectsFile
+    private let json: JSONLineText<RejectsFile>
+
+    init(file: RejectsFile) {
+        self.file = file
+        json = JSONLineText(sink: file)
+    }
+
+    func begin(_ violation: RowViolation) throws(EngineError) {
+        try json.text("{\"uri\":")
+        try json.string(violation.uri)
+        try json.text(",\"entity\":")
+        try json.string(violation.entity)
+        try json.text(",\"key\":\(violation.key),\"reason\":")
+        try json.string(violation.reason)
+        try json.text(",\"code\":\(violation.code),\"property\":")
+        try json.string(violation.property)
+        try json.text(",\"values\":{")
+    }
+
+    func end() throws(EngineError) {
+        try json.text("}}")
+        try file.endLine()
+    }
+
+    func name(_ name: String, isFirst: Bool) throws(EngineError) {
+        if !isFirst { try json.text(",") }
+        try json.string(name)
+        try json.text(":")
+    }
+
+    func uri(_ uri: String) throws(EngineError) { try json.string(uri) }
+
+    func value(of row: borrowing Statement, at index: Int, as form: Form) throws(EngineError) {
+        switch row.type(at: index) {
+        case .null: try json.text("null")
+        case .integer:
+            let value = row.int64(at: index)
+            try json.text(form == .boolean ? (value == 0 ? "false" : "true") : String(value))
+        case .real:
+            let value = row.double(at: index)
+            // JSON has no other numbers.
+            try json.text(value.isFinite ? "\(value)" : "\"\(value)\"")
+        case .text: try unsafe json.string(row.unsafeText(at: index))
+        case .blob: try unsafe blob(row.unsafeBytes(at: index), as: form)
+        }
+    }
+
+    private func blob(_ bytes: UnsafeRawBufferPointer, as form: Form) throws(EngineError) {
+        if form == .uuid, bytes.count == 16 {
+            var digits = ""
+            for (offset, byte) in unsafe Array(bytes).enumerated() {
+                if [4, 6, 8, 10].contains(offset) { digits += "-" }
+                digits += (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+            return try json.string(digits)
+        }
+        if form == .external {
+            if bytes.count == 38, let name = ExternalValues.fileName(in: unsafe Array(bytes)) {
+                try json.text("{\"externalFile\":")
+                try json.string(name)
+                return try json.text("}")
+            }
+            if unsafe bytes.first == ExternalValues.inlinePrefix {
+                return try unsafe json.base64(UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
+            }
+        }
+        try unsafe json.base64(bytes)
+    }
+}

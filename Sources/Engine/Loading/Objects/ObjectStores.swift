@@ -1,0 +1,45 @@
+import CausewayEvaluation
+import CausewayObjects
+import CausewayPlanning
+import CausewaySQLite
+import CausewaySQLiteFile
+import CausewayStores
+
+/// The two stores of a step as objects: makes contexts on their connections.
+struct ObjectStores: Sendable {
+    let objects: ObjectStep
+    let storeUUID: String
+    let external: ExternalValues
+    /// Seconds since 2001: what `now()` gives in the whole step.
+    let now: Double
+
+    func source(_ reader: SourceReader) -> ObjectContext {
+        ObjectContext(
+            objects.source, side: .source, mode: .readOnly, storeUUID: storeUUID,
+            access: StoreAccess { sql throws(SQLiteError) in try reader.connection.prepare(sql, persistent: true) },
+            content: external.content(ofProperty:))
+    }
+
+    func destination(_ staging: StagingStore, keys: KeySource) -> ObjectContext {
+        ObjectContext(
+            objects.destination, side: .destination, mode: .writable(keys), storeUUID: storeUUID,
+            access: StoreAccess { sql throws(SQLiteError) in try staging.connection.prepare(sql, persistent: true) },
+            content: external.content(ofProperty:))
+    }
+
+    func detached() -> ObjectContext {
+        ObjectContext(
+            objects.destination, side: .destination, mode: .detached, storeUUID: storeUUID, access: nil,
+            content: external.content(ofProperty:))
+    }
+
+    /// The session of one thread.
+    func session(
+        source: ObjectContext, destination: ObjectContext, associations: Associations?
+    ) -> MigrationSession {
+        MigrationSession(
+            source: source, destination: destination,
+            mappings: objects.mappings.map { CausewayObjects.EntityMapping($0.description, index: $0.index) },
+            plans: objects.mappings, associations: associations, now: now)
+    }
+}

@@ -1,0 +1,125 @@
+import CausewayCheckpoint
+import CausewayPlatform
+import CausewayStores
+
+/// The files that a run writes beside the new store: rejected rows, and old and new URIs.
+///
+/// What they hold goes with the rows: each commit counts on what was written before it, and a resumed run cuts off what
+/// was written after the last one.
+package final class SideFiles {
+    let rejects: RejectsFile?
+    let keyMap: KeyMapFile?
+    /// Where the files were when the step in hand began.
+    private var begin = SideFileMarks()
+
+    /// Creates the files that are asked for; nothing may be there, but what the same work has written.
+    init(rejects: String?, keyMap: String?, isResumed: Bool) throws(EngineError) {
+        self.rejects = try rejects.map { path throws(EngineError) in
+            if isResumed, try Self.isThere(path) { return try RejectsFile(resuming: path) }
+            return try RejectsFile(creating: path)
+        }
+        do throws(EngineError) {
+            self.keyMap = try keyMap.map { path throws(EngineError) in
+                if isResumed, try Self.isThere(path) { return try KeyMapFile(resuming: path) }
+                return try KeyMapFile(creating: path)
+            }
+        } catch {
+            if !isResumed { try? self.rejects?.discard() }
+            throw error
+        }
+    }
+
+    private static func isThere(_ path: String) throws(EngineError) -> Bool {
+        do {
+            return try Files.exists(path)
+        } catch {
+            throw EngineError(.cannotCreate, "\(path): \(error.message)")
+        }
+    }
+
+    /// How long the files are; with everything written.
+    var marks: SideFileMarks { SideFileMarks(rejects: rejects?.length ?? 0, keyMap: keyMap?.length ?? 0) }
+
+    /// A step begins: where the one before left the files.
+    func beginStep(at marks: SideFileMarks) {
+        begin = marks
+    }
+
+    private static let part = "side files"
+
+    /// Goes with the step's progress from now on.
+    func keep(in ledger: StepLedger) throws(EngineError) {
+        guard rejects != nil || keyMap != nil else { return }
+        var place = begin
+        try ledger.keep(
+            Self.part,
+            restore: { (reader: inout FieldReader) throws(CheckpointError) in
+                place = SideFileMarks(rejects: try reader.signed(), keyMap: try reader.signed())
+            },
+            save: { writer in
+                let marks = self.marks
+                writer.write(marks.rejects)
+                writer.write(marks.keyMap)
+            })
+        try rejects?.cut(at: place.rejects)
+        try keyMap?.cut(at: place.keyMap)
+        ledger.beforeCommit(of: Self.part) { () throws(EngineError) in try self.sync() }
+    }
+
+    /// Refuses paths that belong to a store, or to each other.
+    static func requireOwnPlaces(
+        _ files: [(option: String, path: String?)], besides stores: [String]
+    ) throws(EngineError) {
+        let suffixes = ["", "-wal", "-shm", "-journal", ".premigration"]
+        var taken: Set<String> = []
+        for store in stores {
+            let path = try StoreLocation(new: store).path
+            taken.formUnion(suffixes.map { path + $0 })
+        }
+        for (option, path) in files {
+            guard let path else { continue }
+            guard taken.insert(try StoreLocation(new: path).path).inserted else {
+                throw EngineError(
+                    .usage, "\(option) \(path): this place is a store's, or another file's", remedy: "give another path"
+                )
+            }
+        }
+    }
+
+    /// Refuses files that are there before the work begins: they are somebody's.
+    static func requireAbsent(_ files: [(option: String, path: String?)]) throws(EngineError) {
+        for (option, path) in files {
+            guard let path else { continue }
+            do throws(FileError) {
+                guard try Files.statusIfExists(path) != nil else { continue }
+            } catch {
+                throw EngineError(.cannotCreate, "\(path): \(error.message)")
+            }
+            throw EngineError(
+                .cannotCreate, "\(path): exists already", remedy: "give another \(option), or move it away")
+        }
+    }
+
+    /// Makes them durable: the new store counts on what was left out of it being written down.
+    func sync() throws(EngineError) {
+        try rejects?.sync()
+        try keyMap?.sync()
+    }
+
+    /// Removes them after a failure, which is what is reported; a file that stays is named by the next run.
+    func discard() {
+        try? rejects?.discard()
+        try? keyMap?.discard()
+    }
+
+    /// Removes what unfinished work that is being discarded has written.
+    static func discard(_ paths: [String]) throws(EngineError) {
+        for path in paths {
+            do {
+                try Files.unlink(path)
+            } catch {
+                throw EngineError(.inputOutput, "\(path): \(error.message)")
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import CausewayStores
+
+/// Why a pass can't make anything of a row. Speaks of names and numbers, never of content.
+struct BadRow: Error, Sendable {
+    /// Codes of Core Data, as `RejectLine` writes them.
+    enum Code: Int, Sendable {
+        /// `NSValidationMissingMandatoryPropertyError`
+        case missingMandatoryProperty = 1570
+        /// `NSMigrationError`
+        case migration = 134_110
+    }
+
+    let code: Code
+    /// The attribute or column, where it is about one.
+    let property: String?
+    /// A clause about the row.
+    let reason: String
+    /// What to do where it ends the run.
+    var remedy = "repair or delete the row in a copy of the store, or leave it out with --bad-rows quarantine"
+}
+
+extension EngineError {
+    /// A bad row that ends the run.
+    init(_ row: BadRow, table: String, key: Int64) {
+        self.init(.sourceData, "table \(table), row \(key): \(row.reason)", remedy: row.remedy)
+    }
+}

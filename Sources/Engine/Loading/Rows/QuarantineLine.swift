@@ -1,0 +1,77 @@
+import CausewayPlanning
+import CausewaySQLiteFile
+import CausewayStores
+
+/// Lines of quarantined rows, as a worker makes them: in memory, at most a few times the bytes of the batch.
+final class LineBuffer: LineSink {
+    private(set) var bytes: [UInt8] = []
+
+    func append(_ bytes: some Sequence<UInt8>) throws(EngineError) {
+        self.bytes.append(contentsOf: bytes)
+    }
+
+    func take() -> [UInt8] {
+        defer { bytes = [] }
+        return bytes
+    }
+}
+
+/// Writes a quarantined row as a line of JSON, in the manner of `RejectLine`: who it is and why it is there, then every
+/// column with its value as it is stored. Blobs are base64, references to external files as any other blob.
+struct QuarantineLine {
+    private let buffer: LineBuffer
+    private let json: JSONLineText<LineBuffer>
+    private let screening: RowScreening
+
+    init(_ screening: RowScreening, into buffer: LineBuffer) {
+        self.screening = screening
+        self.buffer = buffer
+        json = JSONLineText(sink: buffer)
+    }
+
+    /// `number` is the discriminator's value, nil where it names nothing; `isKept` says that the row is in the new store.
+    func write(
+        _ row: RecordReader, key: Int64, number: Int?, _ bad: BadRow, isKept: Bool = false
+    ) throws(EngineError) {
+        let entity = number.flatMap { screening.entities[$0] }
+        try json.text("{\"uri\":")
+        try text(entity.map { "x-coredata://\(screening.storeUUID)/\($0)/p\(key)" })
+        try json.text(",\"entity\":")
+        try text(entity)
+        try json.text(",\"table\":")
+        try json.string(screening.pass.sourceTable)
+        try json.text(",\"key\":\(key),\"reason\":")
+        try json.string(bad.reason)
+        try json.text(",\"code\":\(bad.code.rawValue),\"property\":")
+        try text(bad.property)
+        if isKept { try json.text(",\"kept\":true") }
+        try json.text(",\"values\":{")
+        for (place, column) in screening.columns.enumerated() {
+            if place > 0 { try json.text(",") }
+            try json.string(column.name)
+            try json.text(":")
+            try value(of: row, at: column.cell)
+        }
+        try json.text("}}\n")
+    }
+
+    private func text(_ text: String?) throws(EngineError) {
+        if let text { try json.string(text) } else { try json.text("null") }
+    }
+
+    private func value(of row: RecordReader, at cell: Int) throws(EngineError) {
+        let type = row.serialType(at: cell)
+        if type.isNull {
+            try json.text("null")
+        } else if let integer = row.integer(at: cell) {
+            try json.text(String(integer))
+        } else if let real = row.real(at: cell) {
+            // JSON has no other numbers.
+            try json.text(real.isFinite ? "\(real)" : "\"\(real)\"")
+        } else if type.isText {
+            try unsafe json.string(row.unsafeBytes(at: cell))
+        } else {
+            try unsafe json.base64(row.unsafeBytes(at: cell))
+        }
+    }
+}

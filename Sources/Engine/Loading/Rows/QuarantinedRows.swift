@@ -1,0 +1,171 @@
+import CausewayCheckpoint
+import CausewayStores
+
+/// Rows of one batch that are quarantined: their lines, and their keys by the discriminator's value.
+struct QuarantinedRows: Sendable {
+    /// Stands for values that name no entity of the table.
+    static let stranger = -1
+
+    var lines: [UInt8] = []
+    var keys: [Int: [Int64]] = [:]
+    var count = 0
+    /// Lines of values without their files, whose rows aren't quarantined.
+    var kept = 0
+
+    mutating func add(key: Int64, number: Int?) {
+        keys[number ?? Self.stranger, default: []].append(key)
+        count += 1
+    }
+}
+
+/// Keys of all rows that a step has quarantined, by the station of their pass: links to them end, and the verification
+/// doesn't look for them. Saved with the step's progress.
+struct QuarantinedKeys {
+    /// Keys that a step keeps in memory, 8 bytes each. Links to quarantined rows are looked for after the rows, so the
+    /// keys must be known until then; a store with more bad rows than this ends the run: it isn't a few rows that are bad.
+    static let maximumKeys = 1_000_000
+
+    private var stations: [String: [Int: [Int64]]] = [:]
+    private(set) var count = 0
+
+    mutating func add(_ rows: QuarantinedRows, station: String) throws(EngineError) {
+        guard count + rows.count <= Self.maximumKeys else {
+            throw EngineError(
+                .sourceData, "more than \(Self.maximumKeys) rows would be quarantined in one step",
+                remedy: "look at what is wrong with them: the models may not be the store's, or files may be missing")
+        }
+        for (number, keys) in rows.keys {
+            stations[station, default: [:]][number, default: []].append(contentsOf: keys)
+        }
+        count += rows.count
+    }
+
+    /// Sorted.
+    func keys(of station: String) -> SortedKeys {
+        SortedKeys((stations[station] ?? [:]).values.flatMap { $0 })
+    }
+
+    /// Rows of a station by the discriminator's value.
+    func counts(of station: String) -> [Int: Int] {
+        (stations[station] ?? [:]).mapValues(\.count)
+    }
+
+    // MARK: - Saving
+
+    /// Entries of one list: tables and entities of a model.
+    private static let maximumEntries = 1_000_000
+
+    func save(_ writer: inout FieldWriter) {
+        writer.write(count: stations.count)
+        for (station, numbers) in stations.sorted(by: { $0.key < $1.key }) {
+            writer.write(station)
+            writer.write(count: numbers.count)
+            for (number, keys) in numbers.sorted(by: { $0.key < $1.key }) {
+                writer.write(number)
+                writer.write(bytes: DeltaColumns.encode([keys]))
+            }
+        }
+    }
+
+    init() {}
+
+    init(from reader: inout FieldReader) throws(CheckpointError) {
+        for _ in 0..<(try reader.count(limit: Self.maximumEntries)) {
+            let station = try reader.string()
+            var numbers: [Int: [Int64]] = [:]
+            for _ in 0..<(try reader.count(limit: Self.maximumEntries)) {
+                let number = try reader.int()
+                let keys = try DeltaColumns.decode(
+                    try reader.bytes(), columns: 1, limit: Self.maximumKeys - count)
+                numbers[number] = keys[0]
+                count += keys[0].count
+            }
+            stations[station] = numbers
+        }
+    }
+}
+
+/// Keys that are looked up by bisection: 8 bytes each.
+package struct SortedKeys {
+    private let keys: [Int64]
+
+    package init(_ keys: [Int64]) {
+        self.keys = keys.sorted()
+    }
+
+    var isEmpty: Bool { keys.isEmpty }
+
+    func contains(_ key: Int64) -> Bool {
+        var range = keys.startIndex..<keys.endIndex
+        while let middle = range.isEmpty ? nil : range.lowerBound + range.count / 2 {
+            if keys[middle] == key { return true }
+            range = keys[middle] < key ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return false
+    }
+
+    func forEach(_ body: (Int64) throws(EngineError) -> Void) throws(EngineError) {
+        for key in keys { try body(key) }
+    }
+}
+
+/// What was taken out of a pass's rows after they were written: by place in its digest, so that what is found in the
+/// store can be compared with what the pass has written.
+struct EndedCells {
+    /// Join rows that were removed.
+    var rows = 0
+    private var sums: [Int: UInt64] = [:]
+
+    init() {}
+
+    /// Takes away a column's value.
+    mutating func end(_ lanes: HashLanes, at place: Int) {
+        sums[place, default: 0] &+= lanes.first
+        sums[place + 1, default: 0] &+= lanes.second
+        sums[place + 2, default: 0] &+= 1
+    }
+
+    /// Takes away a row that is digested as a whole.
+    mutating func end(row lanes: HashLanes, of group: DigestShape.Group) {
+        rows += 1
+        sums[group.offset, default: 0] &+= 1
+        end(lanes, at: group.offset + 1)
+    }
+
+    /// Whether nothing was taken from the values from `place` on.
+    func isUntouched(at place: Int) -> Bool { sums[place + 2] == nil }
+
+    /// Cells that were ended, over all groups.
+    func values(of column: String, _ shape: DigestShape) -> Int {
+        shape.summed.reduce(0) { sum, group in
+            let place = shape.columns(of: group).first { $0.name == column }?.place
+            return sum + (place.map { Int(clamping: sums[$0 + 2] ?? 0) } ?? 0)
+        }
+    }
+
+    /// What must be found in the store.
+    func applied(to digest: PassDigest) -> PassDigest {
+        var digest = digest
+        for (place, sum) in sums where digest.destination.indices.contains(place) { digest.destination[place] &-= sum }
+        return digest
+    }
+
+    private static let maximumEntries = 10_000_000
+
+    func save(_ writer: inout FieldWriter) {
+        writer.write(rows)
+        writer.write(count: sums.count)
+        for (place, sum) in sums.sorted(by: { $0.key < $1.key }) {
+            writer.write(place)
+            writer.write(fixed: sum)
+        }
+    }
+
+    init(from reader: inout FieldReader) throws(CheckpointError) {
+        rows = try reader.int()
+        for _ in 0..<(try reader.count(limit: Self.maximumEntries)) {
+            let place = try reader.int()
+            sums[place] = try reader.fixed()
+        }
+    }
+}

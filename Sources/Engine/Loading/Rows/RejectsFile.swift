@@ -1,0 +1,143 @@
+import CausewayPlatform
+package import CausewayStores
+
+/// The file of rejected rows (`--rejects`): JSON lines, appended by every step of a run, readable by its owner alone.
+///
+/// It holds the user's own values. Not Sendable: only the thread that runs the migration uses it.
+package final class RejectsFile {
+    /// Bytes collected before they are written.
+    static let bufferSize = 1 << 16
+
+    package let path: String
+    private let file: OpenFile
+    private var offset: Int64 = 0
+    private var buffer: [UInt8] = []
+    private var isSynced = false
+    /// Lines written so far.
+    package private(set) var lines = 0
+
+    /// Creates the file.
+    ///
+    /// - Throws: `.cannotCreate` where there is a file already or none can be made.
+    package init(creating path: String) throws(EngineError) {
+        self.path = path
+        do {
+            file = try OpenFile(path, mode: .createNew, permissions: 0o600, followsLinks: false)
+        } catch {
+            throw EngineError(
+                .cannotCreate, "\(path): the file for rejected rows can't be created: \(error.message)",
+                remedy: error.code == .exists ? "move the file of an earlier run away, or name another" : "")
+        }
+        buffer.reserveCapacity(Self.bufferSize)
+    }
+
+    /// Takes over the file of an earlier run of the same work.
+    package init(resuming path: String) throws(EngineError) {
+        self.path = path
+        do {
+            file = try OpenFile(path, mode: .readWrite, followsLinks: false)
+            offset = try file.status().size
+        } catch {
+            throw EngineError(.cannotCreate, "\(path): the file for rejected rows can't be opened: \(error.message)")
+        }
+        buffer.reserveCapacity(Self.bufferSize)
+    }
+
+    /// Bytes that the file has, or will have.
+    var length: Int64 { offset + Int64(buffer.count) }
+
+    /// Cuts off what was written after the last commit.
+    ///
+    /// - Throws: `.undecided` where the file is shorter: somebody has changed it.
+    func cut(at length: Int64) throws(EngineError) {
+        buffer.removeAll(keepingCapacity: true)
+        isSynced = false
+        offset = try file.cut(at: length, path: path)
+    }
+
+    func append(_ bytes: some Sequence<UInt8>) throws(EngineError) {
+        buffer.append(contentsOf: bytes)
+        isSynced = false
+        if buffer.count >= Self.bufferSize { try flush() }
+    }
+
+    func endLine() throws(EngineError) {
+        try append(CollectionOfOne(UInt8(ascii: "\n")))
+        lines += 1
+    }
+
+    /// Appends whole lines, their ends included.
+    func append(lines bytes: [UInt8], count: Int) throws(EngineError) {
+        try append(bytes)
+        lines += count
+    }
+
+    /// Returns when everything is on the medium, the file's name too.
+    func sync() throws(EngineError) {
+        if isSynced { return }
+        try flush()
+        do {
+            try file.sync()
+            try Files.syncDirectory(Paths.parent(of: path))
+            isSynced = true
+        } catch {
+            // Asking again would get a yes over lines that are lost: the step begins anew, and writes them anew.
+            var failure = EngineError(
+                .inputOutput, "\(path): \(error.message)", remedy: "check the disk, then run again")
+            failure.isFailedSync = error.operation == "sync"
+            throw failure
+        }
+    }
+
+    /// Removes the file: for a run that failed, whose lines mean nothing.
+    package func discard() throws(EngineError) {
+        do {
+            try Files.unlink(path)
+        } catch {
+            throw EngineError(.inputOutput, "\(path): \(error.message)")
+        }
+    }
+
+    private func flush() throws(EngineError) {
+        guard !buffer.isEmpty else { return }
+        // Array's own closure carries no typed error.
+        let outcome = unsafe buffer.withUnsafeBytes { bytes -> Result<Void, FileError> in
+            do throws(FileError) {
+                try unsafe file.write(bytes, at: offset)
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
+        }
+        do {
+            try outcome.get()
+        } catch {
+            throw EngineError(.inputOutput, "\(path): \(error.message)")
+        }
+        offset += Int64(buffer.count)
+        buffer.removeAll(keepingCapacity: true)
+    }
+}
+
+extension OpenFile {
+    /// Cuts a file of lines off where the last commit left it.
+    ///
+    /// - Returns: the length.
+    func cut(at length: Int64, path: String) throws(EngineError) -> Int64 {
+        do {
+            guard try status().size >= length else {
+                throw EngineError(
+                    .undecided, "\(path): is shorter than the unfinished work left it",
+                    remedy: "run again with --restart to begin anew")
+            }
+            try truncate(to: length)
+            return length
+        } catch let error as FileError {
+            throw EngineError(.inputOutput, "\(path): \(error.message)")
+        } catch let error as EngineError {
+            throw error
+        } catch {
+            throw EngineError(.verification, "\(path): \(error)")
+        }
+    }
+}

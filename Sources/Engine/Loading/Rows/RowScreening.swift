@@ -1,0 +1,144 @@
+import CausewayMapping
+import CausewayModel
+import CausewayPlanning
+import CausewayPreparation
+import CausewaySQLite
+import CausewayStoreFormat
+import CausewayStores
+
+/// What a pass needs to know to leave bad rows out and to write them down: where bad rows are quarantined, one a pass.
+///
+/// Its statement gives every column of the source's table, those too that the destination no longer has: what is left out
+/// of the store is written down as it was.
+struct RowScreening: Sendable {
+    /// What a row of an entity must fulfil.
+    enum Demand: Sendable {
+        /// There must be no such row.
+        case noRow(BadRow)
+        case notNull(cell: Int, BadRow)
+        /// The link must not lead to a row of these entities; without a cell it can only do so.
+        case staying(key: Int, entity: Int?, ended: Set<Int>, BadRow)
+        /// The last type of the conversion must hold the cell's number; `place` says where.
+        case converts(cell: Int, NumericConversion, attribute: String, place: String)
+        /// A reference to an external file leads to one. A row without its file is kept, and written down.
+        case reference(cell: Int, attribute: String)
+    }
+
+    /// The plan's pass with all columns.
+    let pass: RowPass
+    /// By the discriminator's value.
+    let demands: [Int: [Demand]]
+    /// Rows whose Z_ENT names no entity of the table are this pass's; where several passes read a table, they are the
+    /// first one's.
+    let takesStrangers: Bool
+    /// What a line shows: columns and where they stand in the statement's result.
+    let columns: [(name: String, cell: Int)]
+    /// Entities of the source by the discriminator's value; empty where rows are no objects.
+    let entities: [Int: String]
+    let storeUUID: String
+
+    /// nil where rows have no key by which they could be told apart.
+    ///
+    /// - Parameters:
+    ///   - pass: the plan's.
+    ///   - step: the step that it belongs to.
+    ///   - storeUUID: the store's, for URIs.
+    ///   - fates: what becomes of references to external files; nil where they were looked at before.
+    /// - Throws: `.plan` where the source has a name that can't be asked for.
+    init?(
+        _ pass: RowPass, of step: StepPlan, storeUUID: String, fates: ReferenceFates? = nil
+    ) throws(EngineError) {
+        guard pass.key != nil else { return nil }
+        var pass = pass
+        var names: [String] = []
+        var entities: [Int: String] = [:]
+        var demands: [Int: [Demand]] = [:]
+        do {
+            if pass.kind == .entity {
+                for column in step.source.tables.first(where: { $0.name == pass.sourceTable })?.columns ?? [] {
+                    _ = pass.select.index(of: .column(try SQLIdentifier(column.name)))
+                    names.append(column.name)
+                }
+                for (name, number) in step.sourceNumbers { entities[number] = name }
+                demands = try Self.demands(step, &pass)
+                for watched in fates?.watched(pass.sourceTable) ?? [] where watched.fate == .carried {
+                    guard pass.projections[watched.number] != nil else { continue }
+                    let cell = pass.select.index(of: .column(try SQLIdentifier(watched.column)))
+                    demands[watched.number, default: []].append(.reference(cell: cell, attribute: watched.attribute))
+                }
+            }
+        } catch {
+            throw EngineError(.plan, "\(pass.title): \(error)")
+        }
+        var places: [String: Int] = [:]
+        for (cell, content) in pass.select.cells.enumerated() {
+            guard case .column(let name) = content else { continue }
+            places[name.name] = cell
+            if pass.kind != .entity { names.append(name.name) }
+        }
+        columns = names.compactMap { name in places[name].map { (name, $0) } }
+        takesStrangers =
+            step.passes.first {
+                $0.kind == .entity && $0.discriminator != nil && $0.sourceTable == pass.sourceTable
+            }?.destinationTable == pass.destinationTable
+        self.pass = pass
+        self.entities = entities
+        self.demands = demands
+        self.storeUUID = storeUUID
+    }
+
+    /// What the steps ask of the rows that the pass moves, earlier steps first: the reason that is written down is the
+    /// same where they run one by one.
+    private static func demands(_ step: StepPlan, _ pass: inout RowPass) throws -> [Int: [Demand]] {
+        var result: [Int: [Demand]] = [:]
+        for mapping in step.mapping.entityMappings {
+            guard let entity = mapping.source, let number = step.sourceNumbers[entity], pass.projections[number] != nil
+            else { continue }
+            for index in step.firstStep..<(step.firstStep + step.versions.count - 1) {
+                var demands: [Demand] = []
+                for obligation in mapping.obligations where obligation.step == index {
+                    demands += try Self.demands(obligation, of: entity, step, &pass)
+                }
+                for change in mapping.conversions where change.step == index {
+                    guard let column = step.sourceColumn(of: change.source, of: entity) else { continue }
+                    demands.append(
+                        .converts(
+                            cell: pass.select.index(of: .column(try SQLIdentifier(column))), change.conversion,
+                            attribute: change.attribute, place: step.place(of: change)))
+                }
+                result[number, default: []] += demands
+            }
+        }
+        return result
+    }
+
+    private static func demands(
+        _ obligation: Obligation, of entity: String, _ step: StepPlan, _ pass: inout RowPass
+    ) throws -> [Demand] {
+        let reason = "\(step.place(of: obligation)) \(obligation.change.rawValue)"
+        func bad(_ complaint: String = "") -> BadRow {
+            BadRow(
+                code: obligation.property == nil ? .migration : .missingMandatoryProperty,
+                property: obligation.property, reason: reason + complaint)
+        }
+        func staying(_ cells: LinkCells) -> [Demand] {
+            guard !cells.ended.isEmpty else { return [] }
+            return [
+                .staying(
+                    key: pass.select.index(of: cells.key), entity: cells.entity.map { pass.select.index(of: $0) },
+                    ended: cells.ended, bad(", but its link can't stay"))
+            ]
+        }
+        let lacks = ", but is NULL"
+        switch obligation.demand {
+        case .noRows: return [.noRow(bad())]
+        case .noNulls(let attribute):
+            guard let column = step.sourceColumn(of: attribute, of: entity) else { return [] }
+            return [.notNull(cell: pass.select.index(of: .column(try SQLIdentifier(column))), bad(lacks))]
+        case .noMissing(let links):
+            let cells = try step.linkCells(links)
+            return [.notNull(cell: pass.select.index(of: cells.key), bad(lacks))] + staying(cells)
+        case .noEnding(let links): return staying(try step.linkCells(links))
+        }
+    }
+}

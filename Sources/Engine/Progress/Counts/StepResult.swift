@@ -1,0 +1,37 @@
+import CausewayPlanning
+
+/// What a step has done in all, over all runs that it took.
+struct StepResult {
+    /// Rows, and the bytes read for them.
+    var rows = 0
+    var bytes = 0
+    var dropped = 0
+    /// Rows made by entity mappings, and what the validation did to them.
+    var made = 0
+    var validation = ValidationOutcome()
+    /// Links that led to rows that were not made.
+    var endedLinks = 0
+    /// Rows that were left out, the links to them, and rows that lack a mandatory object thereby.
+    var quarantined = 0
+    var quarantinedLinks = 0
+    var bereftRows = 0
+    let written: WrittenRows
+    /// Rows that an earlier run had read when this one went on; nil where it began.
+    let resumedRows: Int?
+
+    init(_ state: StepState, _ step: StepPlan, resumedRows: Int?) {
+        self.resumedRows = resumedRows
+        written = state.written
+        validation = state.objects.validation
+        endedLinks = state.objects.endedLinks
+        made = state.objects.made.values.reduce(0, +)
+        let passes = state.passes
+        quarantined = state.quarantine.keys.count
+        (quarantinedLinks, bereftRows) = (state.quarantine.endedLinks, state.quarantine.bereftRows)
+        rows = passes.reduce(0) { $0 + $1.remaining } + made - validation.rejected
+        bytes = passes.reduce(0) { $0 + $1.bytes } + state.objects.bytes
+        // Rows of join tables that aren't copied are in other passes.
+        let own = step.objects == nil ? passes : passes.filter { $0.station.hasPrefix("pass") }
+        dropped = own.reduce(0) { $0 + $1.dropped } + state.objects.dropped
+    }
+}

@@ -1,0 +1,32 @@
+import CausewayPlatform
+import CausewayPreparation
+import CausewayStores
+
+/// Room on the disk for the work of a migration, or of one step.
+enum DiskRoom {
+    /// Refuses a disk that has no room for what is still to be written.
+    ///
+    /// - Parameters:
+    ///   - bytes: what the work directory holds when the work is done, at most.
+    ///   - path: the work directory; what it holds already counts.
+    /// - Throws: `.inputOutput` where the disk has too little room.
+    static func require(_ bytes: Int, at path: String) throws(EngineError) {
+        let available: Int64
+        var used: Int64 = 0
+        do {
+            available = try DiskSpace.available(at: path)
+            for name in try Files.list(path) {
+                used += try Files.statusIfExists(path + "/" + name)?.size ?? 0
+            }
+        } catch {
+            throw EngineError(.inputOutput, "\(path): \(error.message)")
+        }
+        let needed = max(Int64(PreparedMigration.reserve), Int64(bytes) - used)
+        guard available >= needed else {
+            throw EngineError(
+                .inputOutput,
+                "\(path): not enough room: the migration needs about \(needed) bytes more, \(available) are free",
+                remedy: "make room, then run again")
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import CausewayPlatform
+import CausewayStores
+
+/// Copies of what SQLite is about to play into a store and to remove: a hot journal, and a `-wal` that can't be read to its
+/// end. They are durable before SQLite opens the store for writing, and stay in the work directory until a migration is
+/// done, whatever becomes of the run that made them.
+///
+/// In the work directory nothing takes them for the sidecars of a store: `kept-wal-1`, `kept-journal-1`, and so on.
+struct SidecarCopies {
+    enum Kind: String, CaseIterable {
+        case wal, journal
+    }
+
+    static let prefix = "kept-"
+    /// Of a copy that isn't whole yet.
+    private static let part = ".part"
+
+    let work: String
+
+    /// Whether a file of the work directory is a whole copy.
+    static func isCopy(_ name: String) -> Bool { name.hasPrefix(prefix) && !name.hasSuffix(part) }
+
+    /// Paths of the copies, in the order in which they were made.
+    func paths(_ kind: Kind) throws(EngineError) -> [String] {
+        var result: [String] = []
+        while true {
+            let path = path(kind, result.count + 1)
+            do {
+                guard try Files.statusIfExists(path) != nil else { return result }
+            } catch {
+                throw EngineError(.inputOutput, "\(path): \(error.message)")
+            }
+            result.append(path)
+        }
+    }
+
+    /// Paths of all copies, as far as they can be looked at.
+    var all: [String] { Kind.allCases.flatMap { (try? paths($0)) ?? [] } }
+
+    private func path(_ kind: Kind, _ number: Int) -> String { "\(work)/\(Self.prefix)\(kind.rawValue)-\(number)" }
+
+    /// Copies a sidecar, durably. What an ended run has copied already isn't copied again.
+    ///
+    /// - Returns: the copy's path.
+    @discardableResult
+    func keep(_ kind: Kind, of location: StoreLocation) throws(EngineError) -> String {
+        let source = kind == .wal ? location.wal : location.journal
+        let copies = try paths(kind)
+        let target = path(kind, copies.count + 1)
+        do {
+            if let last = copies.last, try Files.haveSameContent(source, last) { return last }
+            try Self.copyWhole(source, to: target)
+            KillPoint.reach(.sidecarCopied)
+        } catch {
+            throw EngineError(
+                error.code == .noSpace || error.isOfSystem ? .inputOutput : .cannotCreate,
+                "\(source): can't be copied to \(work): \(error.message)")
+        }
+        return target
+    }
+
+    private static func copyWhole(_ source: String, to target: String) throws(FileError) {
+        let partial = target + part
+        try Files.unlink(partial)
+        try Files.copyFile(from: source, to: partial, syncs: false, followsLinks: false)
+        // Whoever may read the store may read what belongs to it; who runs this may not be able to give it away.
+        try Files.copyAttributes(from: source, to: partial, ignoringOwner: true)
+        try Files.syncFile(partial)
+        // Unlike a rename, it replaces nothing.
+        try Files.link(partial, as: target)
+        try Files.unlink(partial)
+        try Files.syncDirectory(Paths.parent(of: target))
+    }
+
+    // MARK: - Beside the backup
+
+    /// Copies a `-wal` durably, under the first name beside a backup that is free, unless there is a copy of it.
+    ///
+    /// - Returns: the copy's name.
+    static func copy(_ wal: String, to backup: String) throws(EngineError) -> String {
+        do {
+            var number = 1
+            while let there = try Files.statusIfExists(name(number, of: backup)) {
+                let name = name(number, of: backup)
+                if there.kind == .regular, try Files.haveSameContent(wal, name) { return name }
+                number += 1
+            }
+            try copyWhole(wal, to: name(number, of: backup))
+            return name(number, of: backup)
+        } catch {
+            throw EngineError(.inputOutput, "\(wal): can't be copied: \(error.message)")
+        }
+    }
+
+    /// Names of the copies of a `-wal` beside its backup: never the name at which SQLite would look for one.
+    static func name(_ number: Int, of backup: String) -> String {
+        backup + ".wal" + (number > 1 ? String(number) : "")
+    }
+
+    /// Gives the copies of a `-wal` names beside the backup, durably; a name that they have is kept.
+    ///
+    /// - Returns: the names.
+    func publish(beside backup: String) throws(EngineError) -> [String] {
+        let copies = try paths(.wal)
+        guard !copies.isEmpty else { return [] }
+        var result: [String] = []
+        do {
+            for (index, copy) in copies.enumerated() {
+                let name = Self.name(index + 1, of: backup)
+                if let there = try Files.statusIfExists(name) {
+                    guard try there.isSameFile(as: Files.linkStatus(of: copy)) else {
+                        throw EngineError(
+                            .cannotCreate, "\(name): is there already, and isn't the copy of a -wal",
+                            remedy: "move it away")
+                    }
+                } else {
+                    try Files.link(copy, as: name)
+                }
+                result.append(name)
+            }
+            try Files.syncDirectory(Paths.parent(of: backup))
+        } catch let error as FileError {
+            throw EngineError(.inputOutput, "\(backup).wal: the copy of the -wal can't be kept: \(error.message)")
+        } catch {
+            throw EngineError(error, during: backup)
+        }
+        return result
+    }
+
+    /// Removes the copies after a migration: journals, which a store that was read in whole needs no more, and logs that
+    /// have a name beside the backup.
+    func removeSettled() throws(EngineError) {
+        do {
+            for path in try paths(.journal).reversed() { try Files.unlink(path) }
+        } catch let error as FileError {
+            throw EngineError(.inputOutput, "\(work): \(error.message)")
+        } catch {
+            throw EngineError(error, during: work)
+        }
+        try removePublished()
+    }
+
+    /// Removes the copies of a `-wal` that have a name beside the backup: the next migration's backup isn't theirs.
+    func removePublished() throws(EngineError) {
+        do {
+            // The last one first: the numbers stay without gaps.
+            for path in try paths(.wal).reversed() {
+                guard try Files.linkStatus(of: path).linkCount > 1 else { return }
+                try Files.unlink(path)
+            }
+        } catch let error as FileError {
+            throw EngineError(.inputOutput, "\(work): \(error.message)")
+        } catch {
+            throw EngineError(error, during: work)
+        }
+    }
+}

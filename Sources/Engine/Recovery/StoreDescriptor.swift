@@ -1,0 +1,35 @@
+import CausewayPlatform
+import CausewayStores
+
+/// The one raw descriptor of a store: opened before SQLite opens the store, closed after SQLite has closed it.
+///
+/// Closing any descriptor of a file releases all POSIX locks of the process on it, SQLite's too: while the store is owned,
+/// its bytes are looked at through this one alone (reliability.md §2.1).
+final class StoreDescriptor: Sendable {
+    /// Bytes of a database header.
+    static let headerLength = 100
+
+    let location: StoreLocation
+    private let file: OpenFile
+
+    init(_ location: StoreLocation) throws(EngineError) {
+        self.location = location
+        do {
+            file = try OpenFile(location.path, mode: .read)
+        } catch {
+            throw EngineError(reading: error, at: location.path)
+        }
+    }
+
+    /// The file as it is now, whatever its name.
+    func identity() throws(EngineError) -> FileIdentity {
+        do {
+            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.headerLength, alignment: 8)
+            defer { unsafe buffer.deallocate() }
+            let count = try unsafe file.read(into: buffer, at: 0)
+            return FileIdentity(try file.status(), unsafe Array(buffer[..<count]))
+        } catch {
+            throw EngineError(.inputOutput, "\(location.path): \(error.message)")
+        }
+    }
+}

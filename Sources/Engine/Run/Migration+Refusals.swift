@@ -1,0 +1,181 @@
+import CausewayPlatform
+import CausewayPreparation
+import CausewayStores
+
+/// Places in which a migration can't end well, found before its work begins: each with the kind of its trouble.
+extension Migration {
+    /// Refuses a store that can't be replaced, or whose new one couldn't be like it.
+    func refuseUnreplaceable(_ location: StoreLocation) throws(EngineError) {
+        try refuseHardLinks(location)
+        try refuseForeignOwner(location)
+        try refuseUnwritable(location)
+        // The backup, and what SQLite puts beside one that is opened.
+        try refuseLongNames(location, longest: ".premigration-00000000-journal", "its backup's journal")
+    }
+
+    /// Refuses a place at which no new store can be made.
+    func refuseUnusable(_ output: StoreLocation) throws(EngineError) {
+        try refuseExisting(output)
+        try refuseClosedFolder(of: output)
+        try refuseLongNames(output, longest: "-journal", "its journal")
+    }
+
+    /// Why a run would refuse the place of the new store, for a plan, which is of use all the same; nil where it wouldn't.
+    func placeRefusal(_ store: StoreLocation) -> String? {
+        do throws(EngineError) {
+            if let output = request.output {
+                try refuseUnusable(try StoreLocation(new: output))
+            } else {
+                try refuseUnreplaceable(store)
+            }
+            return nil
+        } catch {
+            return [error.message, error.remedy].filter { !$0.isEmpty }.joined(separator: "; ")
+        }
+    }
+
+    func refuseExisting(_ output: StoreLocation) throws(EngineError) {
+        for path in [output.path, output.wal, output.journal] {
+            do {
+                guard try Files.statusIfExists(path) == nil else {
+                    throw EngineError(
+                        .cannotCreate, "\(path): exists already", remedy: "give another --output, or move it away")
+                }
+            } catch let error as EngineError {
+                throw error
+            } catch {
+                throw EngineError(.cannotCreate, "\(path): \(error)")
+            }
+        }
+    }
+
+    /// Another name of the file would keep its own -wal: writes through it would be lost.
+    func refuseHardLinks(_ location: StoreLocation) throws(EngineError) {
+        if request.allowsHardLinks { return }
+        do {
+            let status = try Files.status(of: location.path)
+            // A folder has a link for each folder in it; what isn't a file is refused with its own reason.
+            guard status.kind == .regular, status.linkCount > 1 else { return }
+            throw EngineError(
+                .sourceData, "\(location.path): the file has \(status.linkCount) names (hard links)",
+                remedy: """
+                    copy the store, write the result elsewhere with --output, or say with --allow-hardlinks that nobody \
+                    uses the other names
+                    """)
+        } catch let error as FileError {
+            throw EngineError(reading: error, at: location.path)
+        } catch {
+            throw EngineError(error, during: location.path)
+        }
+    }
+
+    // MARK: - Owners
+
+    /// The new store must get the old one's owner and group, which only that owner and root can do.
+    private func refuseForeignOwner(_ location: StoreLocation) throws(EngineError) {
+        guard !request.ignoresOwnership else { return }
+        let remedy = """
+            run as its owner, let the new store be yours with --ignore-ownership, or write the result elsewhere with \
+            --output
+            """
+        switch try foreignness(of: location) {
+        case .none: return
+        case .user:
+            throw EngineError(
+                .cannotCreate, "\(location.path): the store belongs to another user, whose new one can't be made",
+                remedy: remedy)
+        case .group(let number):
+            throw EngineError(
+                .cannotCreate,
+                "\(location.path): the store belongs to group \(number), to which you can't give the new one",
+                remedy: remedy)
+        }
+    }
+
+    /// What keeps a new store from having a store's owner.
+    enum Foreignness: Hashable {
+        case none, user
+        case group(UInt32)
+    }
+
+    /// Whether this process may make a file that belongs to whom a store belongs.
+    func foreignness(of location: StoreLocation) throws(EngineError) -> Foreignness {
+        do throws(FileError) {
+            let store = try Files.status(of: location.path)
+            guard store.userID == ProcessFacts.userID || ProcessFacts.userID == 0 else { return .user }
+            var isGivable = ProcessFacts.mayGive(toGroup: store.groupID)
+            if !isGivable { isGivable = try Files.givesItsGroup(location.directory, store.groupID) }
+            return isGivable ? .none : .group(store.groupID)
+        } catch {
+            throw EngineError(reading: error, at: location.path)
+        }
+    }
+
+    // MARK: - Permissions
+
+    private func refuseUnwritable(_ location: StoreLocation) throws(EngineError) {
+        guard Files.mayWrite(to: location.path) else {
+            throw EngineError(
+                .cannotCreate, "\(location.path): the store's file is read-only for you",
+                remedy: "change its permissions (chmod u+w), or write the result elsewhere with --output")
+        }
+        try refuseClosedFolder(of: location)
+        do {
+            guard try !Files.mayReplace(location.path) else { return }
+        } catch {
+            throw EngineError(reading: error, at: location.path)
+        }
+        throw EngineError(
+            .cannotCreate,
+            "\(location.directory): only its owner may replace another user's file here (the folder's sticky bit)",
+            remedy: "run as the store's owner, or write the result elsewhere with --output")
+    }
+
+    private func refuseClosedFolder(of location: StoreLocation) throws(EngineError) {
+        guard !Files.mayWrite(in: location.directory) else { return }
+        throw EngineError(
+            .cannotCreate, "\(location.directory): you can't make files in this folder",
+            remedy: """
+                the work is done in the folder of the new store: make it one that you may write to, or name another \
+                place with --output
+                """)
+    }
+
+    // MARK: - Names
+
+    /// The longest path that SQLite opens (`MAX_PATHNAME` of its os_unix.c), that of a journal included.
+    private static let longestPath = 512
+    /// The longest name in a work directory.
+    private static let longestWorkName = "/step-100-objects.sqlite-journal"
+
+    /// Refuses a store whose name, or path, leaves no room for what is made beside it.
+    private func refuseLongNames(
+        _ location: StoreLocation, longest suffix: String, _ what: String
+    ) throws(EngineError) {
+        let work = Paths.name(of: location.workDirectory)
+        let limit = Files.longestName(in: location.directory)
+        let (name, title) =
+            work.utf8.count > location.name.utf8.count + suffix.utf8.count
+            ? (work, "the work directory") : (location.name + suffix, what)
+        guard name.utf8.count <= limit else {
+            throw EngineError(
+                .cannotCreate,
+                """
+                \(location.path): the name is too long: \(title) would have a name of \(name.utf8.count) bytes, and here a \
+                name has at most \(limit)
+                """,
+                remedy: "give the store a shorter name, or write the result to a shorter one with --output")
+        }
+        let path = max(
+            (location.path + suffix).utf8.count, (location.workDirectory + Self.longestWorkName).utf8.count)
+        guard path <= Self.longestPath else {
+            throw EngineError(
+                .cannotCreate,
+                """
+                \(location.path): the path is too long: what is made there would have paths of up to \(path) bytes, and \
+                SQLite opens none of more than \(Self.longestPath)
+                """,
+                remedy: "move the store to a shorter path, or write the result to one with --output")
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import CausewayObjects
+import CausewayPlanning
+import CausewayPlatform
+package import CausewayPreparation
+import CausewaySQLite
+package import CausewayStores
+
+/// Runs a migration: own the store, make one staging store a step, verify, swap (reliability.md §4.2).
+package struct Migration {
+    package let request: MigrationRequest
+    package let cancellation: Cancellation
+    let events: (EngineEvent) -> Void
+    /// The versions, where they were read before.
+    private let history: ModelHistory?
+
+    /// - Parameters:
+    ///   - request: what the user asks for.
+    ///   - history: the versions of `request.models` with `request.edges`, where they were read before; else they are
+    ///     read when they are needed.
+    ///   - cancellation: stops the run from another thread.
+    ///   - events: called in order, on the thread that runs the migration.
+    package init(
+        _ request: MigrationRequest, history: ModelHistory? = nil, cancellation: Cancellation = Cancellation(),
+        events: @escaping (EngineEvent) -> Void = { _ in }
+    ) {
+        self.request = request
+        self.history = history
+        self.cancellation = cancellation
+        self.events = events
+    }
+
+    func replacingEvents(_ events: @escaping (EngineEvent) -> Void) -> Migration {
+        Migration(request, history: history, cancellation: cancellation, events: events)
+    }
+
+    /// Plans without writing, and checks the source's rows.
+    ///
+    /// - Returns: the plan, with what the check has counted.
+    /// - Throws: every reason why the store can't be migrated; `.sourceData` where its rows don't fit.
+    package func plan() throws(EngineError) -> PreparedMigration {
+        let location = try StoreLocation(existing: request.store)
+        let store = try SourceStore.reading(location)
+        defer { store.release() }
+        var prepared = try PreparedMigration(request, history: try versions(), store: store)
+        prepared.notices = try notices(prepared, store)
+        if !prepared.steps.isEmpty, let refusal = placeRefusal(location) {
+            prepared.notices.append("as things are, the migration would be refused: \(refusal)")
+        }
+        return prepared
+    }
+
+    /// Plans without writing; the rows aren't looked at.
+    package func prepare() throws(EngineError) -> PreparedMigration {
+        try prepare(StoreLocation(existing: request.store), try versions())
+    }
+
+    func prepare(
+        _ location: StoreLocation, _ history: ModelHistory
+    ) throws(EngineError) -> PreparedMigration {
+        let store = try SourceStore.reading(location)
+        defer { store.release() }
+        return try PreparedMigration(request, history: history, store: store)
+    }
+
+    func versions() throws(EngineError) -> ModelHistory {
+        if let history { return history }
+        return try ModelHistory(reading: request.models, edges: request.edges)
+    }
+
+    /// Plans, migrates, verifies and swaps; goes on with what an earlier run has left. Blocks until it is done.
+    package func run() throws(EngineError) -> MigrationOutcome {
+        let start = ContinuousClock.now
+        let location = try StoreRescue(request.store).location()
+        try SideFiles.requireOwnPlaces(
+            [("--rejects", request.rejects), ("--key-map", request.keyMap)],
+            besides: [location.path] + (request.output.map { [$0] } ?? []))
+        let migration = try withResolvedPaths()
+        var outcome: MigrationOutcome
+        if let output = migration.request.output {
+            outcome = try migration.runToOutput(output, from: location)
+        } else {
+            outcome = try migration.runInPlace(location)
+        }
+        outcome.seconds = (ContinuousClock.now - start).seconds
+        return outcome
+    }
+
+    /// Paths of what is written are resolved once: a later run, begun in another folder, must mean the same files.
+    private func withResolvedPaths() throws(EngineError) -> Migration {
+        func resolved(_ path: String?) throws(EngineError) -> String? {
+            guard let path else { return nil }
+            return try StoreLocation(new: path).path
+        }
+        var request = request
+        request.output = try resolved(request.output)
+        request.rejects = try resolved(request.rejects)
+        request.keyMap = try resolved(request.keyMap)
+        return Migration(request, history: history, cancellation: cancellation, events: events)
+    }
+
+    /// A plan that the source's rows fit, with what was found in them. `refusing` is called where there is something to
+    /// do, before the rows are read.
+    func checkedPreview(
+        _ location: StoreLocation, _ history: ModelHistory, refusing: () throws(EngineError) -> Void
+    ) throws(EngineError) -> PreparedMigration {
+        let store = try SourceStore.reading(location)
+        defer { store.release() }
+        var prepared = try PreparedMigration(request, history: history, store: store)
+        guard !prepared.steps.isEmpty else { return prepared }
+        try refusing()
+        events(.prepared(prepared))
+        prepared.notices = try check(prepared, store)
+        return prepared
+    }
+
+    /// What the source must fulfil before a byte is written.
+    ///
+    /// - Returns: what was found in the rows and is carried all the same.
+    func check(_ prepared: PreparedMigration, _ store: SourceStore) throws(EngineError) -> [String] {
+        events(.phaseBegan("check"))
+        cancellation.attach(store.connection.interruptHandle)
+        defer { cancellation.detach(store.connection.interruptHandle) }
+        try store.checkIntegrity()
+        let notices = try notices(prepared, store)
+        for notice in notices { events(.warning(notice)) }
+        return notices
+    }
+
+    /// Checks the rows for all steps.
+    private func notices(_ prepared: PreparedMigration, _ store: SourceStore) throws(EngineError) -> [String] {
+        guard let step = prepared.steps.first else { return [] }
+        cancellation.attach(store.connection.interruptHandle)
+        defer { cancellation.detach(store.connection.interruptHandle) }
+        let hasHandlers = prepared.handlers.contains { !$0.isEmpty }
+        let notices = try Preflight(
+            steps: prepared.steps, source: store, makesObjects: step.objects != nil || hasHandlers,
+            deciders: deciders(prepared), badRows: request.badRows,
+            stopsAtViolations: request.violations == .stop,
+            external: ExternalValues(directory: store.location.externalData), endsLinks: request.endsLinks,
+            mayDetour: request.code.stages == nil
+        ).check()
+        try cancellation.check()
+        return notices
+    }
+
+    /// Of each step what may change its finished rows before the next step reads them.
+    private func deciders(_ prepared: PreparedMigration) -> [[String]] {
+        prepared.steps.indices.map { index in
+            let validates = prepared.steps[index].objects != nil && request.violations != .stop
+            return prepared.handlers[index].map(\.title)
+                + (validates ? ["--on-violation \(request.violations.rawValue)"] : [])
+        }
+    }
+}

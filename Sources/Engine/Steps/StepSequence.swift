@@ -1,0 +1,227 @@
+import CausewayCheckpoint
+import CausewayPlanning
+import CausewayPlatform
+import CausewayPreparation
+import CausewayStores
+
+/// The steps of a plan, one after another: each hands a verified staging store to the next, and the one before goes.
+struct StepSequence {
+    let request: MigrationRequest
+    let cancellation: Cancellation
+    let events: (EngineEvent) -> Void
+    let prepared: PreparedMigration
+    let plan: PlanRecord
+    /// The store beside which externally stored values are.
+    let external: StoreLocation
+    let isResumed: Bool
+    /// Bytes that are needed besides those of a step.
+    var furtherBytes = 0
+
+    /// Runs every step that isn't done; returns the last staging store, verified and closed.
+    func build(
+        from store: SourceStore, isWAL: Bool, in work: borrowing WorkDirectory, _ outcome: inout MigrationOutcome
+    ) throws(EngineError) -> String {
+        let files = try SideFiles(rejects: request.rejects, keyMap: request.keyMap, isResumed: isResumed)
+        do throws(EngineError) {
+            return try run(from: store, isWAL: isWAL, in: work, files, &outcome)
+        } catch {
+            var error = error
+            // The source is open and the models are read: what can't be opened now is for want of descriptors or memory.
+            if error.kind == .missing { error.kind = .inputOutput }
+            // What they say is true of no store, unless the work is kept; and they would be in the next run's way.
+            if !error.state.isReplaced, !error.isPassing, error.kind != .undecided { files.discard() }
+            throw error
+        }
+    }
+
+    private func run(
+        from store: SourceStore, isWAL: Bool, in work: borrowing WorkDirectory, _ files: SideFiles,
+        _ outcome: inout MigrationOutcome
+    ) throws(EngineError) -> String {
+        var done = try verifiedSteps(in: work)
+        let last = prepared.steps.count - 1
+        var source = store
+        var isFirst = true
+        while done.count <= last {
+            let index = done.count
+            if index > 0 {
+                let before = work.place(index - 1, plan)
+                try seal(before, isWAL: false)
+                source = try SourceStore.staged(before.staging)
+            }
+            defer { if index > 0 { source.release() } }
+            // What the plan has asked for at the beginning may be taken by others meanwhile.
+            if index > 0 || isResumed {
+                let (needed, overflow) = prepared.diskBytes(ofStep: index).addingReportingOverflow(furtherBytes)
+                try DiskRoom.require(overflow ? .max : needed, at: work.path)
+            }
+            try forget(from: index, in: work)
+            let record = try step(index, source, done.last, work, files, resuming: isFirst && isResumed, &outcome)
+            isFirst = false
+            done.append(record)
+            if index > 0 {
+                source.release()
+                try work.place(index - 1, plan).removeFiles()
+                KillPoint.reach(.stepHandedOver)
+            }
+        }
+        let place = work.place(last, plan)
+        try seal(place, isWAL: isWAL)
+        take(done, &outcome)
+        return place.staging
+    }
+
+    private func seal(_ place: StepPlace, isWAL: Bool) throws(EngineError) {
+        do throws(EngineError) {
+            try StagingSeal(path: place.staging, inWALMode: isWAL).close()
+        } catch {
+            if error.isFailedSync, !Mutant.isOn(.trustAfterSyncError) { try place.condemn() }
+            throw error
+        }
+    }
+
+    /// Runs what syncs the last staging store: where that fails, the file isn't trusted again.
+    func condemning<Result>(
+        in work: borrowing WorkDirectory, _ body: () throws(EngineError) -> Result
+    ) throws(EngineError) -> Result {
+        do throws(EngineError) {
+            return try body()
+        } catch {
+            if error.isFailedSync, !Mutant.isOn(.trustAfterSyncError) {
+                try work.place(prepared.steps.count - 1, plan).condemn()
+            }
+            throw error
+        }
+    }
+
+    /// Before a step is begun or gone on with: no record speaks of a store that isn't whole, and nothing is left of later
+    /// steps. An earlier run may have verified them, or this step, before it had to begin here again; a run that is ended
+    /// in the middle of this one would leave records that the next run takes for its own.
+    private func forget(from index: Int, in work: borrowing WorkDirectory) throws(EngineError) {
+        let rest = prepared.steps.indices[index...].map { work.place($0, plan) }
+        var hasRecord = false
+        for place in rest { hasRecord = try place.removeRecord() || hasRecord }
+        // Durably before the first page of a new store.
+        if hasRecord { try rest[0].sync() }
+        for place in rest.dropFirst() where try place.hasFiles() { try place.removeFiles() }
+    }
+
+    /// Records of the steps whose stores needn't be made again: up to the last one whose store is there.
+    private func verifiedSteps(in work: borrowing WorkDirectory) throws(EngineError) -> [VerifiedRecord] {
+        var records: [VerifiedRecord] = []
+        var usable = 0
+        for index in prepared.steps.indices {
+            let place = work.place(index, plan)
+            guard let record = try WorkDirectory.verified(place, plan) else { break }
+            guard record.verification >= request.verification else {
+                events(
+                    .warning(
+                        """
+                        \(prepared.steps[index].versions.joined(separator: " → ")): was verified with --verify \
+                        \(record.verification.rawValue) and begins anew, to be verified with \
+                        --verify \(request.verification.rawValue)
+                        """))
+                try place.condemn()
+                break
+            }
+            records.append(record)
+            do {
+                if try Files.exists(place.staging) { usable = index + 1 }
+            } catch {
+                throw EngineError(.inputOutput, "\(place.staging): \(error.message)")
+            }
+        }
+        return Array(records.prefix(usable))
+    }
+
+    private func step(
+        _ index: Int, _ source: SourceStore, _ before: VerifiedRecord?, _ work: borrowing WorkDirectory,
+        _ files: SideFiles, resuming: Bool, _ outcome: inout MigrationOutcome
+    ) throws(EngineError) -> VerifiedRecord {
+        let step = prepared.steps[index]
+        events(
+            .stepBegan(
+                versions: step.versions, index: index, count: prepared.steps.count,
+                rows: index == 0 ? prepared.rowsToRead : 0))
+        files.beginStep(at: before?.sideFiles ?? SideFileMarks())
+        var options = request.options
+        options.now = Double(bitPattern: plan.now)
+        let place = work.place(index, plan)
+        let run = StepRun(
+            step: step, following: Array(prepared.steps[(index + 1)...]), source: source, place: place,
+            frameworkVersion: prepared.frameworkVersion, options: options,
+            external: ExternalValues(directory: external.externalData), handlers: prepared.handlers[index],
+            code: request.code, validation: request.violations, sideFiles: files, verification: request.verification,
+            badRows: request.badRows, endsLinks: request.endsLinks, cancellation: cancellation,
+            events: events)
+        var progress = Progress(total: prepared.rowsToRead * prepared.steps.count)
+        (progress.rows, progress.bytes) = (before?.progressRows ?? 0, before?.progressBytes ?? 0)
+        let result = try run.run(&progress)
+        outcome.savingSeconds += progress.savingSeconds
+        if let resumed = result.resumedRows {
+            outcome.resumed = MigrationOutcome.Resumed(step: index, rows: resumed)
+        } else if resuming, index > 0 {
+            outcome.resumed = MigrationOutcome.Resumed(step: index, rows: before?.progressRows ?? 0)
+        }
+        if !Mutant.isOn(.swapBeforeVerification) { outcome.warnings += try run.verify(result) }
+        try place.sync()
+        let record = VerifiedRecord(
+            result, plan, step: index + 1, progress, files.marks, verification: request.verification)
+        try WorkDirectory.write(record, at: place)
+        try place.removeCheckpoints()
+        return record
+    }
+
+    private func take(_ records: [VerifiedRecord], _ outcome: inout MigrationOutcome) {
+        for (index, record) in records.enumerated() {
+            outcome.rows = record.rows
+            outcome.bytes += record.bytes
+            outcome.dropped += record.dropped
+            outcome.createdRows += record.made
+            outcome.violations += record.violations
+            outcome.defaultedValues += record.defaulted
+            outcome.rejectedRows += record.rejected
+            outcome.quarantinedRows += record.quarantined
+            if record.quarantined > 0 { outcome.warnings.append(quarantineWarning(record, step: index)) }
+            if record.endedLinks > 0 {
+                let versions = prepared.steps[index].versions.joined(separator: " → ")
+                outcome.warnings.append("\(versions): \(record.endedLinks) links led to rows that were not made")
+            }
+        }
+    }
+
+    private func quarantineWarning(_ record: VerifiedRecord, step: Int) -> String {
+        var text = "\(prepared.steps[step].versions.joined(separator: " → ")): quarantined rows: \(record.quarantined)"
+        if record.quarantinedLinks > 0 { text += "; links to them that ended: \(record.quarantinedLinks)" }
+        if record.bereftRows > 0 { text += "; rows that lack a mandatory object thereby: \(record.bereftRows)" }
+        return text
+    }
+}
+
+extension VerifiedRecord {
+    init(
+        _ result: StepResult, _ plan: PlanRecord, step: Int, _ progress: Progress, _ marks: SideFileMarks,
+        verification: VerificationLevel
+    ) {
+        self.verification = verification
+        fingerprint = plan.fingerprint.text
+        migration = plan.migration
+        self.step = step
+        (rows, bytes, dropped, made) = (result.rows, result.bytes, result.dropped, result.made)
+        endedLinks = result.endedLinks
+        violations = result.validation.violations
+        defaulted = result.validation.defaulted
+        rejected = result.validation.rejected
+        quarantined = result.quarantined
+        (quarantinedLinks, bereftRows) = (result.quarantinedLinks, result.bereftRows)
+        (progressRows, progressBytes) = (progress.rows, progress.bytes)
+        sideFiles = marks
+        passes = result.written.passes.map { count in
+            var writer = FieldWriter()
+            count.digest.write(to: &writer)
+            return Pass(
+                station: count.station, title: count.pass.title, rows: count.written,
+                digest: Hexadecimal.text(writer.bytes))
+        }
+    }
+}

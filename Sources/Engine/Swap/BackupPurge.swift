@@ -1,0 +1,69 @@
+import CausewayPlatform
+package import CausewayStores
+
+/// Removes backups, which ends the possibility to roll back.
+package struct BackupPurge {
+    private let store: String
+    private let backup: String?
+
+    package struct Outcome: Hashable, Sendable {
+        package var store: String
+        package var removed: [String]
+        /// Copies of `-wal`s that were beside them.
+        package var removedCopies: [String] = []
+        /// Bytes of the removed files.
+        package var bytes: Int
+        package var warnings: [String] = []
+    }
+
+    /// - Parameters:
+    ///   - store: the store's path.
+    ///   - backup: which backup; nil for all.
+    package init(store: String, backup: String? = nil) {
+        self.store = store
+        self.backup = backup
+    }
+
+    /// - Throws: `.missing` where the store itself isn't there: then a backup may be all that is left.
+    package func run() throws(EngineError) -> Outcome {
+        let location = try StoreLocation(existing: store)
+        let backups = StoreBackups(location: location)
+        var paths = try backups.paths()
+        if let backup { paths = [try backups.chosen(backup)] }
+        let copies = try backups.walCopies(of: backup == nil ? nil : paths.first)
+        // The store must be one: else a backup may be the only good copy.
+        let current = try SourceStore.reading(location)
+        current.release()
+        let directory = try backups.lock(needsLinks: false)
+        var outcome = Outcome(store: location.path, removed: [], bytes: 0)
+        do throws(FileError) {
+            for path in paths {
+                outcome.bytes += Int(clamping: try Files.statusIfExists(path)?.size ?? 0)
+                // The file first: without its -wal it would be a backup that lacks rows.
+                try Files.unlink(path)
+                try Files.syncDirectory(location.directory)
+                for suffix in ["-wal", "-shm", "-journal"] { try Files.unlink(path + suffix) }
+                outcome.removed.append(path)
+            }
+            for path in copies {
+                outcome.bytes += Int(clamping: try Files.statusIfExists(path)?.size ?? 0)
+                try Files.unlink(path)
+                outcome.removedCopies.append(path)
+            }
+            try Files.syncDirectory(location.directory)
+        } catch {
+            // The failure that counts is the one that is thrown.
+            try? directory.remove()
+            var failure = EngineError(
+                .inputOutput, "\(location.directory): \(error.message)",
+                details: outcome.removed.map { "removed already: \($0)" })
+            if !outcome.removed.isEmpty {
+                failure.state = .settled("\(outcome.removed.count) of its backups are removed")
+                failure.work = .kept
+            }
+            throw failure
+        }
+        outcome.warnings = backups.unlock(directory)
+        return outcome
+    }
+}

@@ -1,0 +1,101 @@
+import CausewayPlatform
+import CausewayStores
+
+/// The originals that migrations have left beside a store: `<store>.premigration-<digits>`.
+struct StoreBackups {
+    let location: StoreLocation
+
+    /// Paths, sorted.
+    func paths() throws(EngineError) -> [String] {
+        let prefix = location.name + ".premigration-"
+        do {
+            return try Files.list(location.directory).filter { Self.isBackup($0, prefix) }
+                .map { location.directory + "/" + $0 }
+        } catch {
+            throw EngineError(reading: error, at: location.directory)
+        }
+    }
+
+    /// Copies of `-wal`s that migrations have left: `<store>.premigration-<digits>.wal`, and more of them with a number
+    /// behind; of one backup, or of all, those too whose backup is gone.
+    func walCopies(of backup: String? = nil) throws(EngineError) -> [String] {
+        let prefix = location.name + ".premigration-"
+        let wanted = backup.map { Paths.name(of: $0) + ".wal" }
+        do {
+            return try Files.list(location.directory).filter { name in
+                guard let dot = name.lastIndex(of: "."), name[dot...].hasPrefix(".wal"),
+                    name[dot...].dropFirst(4).allSatisfy(\.isASCIIDigit), wanted.map(name.hasPrefix) ?? true
+                else { return false }
+                return Self.isBackup(String(name[..<dot]), prefix)
+            }.map { location.directory + "/" + $0 }
+        } catch {
+            throw EngineError(reading: error, at: location.directory)
+        }
+    }
+
+    /// The prefix and eight hexadecimal digits, nothing after: never a backup's own `-wal`.
+    private static func isBackup(_ name: String, _ prefix: String) -> Bool {
+        guard name.hasPrefix(prefix) else { return false }
+        let digits = name.dropFirst(prefix.count)
+        return digits.count == 8 && digits.allSatisfy { $0.isASCII && $0.isHexDigit && !$0.isUppercase }
+    }
+
+    /// The backup that is meant: the one given, or the only one that there is.
+    func chosen(_ given: String?) throws(EngineError) -> String {
+        let all = try paths()
+        if let given {
+            let path = try StoreLocation(existing: given).path
+            guard all.contains(path) else {
+                throw EngineError(
+                    .usage, "\(given): isn't a backup of \(location.path)",
+                    details: all, remedy: "name one of the backups beside the store")
+            }
+            return path
+        }
+        guard let only = all.first else {
+            throw EngineError(.missing, "\(location.path): there is no backup beside the store")
+        }
+        guard all.count == 1 else {
+            throw EngineError(
+                .usage, "\(location.path): there are \(all.count) backups", details: all,
+                remedy: "say which one is meant with --backup")
+        }
+        return only
+    }
+
+    /// Takes the work directory, so that no migrator works meanwhile, and refuses where one has unfinished work.
+    func lock(needsLinks: Bool) throws(EngineError) -> WorkDirectory {
+        let directory = try WorkDirectory.taken(at: location.workDirectory, needsLinks: needsLinks)
+        let found = try UnfinishedWork(in: directory.path, for: location, isOutput: false)
+        guard found.plan == nil || found.state == .swapped else {
+            throw EngineError(
+                .undecided, "\(directory.path): there is unfinished work of a migration",
+                remedy: "finish it, or discard it with migrate --restart")
+        }
+        if found.state == .swapped {
+            // The run that swapped was ended before it did this.
+            try StoreSwap.proveDurable(location)
+            try SidecarCopies(work: directory.path).removeSettled()
+        }
+        return directory
+    }
+
+    /// Gives the work directory up after what was to be done is done.
+    ///
+    /// - Returns: what was done to the store, and a warning where the folder couldn't be removed: that undoes nothing, and
+    ///   the next run clears it.
+    func unlock(_ directory: consuming WorkDirectory) -> [String] {
+        let path = directory.path
+        var warnings = OriginalMode(of: location, work: path).settle().map { ["\(location.path): \($0)"] } ?? []
+        do throws(EngineError) {
+            try directory.remove()
+        } catch {
+            warnings.append("\(path) couldn't be removed: \(error.message)")
+        }
+        return warnings
+    }
+}
+
+extension Character {
+    fileprivate var isASCIIDigit: Bool { isASCII && isNumber }
+}

@@ -1,0 +1,102 @@
+import CausewayModel
+import CausewaySQLite
+import CausewayStoreFormat
+import CausewayStores
+
+/// The questions about a store's rows, by the model.
+struct RowExamination {
+    typealias Report = StoreExamination.Report
+
+    let examination: StoreExamination
+    let layout: StoreLayout
+
+    func run(_ report: inout Report) throws(EngineError) {
+        try primaryKeys(&report)
+        for table in layout.tables {
+            try ValueExamination(examination, layout, table)?.run(&report)
+        }
+        try links(&report)
+        for name in layout.entities {
+            guard let entity = layout.model.entities[name] else { continue }
+            for constraint in entity.uniquenessConstraints { try uniqueness(constraint, of: entity, &report) }
+        }
+        try ExternalExamination(examination: examination, layout: layout).run(&report)
+    }
+
+    /// Runs a statement that gives the keys of offending rows, and reports them.
+    private func ask(
+        _ kind: StoreFinding.Kind, _ entity: String, _ property: String?, _ complaint: String, _ report: inout Report,
+        sql: () throws -> String
+    ) throws(EngineError) {
+        let place = property.map { "\(entity).\($0)" } ?? entity
+        try examination.attempt(place, &report) { report throws in
+            let found = try FoundRows(try sql(), in: examination.store.connection, examination.cancellation)
+            guard found.count > 0 else { return }
+            report.findings.append(
+                StoreFinding(
+                    kind, entity: entity, property: property,
+                    "\(place) \(complaint) in \(found.described)", rows: found.count, keys: found.keys))
+        }
+    }
+
+    // MARK: - Numbers and keys
+
+    /// Core Data gives Z_MAX + 1 to the next row.
+    private func primaryKeys(_ report: inout Report) throws(EngineError) {
+        let rows = Dictionary(
+            examination.store.schema.primaryKeys.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
+        for planned in layout.primaryKeyRows where planned.parent == 0 {
+            // A row that is missing is a problem of the schema.
+            guard let row = rows[Int64(planned.number)], let table = layout.table(of: planned.name) else { continue }
+            try examination.attempt(table.name, &report) { report throws in
+                let largest = try EntityQuestions.largestKey(of: table.name, in: examination.store.connection)
+                guard row.maximum < largest else { return }
+                report.findings.append(
+                    StoreFinding(
+                        .primaryKeys, entity: planned.name,
+                        "Z_PRIMARYKEY: Z_MAX of \(planned.name) is \(row.maximum), but there is a row p\(largest)"))
+            }
+        }
+    }
+
+    // MARK: - Links
+
+    private func links(_ report: inout Report) throws(EngineError) {
+        var questions: [LinkQuestion] = []
+        try examination.attempt("the relationships", &report) { _ throws in questions = try LinkQuestion.all(layout) }
+        for question in questions {
+            let kind: StoreFinding.Kind =
+                switch question.kind {
+                case .dangling: .dangling
+                case .entityNumber: .entityNumber
+                case .asymmetric: .asymmetric
+                case .joinOwner, .joinDestination: .joinEnd
+                }
+            try ask(kind, question.entity, question.relationship, question.complaint, &report) { question.sql }
+        }
+    }
+
+    // MARK: - Uniqueness
+
+    /// Rows whose values another row of the table has already, that with the smallest key excepted; NULL clashes with
+    /// nothing. A constraint that isn't stored as a whole isn't asked.
+    private func uniqueness(
+        _ properties: [String], of entity: Entity, _ report: inout Report
+    ) throws(EngineError) {
+        let columns = properties.compactMap { layout.column(of: $0, in: entity.name)?.name }
+        guard !columns.isEmpty, columns.count == properties.count, let table = layout.table(of: entity.name) else {
+            return
+        }
+        let what = properties.joined(separator: ", ")
+        try ask(.notUnique, entity.name, what, "repeats the values of another row", &report) {
+            var names: [String] = []
+            for column in columns { names.append("t.\(try SQLIdentifier(column))") }
+            return """
+                SELECT key FROM (SELECT t.Z_PK AS key, first_value(t.Z_PK) OVER \
+                (PARTITION BY \(names.joined(separator: ", ")) ORDER BY t.Z_PK) AS kept \
+                FROM \(try SQLIdentifier(table.name)) AS t \
+                WHERE \(names.map { "\($0) IS NOT NULL" }.joined(separator: " AND "))) WHERE key <> kept ORDER BY key
+                """
+        }
+    }
+}

@@ -1,0 +1,132 @@
+package import CausewayEvaluation
+import CausewayModel
+
+/// What policies and expressions ask of the associations, and rows that are shared by value.
+extension MigrationSession {
+    /// Makes the associations of the rows so far findable.
+    private func settle() throws(ObjectError) -> Associations {
+        guard let associations else {
+            throw ObjectError(
+                .detached, "an independent policy can't look up associations: they are complete only after stage 1")
+        }
+        if !pending.isEmpty { try associations.record(takePending(), key: { $0.key }) }
+        return associations
+    }
+
+    func destinations(mappingNamed name: String, of sources: [ObjectID]) throws(ObjectError) -> [ObjectID] {
+        let mapping = try mapping(named: name)
+        var result: [ObjectID] = []
+        for source in sources {
+            // What the hook in hand has made is known without looking it up, to independent policies too.
+            if let row, row.source == source, row.mapping == mapping {
+                result += row.associated
+            } else {
+                result += try destinations(of: source, mapping: mapping, try settle())
+            }
+        }
+        return result
+    }
+
+    /// Under any mapping; `fitting` keeps objects of that entity.
+    func destinations(of sources: [ObjectID], fitting: String?) throws(ObjectError) -> [ObjectID] {
+        let associations = try settle()
+        var result: [ObjectID] = []
+        for source in sources {
+            for mapping in mappings.indices {
+                let plan = plans[mapping]
+                guard plan.sourceEntity == source.entity || associations.hasEntries(mapping) else { continue }
+                for found in try destinations(of: source, mapping: mapping, associations)
+                where fitting.map({ destination.map.isKind(found.entity, of: $0) }) ?? true {
+                    result.append(found)
+                }
+            }
+        }
+        return result
+    }
+
+    private func destinations(
+        of source: ObjectID, mapping: Int, _ associations: Associations
+    ) throws(ObjectError) -> [ObjectID] {
+        if associations.hasEntries(mapping) {
+            let recorded = try associations.destinations(of: source, mapping: mapping)
+            if !recorded.isEmpty { return recorded.compactMap(\.object) }
+        }
+        let plan = plans[mapping]
+        guard plan.keeping == .always, plan.sourceEntity == source.entity, let entity = plan.destinationEntity else {
+            return []
+        }
+        let object = ObjectID(side: .destination, entity: entity, key: source.key)
+        return try destination.exists(object) ? [object] : []
+    }
+
+    /// In stage 2: what was made of a source row under a mapping.
+    package func keptDestinations(of source: ObjectID, mapping: Int) throws(ObjectError) -> [ObjectID] {
+        try destinations(of: source, mapping: mapping, try settle())
+    }
+
+    func sources(mappingNamed name: String, of destinations: [ObjectID]) throws(ObjectError) -> [ObjectID] {
+        let mapping = try mapping(named: name)
+        let associations = try settle()
+        var result: [ObjectID] = []
+        for object in destinations {
+            if associations.hasEntries(mapping) {
+                let recorded = try associations.sources(of: object, mapping: mapping)
+                result += recorded
+                if !recorded.isEmpty { continue }
+            }
+            let plan = plans[mapping]
+            guard plan.keeping == .always, plan.destinationEntity == object.entity, let entity = plan.sourceEntity
+            else {
+                continue
+            }
+            let from = ObjectID(side: .source, entity: entity, key: object.key)
+            guard try source.exists(from) else { continue }
+            if associations.hasEntries(mapping), try !associations.destinations(of: from, mapping: mapping).isEmpty {
+                continue
+            }
+            result.append(from)
+        }
+        return result
+    }
+
+    func findOrInsert(
+        _ entity: String, _ attribute: PropertyKey, _ value: Value
+    ) throws(ObjectError) -> (object: ObjectID, isNew: Bool) {
+        guard let associations else {
+            throw ObjectError(.detached, "an independent policy can't share rows with other rows; make it dependent")
+        }
+        let number = try destination.number(of: entity)
+        let handle = try destination.key(attribute.name)
+        guard let resolved = handle.handle,
+            case .attribute(_, let description)? = destination.map.place(of: resolved, entity: number)
+        else { throw ObjectError(.unknownProperty, "\(entity) has no attribute “\(attribute.name)”") }
+        let any = ObjectID(side: .destination, entity: number, key: 0)
+        let cell = try destination.cell(for: value, as: description, named: attribute.name, of: any)
+        guard let stored = SharedRowCache.Stored(cell) else {
+            throw ObjectError(.type, "\(entity).\(attribute.name): NULL identifies no row; make one with insert(_:)")
+        }
+        let key = SharedRowCache.Key(entity: number, attribute: attribute.name, value: stored)
+        if destination.deletions != deletionsSeen {
+            deletionsSeen = destination.deletions
+            shared.removeAll()
+        }
+        if let found = shared[key] { return (ObjectID(side: .destination, entity: number, key: found), false) }
+        if let found = try associations.sharedKey(number, attribute.name, cell) {
+            let object = ObjectID(side: .destination, entity: number, key: found)
+            // A policy may have deleted it.
+            let isThere = deletionsSeen == 0 ? true : try destination.exists(object)
+            if isThere {
+                shared[key] = found
+                return (object, false)
+            }
+        }
+        let kept = destination.keptKey
+        destination.keptKey = nil
+        let made = try destination.insert(number)
+        destination.keptKey = kept
+        try destination.set(handle, of: made, to: value)
+        try associations.rememberShared(number, attribute.name, cell, key: made.key)
+        shared[key] = made.key
+        return (made, true)
+    }
+}

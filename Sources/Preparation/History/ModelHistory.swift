@@ -1,0 +1,154 @@
+package import CausewayModel
+package import CausewayPlanning
+import CausewayPlatform
+import CausewaySQLite
+import CausewayStoreFormat
+package import CausewayStores
+
+/// The versions that a migration may lead through, with their hashes and the order in which they follow each other.
+package struct ModelHistory: Sendable {
+    package struct Version: Sendable {
+        package let name: String
+        package let model: ManagedObjectModel
+        package let hashes: VersionHashes
+    }
+
+    package let path: String
+    /// Readable versions in the history's order.
+    package let versions: [Version]
+    /// Why a version can't be used, by name.
+    package let failures: [String: String]
+    package let graph: VersionGraph
+    /// What the bundle calls its current version; the last one where it names none.
+    package let currentVersion: String
+    /// What is odd about the bundle.
+    package let notices: [String]
+    /// Why the current version may not be what is meant: it is the first of several. nil where it isn't.
+    package let doubt: String?
+
+    /// Reads a model bundle, a single model, or the model in another store's cache.
+    ///
+    /// - Parameters:
+    ///   - path: of an `.xcdatamodeld`, `.xcdatamodel`, `.momd`, `.mom`, or of a store.
+    ///   - edges: from the command line; they count more than those of a `versions.json` beside the bundle.
+    /// - Throws: `.missing` or `.plan` where nothing usable is there.
+    package init(reading path: String, edges: [String: String]) throws(EngineError) {
+        self.path = path
+        let bundle: ModelBundle
+        do {
+            bundle = try Self.bundle(at: path)
+        } catch {
+            throw EngineError(error, during: path)
+        }
+        var failures: [String: String] = [:]
+        for failure in bundle.failures { failures[failure.name] = failure.error.description }
+        versions = bundle.models.map { Version(name: $0.name, model: $0.model, hashes: VersionHashes($0.model)) }
+        self.failures = failures
+        notices = bundle.notices
+        guard let last = bundle.versions.last?.name else {
+            throw EngineError(.plan, "\(path): the bundle holds no version", remedy: "check --models")
+        }
+        let file = try VersionsFile(besideBundleAt: path)
+        do {
+            graph = try VersionGraph(
+                versions: try file.ordered(bundle.versions.map(\.name), path: path),
+                edges: file.next.merging(edges) { _, line in line })
+        } catch {
+            throw EngineError(error, during: path)
+        }
+        let named = bundle.currentVersionName.flatMap { bundle.version(named: $0)?.name }
+        currentVersion = named ?? graph.versions.last ?? last
+        doubt = Self.doubt(named, graph.versions)
+    }
+
+    private static func doubt(_ current: String?, _ versions: [String]) -> String? {
+        guard let current, let last = versions.last, versions.count > 1, versions.first == current else { return nil }
+        return """
+            "\(current)" is marked as the current version, though it is the first of \(versions.count): if the mark was \
+            forgotten, give the version to reach with --to (the last is "\(last)")
+            """
+    }
+
+    private static func bundle(at path: String) throws -> ModelBundle {
+        guard isDatabase(path) else { return try ModelReader.bundle(at: path) }
+        let store = try SourceStore.reading(StoreLocation(existing: path))
+        defer { store.release() }
+        let model = try store.cachedModel()
+        let name = model.versionIdentifiers.sorted().first { !$0.isEmpty } ?? store.location.name
+        return ModelBundle(
+            name: name, path: path, kind: .compiled,
+            versions: [.init(name: name, path: path, model: .success(model))], currentVersionName: name)
+    }
+
+    private static func isDatabase(_ path: String) -> Bool {
+        guard let kind = try? Files.status(of: path).kind, kind == .regular,
+            let head = try? Files.readPrefix(of: path, length: 16)
+        else { return false }
+        return head == Array("SQLite format 3\0".utf8)
+    }
+
+    /// The version of that name.
+    package func version(named name: String) throws(EngineError) -> Version {
+        if let version = versions.first(where: { $0.name == name }) { return version }
+        if let failure = failures[name] {
+            throw EngineError(
+                .plan, "version \"\(name)\" can't be read: \(failure)",
+                remedy: "fix the model, or route around it with --next")
+        }
+        throw EngineError(.plan, PathError.unknownVersion(name, known: graph.versions).description)
+    }
+
+    /// The version that the user means: a model's name, a version identifier or a checksum.
+    package func resolve(_ target: String?) throws(EngineError) -> String {
+        guard let target else { return currentVersion }
+        if graph.versions.contains(target) { return target }
+        let found = versions.filter { $0.model.versionIdentifiers.contains(target) || $0.hashes.checksum == target }
+        if found.count == 1 { return found[0].name }
+        guard found.isEmpty else {
+            throw EngineError(
+                .plan, "\"\(target)\" is ambiguous: \(found.map(\.name).joined(separator: ", ")) have it",
+                remedy: "give the model's name to --to")
+        }
+        throw EngineError(.plan, PathError.unknownVersion(target, known: graph.versions).description)
+    }
+}
+
+extension SourceStore {
+    /// The model in the store's own cache, proven to belong to the metadata by its hashes.
+    package func cachedModel() throws(EngineError) -> ManagedObjectModel {
+        do {
+            guard schema.table("Z_MODELCACHE") != nil else {
+                throw EngineError(
+                    .plan, "\(location.path): the store has no model cache (it is from before iOS 9)",
+                    remedy: "give the models with --models")
+            }
+            var statement = try connection.prepare(
+                """
+                SELECT CASE WHEN length(Z_CONTENT) <= \(ModelLimits.fileSize) THEN Z_CONTENT END, length(Z_CONTENT) \
+                FROM Z_MODELCACHE LIMIT 1
+                """)
+            let content = try statement.step() ? statement.bytes(at: 0) : nil
+            guard content != nil || statement.isNull(at: 1) else {
+                throw EngineError(
+                    .sourceData, "\(location.path): the store's model cache is larger than a model can be",
+                    remedy: "give the models with --models")
+            }
+            let model = try ModelReader.model(cache: content)
+            let different = VersionHashes(model).differences(from: metadata.entityHashes)
+            guard different.isEmpty else {
+                throw EngineError(
+                    .sourceData, "\(location.path): the store's model cache doesn't belong to its metadata",
+                    details: different, remedy: "give the models with --models")
+            }
+            return model
+        } catch let error as EngineError {
+            throw error
+        } catch let error as SQLiteError {
+            throw EngineError(reading: error, during: location.path)
+        } catch {
+            throw EngineError(
+                .plan, "\(location.path): the store's model cache can't be used: \(error)",
+                remedy: "give the models with --models")
+        }
+    }
+}

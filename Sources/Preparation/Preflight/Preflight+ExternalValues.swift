@@ -1,0 +1,98 @@
+import CausewayPlanning
+import CausewaySQLite
+import CausewayStoreFormat
+import CausewayStores
+
+extension Preflight {
+    /// References to external files that are missing, aren't files, or can't be read, and values that can't be put in a
+    /// file's place. Reads each table once that may hold references; asks the file system once a reference.
+    func externalValues() throws -> Findings {
+        var findings = Findings()
+        guard let external else { return findings }
+        let fates = fates ?? ReferenceFates(steps: steps)
+        for table in steps[0].source.tables {
+            let watched = fates.watched(table.name).filter { $0.fate != .dropped }
+            guard !watched.isEmpty else { continue }
+            for found in try troubled(watched, in: table.name, external) { report(found, external, &findings) }
+        }
+        return findings
+    }
+
+    /// Rows of one entity whose attribute has one trouble.
+    private struct Troubled {
+        let watched: ReferenceFates.Watched
+        let trouble: ExternalValues.Trouble
+        var rows = FoundRows()
+    }
+
+    private func troubled(
+        _ watched: [ReferenceFates.Watched], in table: String, _ external: ExternalValues
+    ) throws -> [Troubled] {
+        let columns = Set(watched.map(\.column)).sorted()
+        let byNumber = Dictionary(grouping: watched, by: \.number)
+        // What is inlined must have one of the two forms; what is carried may be whatever it is.
+        let inlined = Set(watched.filter { $0.fate == .inlined }.map(\.column))
+        var (cells, conditions): ([String], [String]) = ([], [])
+        for column in columns {
+            let name = try SQLIdentifier(column)
+            cells.append("substr(CAST(\(name) AS BLOB), 1, \(ExternalValues.referenceLength + 1))")
+            let first = "substr(CAST(\(name) AS BLOB), 1, 1)"
+            conditions.append(
+                inlined.contains(column) ? "(\(name) IS NOT NULL AND \(first) IS NOT x'01')" : "\(first) = x'02'")
+        }
+        var statement = try source.connection.prepare(
+            """
+            SELECT Z_PK, Z_ENT, \(cells.joined(separator: ", ")) FROM \(try SQLIdentifier(table)) \
+            WHERE Z_ENT IN (\(byNumber.keys.sorted().map(String.init).joined(separator: ", "))) \
+            AND (\(conditions.joined(separator: " OR "))) ORDER BY Z_PK
+            """)
+        var found: [Troubled] = []
+        var places: [String: Int] = [:]
+        while try statement.step() {
+            for watched in byNumber[Int(clamping: statement.int64(at: 1))] ?? [] {
+                guard let column = columns.firstIndex(of: watched.column),
+                    let value = statement.bytes(at: column + 2),
+                    let trouble = try trouble(value, watched.fate, external)
+                else { continue }
+                let key = "\(watched.number) \(watched.column) \(trouble)"
+                if places[key] == nil {
+                    places[key] = found.count
+                    found.append(Troubled(watched: watched, trouble: trouble))
+                }
+                if let place = places[key] { found[place].rows.add(statement.int64(at: 0)) }
+            }
+        }
+        return found
+    }
+
+    private func trouble(
+        _ value: [UInt8], _ fate: ReferenceFates.Fate, _ external: ExternalValues
+    ) throws(EngineError) -> ExternalValues.Trouble? {
+        if value.first == ExternalValues.referencePrefix { return try external.trouble(with: value) }
+        return fate == .inlined && value.first != ExternalValues.inlinePrefix ? .malformed : nil
+    }
+
+    private func report(_ found: Troubled, _ external: ExternalValues, _ findings: inout Findings) {
+        let (watched, rows) = (found.watched, found.rows)
+        let uris = rows.keys.map { "x-coredata://\(source.metadata.uuid)/\(watched.entity)/p\($0)" }
+        let text = """
+            \(watched.entity).\(watched.attribute) \(found.trouble.complaint(in: external.directory)) in \
+            \(rows.count == 1 ? "1 row" : "\(rows.count) rows") (\(uris.joined(separator: ", "))\
+            \(rows.count > uris.count ? ", …" : ""))
+            """
+        if badRows == .quarantine, steps[0].objects == nil, watched.fate != .read {
+            let outcome =
+                watched.fate == .carried
+                ? "kept as they are and written to the file of rejected rows"
+                : "left out and written to the file of rejected rows"
+            findings.notices.append("\(text): \(outcome)")
+        } else {
+            findings.refuse(
+                text,
+                remedy: """
+                    bring the store's support folder back to its place beside the store, or let such values be written \
+                    down with --bad-rows quarantine, in inferred steps
+                    """)
+        }
+    }
+}

@@ -1,0 +1,257 @@
+import CausewayMapping
+import CausewayModel
+import CausewayPlanning
+package import CausewaySQLite
+import CausewayStoreFormat
+import CausewayStores
+
+/// Rows whose Z_ENT or Z_PK can't be any object's, and rows that lack what a later version makes mandatory. Each table is
+/// read once, and once more for each question that finds rows.
+extension Preflight {
+    /// A question about the rows of one table.
+    private struct Question {
+        var table: String
+        /// Of a row `t`.
+        var condition: String
+        /// Takes the number of the rows, which isn't 0, and the keys of the first.
+        var report: (RowList, inout Findings) -> Void
+    }
+
+    /// How many rows there are, and the keys of the first.
+    struct RowList {
+        var count: Int
+        var keys: [Int64]
+
+        /// `2 rows (p1, p2)`
+        var described: String { "\(counted()) (\(list))" }
+
+        /// `2 rows of Post`
+        func counted(of entity: String? = nil) -> String {
+            (count == 1 ? "1 row" : "\(count) rows") + (entity.map { " of \($0)" } ?? "")
+        }
+
+        var list: String { keys.map { "p\($0)" }.joined(separator: ", ") + (count > keys.count ? ", …" : "") }
+    }
+
+    private static let repair = "repair or delete these rows in a copy of the store"
+    private static let reject = "leave these rows out with --on-violation reject --rejects FILE"
+    private static let quarantine = "leave these rows out with --bad-rows quarantine --rejects FILE"
+
+    package func rows() throws -> Findings {
+        var questions: [Question] = []
+        for table in step.source.tables { questions += try identityQuestions(table) }
+        for demand in demands {
+            if let question = try question(demand) { questions.append(question) }
+        }
+        var census = RowCensus()
+        let places = questions.map { census.add($0.condition, in: $0.table) }
+        let counts = try census.counts(in: source.connection)
+        var findings = Findings()
+        for (question, place) in zip(questions, places) where counts[place] > 0 {
+            let keys = try keys(in: question.table, where: question.condition)
+            question.report(RowList(count: counts[place], keys: keys), &findings)
+        }
+        return findings
+    }
+
+    /// Keys of the first rows that fulfil a condition.
+    package func keys(in table: String, where condition: String) throws(SQLiteError) -> [Int64] {
+        var statement = try source.connection.prepare(
+            """
+            SELECT t.Z_PK FROM \(try SQLIdentifier(table)) AS t WHERE \(condition) ORDER BY t.Z_PK \
+            LIMIT \(Self.namedRows)
+            """)
+        var keys: [Int64] = []
+        while try statement.step() { keys.append(statement.int64(at: 0)) }
+        return keys
+    }
+
+    // MARK: - Numbers and keys
+
+    private func identityQuestions(_ table: EntityTable) throws -> [Question] {
+        let name = table.name
+        guard let numbers = step.source.numbers(ofTree: table.rootEntity) else { return [] }
+        let own = "t.Z_ENT BETWEEN \(numbers.lowerBound) AND \(numbers.upperBound)"
+        let any = "t.Z_ENT BETWEEN 1 AND \(step.source.entities.count)"
+        var questions = [
+            stranger(name, "t.Z_ENT IS NULL", "Z_ENT is NULL"),
+            stranger(name, "\(any) AND NOT \(own)", "Z_ENT is that of an entity with another table"),
+            stranger(name, "NOT \(any)", "Z_ENT names no entity of the model"),
+        ]
+        if makesObjects {
+            // Core Data counts keys from 1; object identities rest on it.
+            questions.append(
+                Question(table: name, condition: "t.Z_PK < 1") { rows, findings in
+                    findings.refuse(
+                        "table \(name): keys below 1, which no object can have, in \(rows.described)",
+                        remedy: Self.repair)
+                })
+        }
+        return questions
+    }
+
+    private func stranger(_ table: String, _ condition: String, _ complaint: String) -> Question {
+        let isRead = step.passes.contains { $0.kind == .entity && $0.sourceTable == table }
+        let (canQuarantine, quarantines) = (step.objects == nil, quarantines(step))
+        return Question(table: table, condition: condition) { rows, findings in
+            let text = "table \(table): \(complaint) in \(rows.described)"
+            if quarantines {
+                findings.notices.append(text + (isRead ? "; to be quarantined" : "; they go with the table"))
+            } else {
+                findings.refuse(text, remedy: (canQuarantine ? Self.quarantine + ", or " : "") + Self.repair)
+            }
+        }
+    }
+
+    // MARK: - What is mandatory
+
+    private var demands: [RowDemand] { RowDemand.all(steps, deciders: deciders, stopsAtViolations: stopsAtViolations) }
+
+    /// Rows that a step leaves out.
+    struct LeftOutRows {
+        var step: Int
+        var table: String
+        /// Of a row `t`.
+        var condition: String
+    }
+
+    /// Rows that are surely left out.
+    func leftOutRows() throws -> [LeftOutRows] {
+        try demands.filter { $0.isCertain && quarantines(steps[$0.step]) }.compactMap { demand in
+            try breach(demand).map { LeftOutRows(step: demand.step, table: $0.table, condition: $0.condition) }
+        } + misfits()
+    }
+
+    /// Where rows break a demand; nil where the store can't have such rows.
+    private func breach(_ demand: RowDemand) throws -> (table: String, condition: String)? {
+        guard let table = step.source.table(of: demand.entity), let number = step.sourceNumbers[demand.entity] else {
+            return nil
+        }
+        var condition = "t.Z_ENT = \(number)"
+        switch demand.breach {
+        case .existing, .unknown: break
+        case .null(let attribute):
+            guard let column = step.sourceColumn(of: attribute, of: demand.entity) else { return nil }
+            condition += " AND t.\(try SQLIdentifier(column)) IS NULL"
+        case .missing(let links):
+            let cells = try step.linkCells(links)
+            condition += " AND (\(cells.isMissing) OR \(cells.ends))"
+        case .ending(let links): condition += " AND \(try step.linkCells(links).ends)"
+        }
+        return (table.name, condition)
+    }
+
+    private func question(_ demand: RowDemand) throws -> Question? {
+        guard let (table, condition) = try breach(demand) else { return nil }
+        let asking = steps[demand.step]
+        let quarantines = quarantines(asking)
+        return Question(table: table, condition: condition) { rows, findings in
+            let entity = demand.entity
+            let text = "\(demand.place) \(demand.reason)"
+            guard demand.isCertain else {
+                findings.notices.append(
+                    """
+                    \(text): whether \(rows.counted(of: entity)) (\(rows.list)) fulfil it is decided by \
+                    \(demand.deciders.isEmpty ? "an expression" : demand.deciders.joined(separator: " and ")), and asked \
+                    when the step \(asking.versions.joined(separator: " → ")) begins
+                    """)
+                return
+            }
+            let breach = "\(demand.complaint(rows.count, rows.counted(of: entity))) (\(rows.list))"
+            if quarantines {
+                findings.notices.append("\(text), \(breach); to be quarantined")
+            } else {
+                findings.refuse(
+                    "\(text), but \(breach)",
+                    remedy: """
+                        \(advice(demand)), or \(asking.objects == nil ? Self.quarantine : Self.reject)
+                        """)
+            }
+        }
+    }
+
+    private func advice(_ demand: RowDemand) -> String {
+        let values = "add the missing values in a copy of the store"
+        switch demand.cause {
+        case .mapped(let change): return "\(change.advice), \(values)"
+        case .obligation(let obligation):
+            let way = detour(over: obligation.step) { $0.obliges(obligation) }
+            return "\(obligation.change.advice), \(values)\(way)"
+        case .unfitDefault(let change, _, let versions):
+            let end = steps[demand.step].version(ofStep: change.step)
+            let way = versions.first.map { direct(from: $0, to: end) } ?? ""
+            return "change the default in \(versions.dropFirst().joined(separator: " or "))\(way)"
+        }
+    }
+}
+
+extension LinkCells {
+    /// Whether a row `t` has no such link.
+    fileprivate var isMissing: String {
+        switch key {
+        case .column(let name): "t.\(name) IS NULL"
+        // SQLite makes a sorted list of the inner keys, once; it needs no index.
+        case .related(let link):
+            "t.\"Z_PK\" NOT IN (SELECT \(link.key) FROM \(link.table) WHERE \(link.key) IS NOT NULL)"
+        case .relatedEntity, .position: "0"
+        }
+    }
+
+    /// Whether a row `t` has such a link that ends; of several links, any.
+    fileprivate var ends: String {
+        let list = ended.sorted().map(String.init).joined(separator: ", ")
+        guard !ended.isEmpty else { return "0" }
+        switch (entity, key) {
+        case (.column(let number), .column(let key)): return "(t.\(key) IS NOT NULL AND t.\(number) IN (\(list)))"
+        case (.relatedEntity(_, let table), .column(let key)):
+            return "(SELECT r.\"Z_ENT\" FROM \(table) AS r WHERE r.\"Z_PK\" = t.\(key)) IN (\(list))"
+        case (.relatedEntity(_, let table), .related(let link)):
+            return """
+                t."Z_PK" IN (SELECT o.\(link.key) FROM \(link.table) AS o WHERE \
+                (SELECT r."Z_ENT" FROM \(table) AS r WHERE r."Z_PK" = o.\(link.value)) IN (\(list)))
+                """
+        default: return "NOT (\(isMissing))"
+        }
+    }
+}
+
+extension RowDemand {
+    /// Whether a row that breaks it surely ends the run.
+    fileprivate var isCertain: Bool {
+        if case .unknown = breach { return false }
+        return deciders.isEmpty
+    }
+
+    /// How rows break it, as a clause.
+    fileprivate func complaint(_ count: Int, _ rows: String) -> String {
+        switch breach {
+        case .existing where bars: "there \(count == 1 ? "is" : "are") \(rows)"
+        case .existing, .unknown: "there is no value for \(rows)"
+        case .null where bars: "NULL becomes that default in \(rows)"
+        case .null: "it is NULL in \(rows)"
+        case .missing(let links):
+            "it is missing\(links.ended.isEmpty ? "" : ", or its object can't stay,") in \(rows)"
+        case .ending(let links):
+            "its link to \(links.ended.sorted().joined(separator: ", ")) objects can't stay in \(rows)"
+        }
+    }
+
+    /// Whether it is no value that rows lack.
+    private var bars: Bool {
+        switch cause {
+        case .obligation(let obligation): obligation.property == nil
+        case .unfitDefault: true
+        case .mapped: false
+        }
+    }
+}
+
+extension Obligation.Change {
+    fileprivate var advice: String {
+        switch self {
+        case .newAttribute, .tightenedAttribute: "give the attribute a default or make it optional in the model"
+        case .newToOne, .tightenedToOne, .cutToOne: "make the relationship optional in the model"
+        case .abstractEntity: "delete the rows"
+        }
+    }
+}

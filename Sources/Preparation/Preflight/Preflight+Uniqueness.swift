@@ -1,0 +1,138 @@
+import CausewayModel
+import CausewayPlanning
+import CausewaySQLite
+import CausewayStoreFormat
+import CausewayStores
+
+/// Rows that the destination's uniqueness constraints will find to be the same. SQLite groups them, with files where they
+/// don't fit into its cache: one scan with a sort for each constraint that no unique index of the source vouches for.
+extension Preflight {
+    package func uniqueness() throws -> Findings {
+        var findings = Findings()
+        var asked: Set<Constraint> = []
+        let indexes = UniqueIndexes(source)
+        let leftOut = try leftOutRows()
+        for (index, origins) in RowOrigin.all(steps).enumerated() {
+            let step = steps[index]
+            for name in step.layout.entities {
+                for properties in step.layout.model.entities[name]?.uniquenessConstraints ?? [] {
+                    for constraint in constraints(properties, of: name, step, origins)
+                    where asked.insert(constraint).inserted {
+                        if let columns = constraint.plainColumns, try indexes.vouch(columns, of: constraint.table) {
+                            continue
+                        }
+                        let place = "\(step.versions.last ?? ""): \(name)"
+                        // What later steps leave out, this one still has.
+                        try ask(
+                            constraint, "\(place): \(properties.joined(separator: " and "))",
+                            without: leftOut.filter { $0.step <= index && $0.table == constraint.table }, &findings)
+                    }
+                }
+            }
+        }
+        return findings
+    }
+
+    /// By table of the first store; none where the values can't be told in SQL, or are NULL, which clashes with nothing.
+    private func constraints(
+        _ properties: [String], of entity: String, _ step: StepPlan, _ origins: [RowOrigin]
+    ) -> [Constraint] {
+        let columns = properties.compactMap { step.layout.column(of: $0, in: entity)?.name }
+        guard !columns.isEmpty, columns.count == properties.count, let table = step.layout.table(of: entity) else {
+            return []
+        }
+        var result: [String: Constraint] = [:]
+        for origin in origins where origin.newTable == table.name {
+            let values = columns.map(origin.value)
+            if values.contains("NULL") { continue }
+            // What SQL can't say is told by SQLite when it makes the index.
+            guard !values.contains(nil) else { return [] }
+            result[origin.table, default: Constraint(table: origin.table, values: [:])].values[origin.number] =
+                values.compactMap(\.self)
+        }
+        return result.values.sorted { $0.table < $1.table }
+    }
+
+    private func ask(
+        _ constraint: Constraint, _ place: String, without leftOut: [LeftOutRows], _ findings: inout Findings
+    ) throws {
+        let numbers = constraint.values.keys.sorted()
+        let list = "(\(numbers.map(String.init).joined(separator: ", ")))"
+        let keys = constraint.expressions
+        var conditions = ["t.Z_ENT IN \(list)"] + keys.map { "\($0) IS NOT NULL" }
+        conditions += leftOut.map { "(\($0.condition)) IS NOT TRUE" }
+        var statement = try source.connection.prepare(
+            """
+            SELECT count(*), min(t.Z_PK), max(t.Z_PK) FROM \(try SQLIdentifier(constraint.table)) AS t \
+            WHERE \(conditions.joined(separator: " AND ")) GROUP BY \(keys.joined(separator: ", ")) HAVING count(*) > 1
+            """)
+        var (rows, pairs, groups) = (0, [(Int64, Int64)](), 0)
+        while try statement.step() {
+            rows += Int(clamping: statement.int64(at: 0))
+            groups += 1
+            if pairs.count < Self.namedRows { pairs.append((statement.int64(at: 1), statement.int64(at: 2))) }
+        }
+        guard rows > 0 else { return }
+        let named =
+            pairs.sorted { $0 < $1 }.map { "p\($0.0) and p\($0.1)" }.joined(separator: ", ")
+            + (groups > pairs.count ? ", …" : "")
+        findings.refuse(
+            "\(place) must be unique, but \(rows) rows of table \(constraint.table) share theirs with another (\(named))",
+            remedy: """
+                take the uniqueness constraint out of the model, or change or delete the duplicates in a copy of the store
+                """)
+    }
+}
+
+/// What a constraint asks of the first store's rows.
+private struct Constraint: Hashable {
+    var table: String
+    /// Z_ENT of the rows that it concerns, with the values of its columns.
+    var values: [Int: [String]]
+
+    /// Columns that hold the values as they are, for all rows.
+    var plainColumns: [String]? {
+        guard let first = values.values.first, values.values.allSatisfy({ $0 == first }),
+            first.allSatisfy({ $0.hasPrefix("t.") })
+        else { return nil }
+        return first
+    }
+
+    /// A term for each column, over rows `t`.
+    var expressions: [String] {
+        if let plainColumns { return plainColumns }
+        let sorted = values.sorted { $0.key < $1.key }
+        return (sorted.first?.value ?? []).indices.map { place in
+            "CASE t.Z_ENT " + sorted.map { "WHEN \($0.key) THEN \($0.value[place])" }.joined(separator: " ") + " END"
+        }
+    }
+}
+
+/// The unique indexes of a store's tables.
+private struct UniqueIndexes {
+    private let source: SourceStore
+
+    init(_ source: SourceStore) {
+        self.source = source
+    }
+
+    /// Whether a unique index over some of the columns, written `t."NAME"`, keeps rows from sharing them.
+    func vouch(_ columns: [String], of table: String) throws(SQLiteError) -> Bool {
+        // seq, name, unique, origin, partial
+        var list = try source.connection.prepare("PRAGMA index_list(\(try SQLIdentifier(table)))")
+        while try list.step() {
+            guard let index = try list.string(at: 1), list.int64(at: 2) == 1, list.int64(at: 4) == 0 else { continue }
+            // seqno, cid, name, desc, coll, key
+            var parts = try source.connection.prepare("PRAGMA index_xinfo(\(try SQLIdentifier(index)))")
+            var isCovered = true
+            while try parts.step() {
+                guard parts.int64(at: 5) == 1 else { continue }
+                let name = try parts.string(at: 2).map { name throws(SQLiteError) in "t.\(try SQLIdentifier(name))" }
+                let collation = try parts.string(at: 4)
+                isCovered = isCovered && name.map(columns.contains) == true && collation == "BINARY"
+            }
+            if isCovered { return true }
+        }
+        return false
+    }
+}

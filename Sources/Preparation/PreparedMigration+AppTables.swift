@@ -1,0 +1,63 @@
+package import CausewayPlanning
+import CausewaySQLite
+package import CausewayStoreFormat
+package import CausewayStores
+
+/// What isn't carried, with the rows that are in it.
+extension PreparedMigration {
+    /// A sentence for each object of the app's own that a step doesn't carry. A table that an earlier step carried has the
+    /// rows that it has in the store.
+    ///
+    /// - Parameters:
+    ///   - step: whose objects they are.
+    ///   - stale: the store as it is, of which what earlier versions left is named too; nil for later steps.
+    ///   - store: where rows are counted.
+    /// - Returns: the sentences.
+    /// - Throws: why the store can't be read.
+    package static func losses(
+        of step: StepPlan, stale: StoreBinding?, in store: SourceStore
+    ) throws(EngineError) -> [String] {
+        var sentences: [String] = []
+        for lost in step.lostObjects {
+            let isTable = lost.object.kind == .table && !lost.object.isVirtualTable
+            sentences.append(lost.sentence(rows: isTable ? try rows(of: lost.object.name, in: store) : nil))
+        }
+        return try stale.map { binding throws(EngineError) in
+            sentences + (try losses(ofStale: binding, in: store))
+        } ?? sentences
+    }
+
+    /// Join tables of earlier versions, which Core Data leaves where they are, and a cache that the version doesn't have.
+    /// Then indexes and triggers with names that Core Data gives: one of them may be the app's all the same.
+    private static func losses(ofStale binding: StoreBinding, in store: SourceStore) throws(EngineError) -> [String] {
+        var sentences: [String] = []
+        for object in binding.objects(.staleCoreData) where object.kind == .table && !object.isVirtualTable {
+            guard let rows = try rows(of: object.name, in: store), rows > 0 else { continue }
+            sentences.append(
+                "table \(object.name) (\(rows) rows) is not carried: an earlier version of the model left it")
+        }
+        for (kind, kinds) in [(StoreSchema.Object.Kind.index, "indexes"), (.trigger, "triggers")] {
+            let names = binding.objects(.staleCoreData).filter { $0.kind == kind }.map(\.name).sorted()
+            guard let first = names.first else { continue }
+            sentences.append(
+                names.count == 1
+                    ? "\(kind.rawValue) \(first) is not carried: it is named as Core Data names its own, and this version has "
+                        + "none of that name"
+                    : "\(names.count) \(kinds) are not carried: they are named as Core Data names its own, and this version "
+                        + "has none of these names: \(names.joined(separator: ", "))")
+        }
+        return sentences
+    }
+
+    private static func rows(of table: String, in store: SourceStore) throws(EngineError) -> Int? {
+        guard store.schema.table(table) != nil else { return nil }
+        do throws(SQLiteError) {
+            var statement = try store.connection.prepare("SELECT count(*) FROM \(try SQLIdentifier(table))")
+            return try statement.step() ? Int(statement.int64(at: 0)) : nil
+        } catch {
+            // A table that SQLite can't read here has no number of rows.
+            if error.code == .error { return nil }
+            throw EngineError(reading: error, during: store.location.path)
+        }
+    }
+}

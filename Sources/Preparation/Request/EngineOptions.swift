@@ -1,0 +1,46 @@
+import CausewayPlatform
+
+/// How a run works; nothing here changes the rows that result, but the time that expressions may ask for.
+package struct EngineOptions: Hashable, Sendable {
+    /// Rows in a batch, at most. From 64 on the throughput is flat (performance.md §2.1); below 16 it suffers.
+    package var batchRows: Int
+    /// Bytes in a batch, about.
+    package var batchBytes: Int
+    /// Worker threads, at least 1.
+    package var jobs: Int
+    /// What `now()` gives in expressions, in seconds since 2001-01-01 UTC: one time for the whole run.
+    package var now: Double
+    /// Seconds between checkpoint files, which `status` reads; 0: one with every batch. Commits come once a second, or
+    /// as often as checkpoints where these come more often.
+    package var checkpointInterval: Double
+    /// zstd's level for checkpoints, 1 to 19.
+    package var compressionLevel: Int32
+    /// Bytes that batches in flight may take together; nil: as the batch sizes say.
+    package var memoryLimit: Int?
+
+    package init(
+        batchRows: Int = 4_096, batchBytes: Int = 1 << 20, jobs: Int,
+        now: Double = WallClock.secondsSinceReferenceDate(), checkpointInterval: Double = 5,
+        compressionLevel: Int32 = 3, memoryLimit: Int? = nil
+    ) {
+        self.batchRows = batchRows
+        self.batchBytes = batchBytes
+        self.jobs = jobs
+        self.now = now
+        self.checkpointInterval = checkpointInterval
+        self.compressionLevel = compressionLevel
+        self.memoryLimit = memoryLimit
+    }
+
+    /// Seconds between commits of the staging store: more often costs fsyncs, less often is lost by a kill.
+    package var commitInterval: Double { min(1, checkpointInterval) }
+
+    /// Bytes of all batches in flight, as long as no single row is larger than a batch.
+    package static func memoryBytes(jobs: Int, batchBytes: Int) -> Int {
+        // One pool of batches that were read, one of those that are to be written.
+        2 * poolSize(jobs: max(1, jobs)) * batchBytes
+    }
+
+    /// Batches in each pool of a pass: one for each worker, and as many again so that nobody waits.
+    package static func poolSize(jobs: Int) -> Int { jobs * 2 + 1 }
+}

@@ -1,0 +1,191 @@
+package import CausewayEvaluation
+package import CausewayStoreFormat
+package import CausewayStores
+
+/// A validation predicate on one value that isn't NULL, compiled: asked in SQL where SQL gives Core Data's answer, else
+/// here.
+package indirect enum ValueTest {
+    package enum Subject: Hashable {
+        case value
+        /// UTF-16 code units, as `-[NSString length]` counts.
+        case length
+    }
+
+    /// The raw values are SQL's.
+    package enum Relation: String, Hashable {
+        case less = "<"
+        case lessOrEqual = "<="
+        case greater = ">"
+        case greaterOrEqual = ">="
+        case equal = "="
+        case notEqual = "<>"
+
+        /// For operands that change places.
+        var mirrored: Relation {
+            switch self {
+            case .less: .greater
+            case .lessOrEqual: .greaterOrEqual
+            case .greater: .less
+            case .greaterOrEqual: .lessOrEqual
+            case .equal, .notEqual: self
+            }
+        }
+
+        func holds<Operand: Comparable>(_ left: Operand, _ right: Operand) -> Bool {
+            switch self {
+            case .less: left < right
+            case .lessOrEqual: left <= right
+            case .greater: left > right
+            case .greaterOrEqual: left >= right
+            case .equal: left == right
+            case .notEqual: left != right
+            }
+        }
+    }
+
+    case always(Bool)
+    /// The literal is a number, or a text for equality; for lengths an integer from 0 to `longestLength`.
+    case compare(Subject, Relation, StoredLiteral)
+    case matches(RegularExpression)
+    case not(ValueTest)
+    case all([ValueTest])
+    case any([ValueTest])
+
+    /// Lengths in a model beyond this are taken as this: no value is longer, and three times it is a number of bytes.
+    static let longestLength: Int64 = 1 << 40
+}
+
+// MARK: - SQL
+
+extension ValueTest {
+    /// An SQL condition with the test's answer; nil where SQL would answer otherwise than Core Data.
+    package func sql(_ value: String, _ parameters: inout SQLParameters) -> String? {
+        switch self {
+        case .always(let answer): return answer ? "1" : "0"
+        case .compare(.value, let relation, let literal):
+            return "\(value) \(relation.rawValue) \(parameters.add(literal))"
+        case .compare(.length, _, _), .matches: return nil
+        case .not(let test): return test.sql(value, &parameters).map { "NOT (\($0))" }
+        case .all(let tests): return Self.compound(tests, "AND", value, &parameters)
+        case .any(let tests): return Self.compound(tests, "OR", value, &parameters)
+        }
+    }
+
+    private static func compound(
+        _ tests: [ValueTest], _ word: String, _ value: String, _ parameters: inout SQLParameters
+    ) -> String? {
+        guard !tests.isEmpty else { return word == "AND" ? "1" : "0" }
+        var terms: [String] = []
+        for test in tests {
+            guard let term = test.sql(value, &parameters) else { return nil }
+            terms.append("(\(term))")
+        }
+        return BalancedSQL.joined(terms, by: word)
+    }
+
+    /// A condition that holds for every text that fails the test, and for as few others as can be told without reading
+    /// it as characters: U code units take from U to 3 U bytes of UTF-8 (a surrogate pair takes four), and new stores are
+    /// in UTF-8.
+    package func mayFailSQL(_ text: String, _ parameters: inout SQLParameters) -> String {
+        guard case .compare(.length, let relation, .integer(let bound)) = self else { return "1" }
+        let bytes = "length(CAST(\(text) AS BLOB))"
+        func compare(_ relation: String, _ number: Int64) -> String {
+            "\(bytes) \(relation) \(parameters.add(.integer(number)))"
+        }
+        switch relation {
+        case .lessOrEqual: return compare(">", bound)
+        case .less: return compare(">=", bound)
+        case .greaterOrEqual: return compare("<", 3 * bound)
+        case .greater: return compare("<=", 3 * bound)
+        case .notEqual: return "\(compare(">=", bound)) AND \(compare("<=", 3 * bound))"
+        case .equal: return "1"
+        }
+    }
+}
+
+/// Values of a statement's numbered parameters while its text is made.
+package struct SQLParameters {
+
+    package init() {
+    }
+    package private(set) var values: [StoredLiteral] = []
+
+    /// The parameter's name.
+    package mutating func add(_ value: StoredLiteral) -> String {
+        values.append(value)
+        return "?\(values.count)"
+    }
+}
+
+package enum BalancedSQL {
+    /// Terms between `AND` or `OR` as a balanced tree: SQLite bounds the depth of expressions (1,000).
+    package static func joined(_ terms: [String], by word: String) -> String { joined(terms[...], word) }
+
+    private static func joined(_ terms: ArraySlice<String>, _ word: String) -> String {
+        guard terms.count > 1 else { return terms.first ?? "" }
+        let middle = terms.startIndex + terms.count / 2
+        return "(\(joined(terms[..<middle], word)) \(word) \(joined(terms[middle...], word)))"
+    }
+}
+
+// MARK: - In Swift
+
+extension ValueTest {
+    /// The test's answer for a value that isn't NULL.
+    package func holds(for value: StoredLiteral) throws(EngineError) -> Bool {
+        switch self {
+        case .always(let answer): return answer
+        case .compare(.length, let relation, .integer(let bound)):
+            guard case .text(let text) = value else { return true }
+            return relation.holds(Int64(text.utf16.count), bound)
+        case .compare(_, let relation, let literal): return Self.compare(value, relation, literal)
+        case .matches(let regex):
+            guard case .text(let text) = value else { return false }
+            do {
+                return try regex.matches(text)
+            } catch {
+                throw EngineError(
+                    .verification, "a regular expression of the model can't be evaluated: \(error.message)")
+            }
+        case .not(let test): return try !test.holds(for: value)
+        case .all(let tests):
+            for test in tests where try !test.holds(for: value) { return false }
+            return true
+        case .any(let tests):
+            for test in tests where try test.holds(for: value) { return true }
+            return false
+        }
+    }
+
+    /// Whether the test compares the length and nothing else.
+    package var isOfLength: Bool {
+        if case .compare(.length, _, .integer) = self { return true }
+        return false
+    }
+
+    /// The answer of such a test for a length that is known.
+    package func holds(forLength length: Int) -> Bool {
+        guard case .compare(.length, let relation, .integer(let bound)) = self else { return true }
+        return relation.holds(Int64(length), bound)
+    }
+
+    private static func compare(_ left: StoredLiteral, _ relation: Relation, _ right: StoredLiteral) -> Bool {
+        switch (left, right) {
+        case (.integer(let a), .integer(let b)): relation.holds(a, b)
+        case (.integer(let a), .real(let b)): relation.holds(Double(a), b)
+        case (.real(let a), .integer(let b)): relation.holds(a, Double(b))
+        case (.real(let a), .real(let b)): relation.holds(a, b)
+        // Byte for byte, as SQLite and `isEqualToString:` compare; Swift's == takes canonical equivalents as equal.
+        case (.text(let a), .text(let b)): relation.holds(a.utf8.elementsEqual(b.utf8) ? 0 : 1, 0)
+        default: relation == .notEqual
+        }
+    }
+}
+
+extension ValueTest {
+    /// The value as comparisons take it: `NaN` in a decimal column is below all numbers.
+    package static func compared(_ value: StoredLiteral, isDecimal: Bool) -> StoredLiteral {
+        if isDecimal, case .text = value { return .real(-.infinity) }
+        return value
+    }
+}

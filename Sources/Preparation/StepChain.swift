@@ -1,0 +1,151 @@
+import CausewayMapping
+import CausewayModel
+import CausewayPlanning
+import CausewayStores
+
+/// The steps of a path with their mappings, joined into runs that need no complete store in between.
+struct StepChain {
+    package struct Version {
+        var name: String
+        var model: ManagedObjectModel
+        var hashes: VersionHashes
+
+        var versioned: VersionedModel { VersionedModel(name: name, model: model, hashes: hashes) }
+    }
+
+    /// How a run's rows get from one store into the next.
+    enum Content {
+        /// The mapping of all steps of the run, and the steps that it is composed of.
+        case inferred(MappingModel, of: [InferredStep])
+        /// One step's mapping models, in the order in which they run.
+        case explicit([ResolvedMapping])
+    }
+
+    /// Consecutive steps that run as one.
+    struct Run {
+        var versions: [String]
+        /// Position of the first step on the path.
+        var firstStep: Int
+        var content: Content
+        var destination: ManagedObjectModel
+        /// What inferred steps leave behind.
+        var losses: [String] = []
+        /// What a stage does with the finished rows, before anything else happens to them.
+        var handlers: [StageHandler] = []
+    }
+
+    let line: [Version]
+    /// The stores to make where the migration is staged; nil: one for each step of the line.
+    let staged: [StagedPath.Run]?
+    let library: MappingLibrary
+    let history: ModelHistory
+    let fuses: Bool
+
+    /// Finds or infers every step's mapping; what can't be is refused for all steps at once.
+    ///
+    /// - Returns: the runs, and what is to be said about mapping models that aren't used.
+    func runs() throws(EngineError) -> (runs: [Run], warnings: [String]) {
+        var runs: [Run] = []
+        let hops = hops()
+        let selection = try library.selection(
+            for: hops.map { MappingHop(from: $0.from.versioned, to: $0.to.versioned) }, in: history)
+        var refusals: [String] = []
+        var remedy = "change the model, add a mapping model, or route around the version with --next"
+        // What has become of the store's own version, as far as mappings were inferred.
+        var before: MappingModel?
+        for (index, hop) in hops.enumerated() {
+            let step = "\(hop.from.name) → \(hop.to.name)"
+            // A version to itself is a copy, whatever mapping models would fit it.
+            let explicit = hop.from.name == hop.to.name ? [] : selection.models[index]
+            let content: Content
+            var losses: [String] = []
+            if explicit.isEmpty {
+                do throws(InferenceError) {
+                    let mapping = try MappingInference.infer(
+                        from: hop.from.model, to: hop.to.model, step: index, hashes: (hop.from.hashes, hop.to.hashes))
+                    content = .inferred(
+                        mapping,
+                        of: [InferredStep(mapping: mapping, source: hop.from.model, destination: hop.to.model)])
+                    losses =
+                        LossReport(
+                            step, mapping: mapping, source: hop.from.model, destination: hop.to.model, before: before
+                        ).sentences
+                    before = before?.followed(by: mapping) ?? mapping
+                } catch {
+                    refusals += error.refusals.map { "\(step): \($0)" }
+                    refusals += spanning(hop, in: hops).map { "\(step): \($0)" }
+                    before = nil
+                    continue
+                }
+            } else {
+                before = nil
+                do throws(MappingResolutionError) {
+                    content = .explicit(
+                        try explicit.map { model throws(MappingResolutionError) in
+                            try model.resolved(from: hop.from.versioned, to: hop.to.versioned, beside: explicit)
+                        })
+                } catch {
+                    refusals += error.problems.map { "\(step): \(error.name): \($0)" }
+                    remedy = "fix the mapping model"
+                    continue
+                }
+            }
+            append(content, hop, at: index, losses, to: &runs)
+        }
+        guard refusals.isEmpty else {
+            throw EngineError(.plan, "the mapping can't be inferred or used", details: refusals, remedy: remedy)
+        }
+        return (runs, selection.warnings)
+    }
+
+    /// Mapping models that lead over a step which can't be inferred, from further back or further on, and what uses them.
+    private func spanning(_ hop: Hop, in hops: [Hop]) -> [String] {
+        let order = history.graph.versions
+        guard let from = order.firstIndex(of: hop.from.name), let to = order.firstIndex(of: hop.to.name) else {
+            return []
+        }
+        let all = hops.map { MappingHop(from: $0.from.versioned, to: $0.to.versioned) }
+        return zip(library.entries, library.verdicts(all, in: history)).compactMap { entry, verdict in
+            guard case .elsewhere(let first, let last) = verdict, let start = order.firstIndex(of: first),
+                let end = order.firstIndex(of: last), start <= from, to <= end
+            else { return nil }
+            let spans = "the mapping model \(entry.title) (\(first) → \(last)) spans this step"
+            let isBefore = !line.contains { $0.name == first }
+            if isBefore { return "\(spans), but begins before the store's version" }
+            let isBeyond = !line.contains { $0.name == last }
+            return "\(spans): \(isBeyond ? "--to \"\(last)\" " : "")--next \"\(first)=\(last)\" uses it"
+        }
+    }
+
+    private struct Hop {
+        var from: Version
+        var to: Version
+        var handlers: [StageHandler]
+    }
+
+    private func hops() -> [Hop] {
+        guard let staged else { return zip(line, line.dropFirst()).map { Hop(from: $0, to: $1, handlers: []) } }
+        return staged.compactMap { run in
+            guard let from = line.first(where: { $0.name == run.from }),
+                let to = line.first(where: { $0.name == run.to })
+            else { return nil }
+            return Hop(from: from, to: to, handlers: run.handlers)
+        }
+    }
+
+    private func append(_ content: Content, _ hop: Hop, at index: Int, _ losses: [String], to runs: inout [Run]) {
+        if fuses, let last = runs.last, last.handlers.isEmpty, case .inferred(let earlier, let before) = last.content,
+            case .inferred(let mapping, let steps) = content, let composed = earlier.composed(with: mapping)
+        {
+            runs[runs.count - 1] = Run(
+                versions: last.versions + [hop.to.name], firstStep: last.firstStep,
+                content: .inferred(composed, of: before + steps), destination: hop.to.model,
+                losses: last.losses + losses, handlers: hop.handlers)
+        } else {
+            runs.append(
+                Run(
+                    versions: [hop.from.name, hop.to.name], firstStep: index, content: content,
+                    destination: hop.to.model, losses: losses, handlers: hop.handlers))
+        }
+    }
+}

@@ -1,0 +1,219 @@
+import CausewayPlatform
+
+/// The files of externally stored values, on their way to another store's folder. In place they stay where they are.
+package struct ExternalFiles {
+    package let from: StoreLocation
+    package let to: StoreLocation
+    /// Whether the copies may belong to whoever runs this, where the originals' owner can't be given to them.
+    package var ignoresOwnership = true
+
+    package init(from: StoreLocation, to: StoreLocation, ignoresOwnership: Bool = true) {
+        self.from = from
+        self.to = to
+        self.ignoresOwnership = ignoresOwnership
+    }
+
+    // MARK: - Before
+
+    /// Refuses an output that would keep its files in the source's own folder: `Store.sqlite` and `Store.db` beside each
+    /// other have one support folder, whether or not there are files in it now.
+    package static func refuseShared(from source: StoreLocation, to output: StoreLocation) throws(EngineError) {
+        var isShared = source.supportDirectory == output.supportDirectory
+        do {
+            // One may be a link to the other, or differ from it in letters that the file system takes for the same.
+            if !isShared, try Files.exists(source.supportDirectory), try Files.exists(output.supportDirectory) {
+                isShared = try Files.status(of: source.supportDirectory)
+                    .isSameFile(as: Files.status(of: output.supportDirectory))
+            }
+        } catch {
+            throw EngineError(.cannotCreate, "\(output.supportDirectory): \(error.message)")
+        }
+        guard isShared else { return }
+        throw EngineError(
+            .cannotCreate,
+            "\(output.path) and \(source.path) would share one folder for external data, \(output.supportDirectory)",
+            remedy: "give an --output whose name differs before its extension, or that lies in another folder")
+    }
+
+    /// Bytes of all files that are to be copied.
+    package var bytes: Int {
+        get throws(EngineError) {
+            try files().reduce(0) { sum, file in
+                let (next, overflow) = sum.addingReportingOverflow(file.bytes)
+                return overflow ? .max : next
+            }
+        }
+    }
+
+    /// The files that Core Data may have made.
+    private func files() throws(EngineError) -> [(name: String, bytes: Int)] {
+        do {
+            var result: [(name: String, bytes: Int)] = []
+            // What can't be read was told of before the run where a value refers to it, and is told of after it.
+            for name in try names() ?? [] where Files.mayRead(source(name)) {
+                let status = try Files.linkStatus(of: source(name))
+                // A link could lead to any file of the user's; Core Data makes none.
+                if status.kind == .regular { result.append((name, Int(clamping: status.size))) }
+            }
+            return result
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// Names in the folder that are as Core Data names its files; nil where nobody can reach a file in it.
+    private func names() throws(FileError) -> [String]? {
+        do throws(FileError) {
+            guard try Files.exists(from.externalData) else { return [] }
+            return try Files.list(from.externalData).filter { ExternalValues.isFileName($0.utf8) }
+        } catch {
+            // Files whose names are known can be read in a folder that can't be listed: they must be copied.
+            guard [.permissionDenied, .notADirectory].contains(error.code),
+                (try? Files.linkStatus(of: from.externalData + "/.")) == nil
+            else { throw error }
+            return nil
+        }
+    }
+
+    private func source(_ name: String) -> String { from.externalData + "/" + name }
+
+    private func failure(_ error: FileError) -> EngineError {
+        EngineError(
+            .inputOutput, "external data: \(error.path): \(error.message)",
+            remedy: error.code == .permissionDenied
+                ? "run as the owner of the store and its files, or let the copies be yours with --ignore-ownership" : ""
+        )
+    }
+
+    // MARK: - Copying
+
+    /// Copies every file, durably, before the new store gets its name.
+    ///
+    /// A file that is there already is never replaced: the same content is a copy that an ended run has made, another is
+    /// somebody else's. Owner, permissions and extended attributes come along, so that nobody may read the copies who
+    /// mayn't read the originals.
+    ///
+    /// - Parameter cancellation: looked at between two files.
+    /// - Returns: what of the originals' attributes couldn't be kept.
+    /// - Throws: `.cannotCreate` where a name is taken by something else, `.inputOutput`, or the request to stop.
+    @discardableResult
+    package func copy(cancellation: Cancellation = Cancellation()) throws(EngineError) -> [String] {
+        try Self.refuseShared(from: from, to: to)
+        do {
+            guard try names() != nil else {
+                return ["\(from.externalData): can't be read; none of its files has a copy beside the new store"]
+            }
+            guard try Files.exists(from.externalData) else { return [] }
+        } catch {
+            throw failure(error)
+        }
+        var refused: Set<String> = []
+        try makeFolder(to.supportDirectory, like: from.supportDirectory, &refused)
+        try makeFolder(to.externalData, like: from.externalData, &refused)
+        for file in try files() {
+            try cancellation.check()
+            try copy(file.name, &refused)
+        }
+        do {
+            // From the inside out, up to the folder in which the store is about to get its name.
+            for folder in [to.externalData, to.supportDirectory, to.directory] { try Files.syncDirectory(folder) }
+        } catch {
+            throw failure(error)
+        }
+        return try refused.sorted().map { "external data: the extended attribute \($0) can't be given to the copies" }
+            + unreadableWarning()
+    }
+
+    /// Files that can't be read, and so have no copies.
+    private func unreadableWarning() throws(EngineError) -> [String] {
+        var names: [String] = []
+        do {
+            for name in try self.names() ?? [] where !Files.mayRead(source(name)) {
+                // What can't even be looked at is taken for one.
+                if (try? Files.linkStatus(of: source(name)))?.kind ?? .regular == .regular { names.append(name) }
+            }
+        } catch {
+            throw failure(error)
+        }
+        guard !names.isEmpty else { return [] }
+        let named = names.prefix(FoundRows.namedRows).joined(separator: ", ")
+        return [
+            """
+            \(from.externalData): files that can't be read have no copies beside the new store: \(names.count) (\(named)\
+            \(names.count > FoundRows.namedRows ? ", …" : ""))
+            """
+        ]
+    }
+
+    /// Makes a folder, private until it is as its pattern is.
+    private func makeFolder(_ path: String, like pattern: String, _ refused: inout Set<String>) throws(EngineError) {
+        do {
+            if let there = try Files.statusIfExists(path) {
+                guard try Files.status(of: path).kind == .directory else { throw taken(path) }
+                // A run that was ended here has left it private and empty; others' folders stay as they are.
+                guard there.kind == .directory, there.userID == ProcessFacts.userID, there.mode & 0o077 == 0,
+                    try Files.list(path).isEmpty
+                else { return }
+            } else {
+                try Files.makeDirectory(path, mode: 0o700)
+            }
+            refused.formUnion(try Files.copyAttributes(from: pattern, to: path, ignoringOwner: ignoresOwnership))
+        } catch let error as FileError {
+            throw failure(error)
+        } catch {
+            throw EngineError(error, during: path)
+        }
+    }
+
+    private func copy(_ name: String, _ refused: inout Set<String>) throws(EngineError) {
+        let (source, target) = (source(name), to.externalData + "/" + name)
+        do {
+            guard try !Files.exists(target) else { return try requireSame(source, target) }
+            do throws(FileError) {
+                refused.formUnion(try copyNew(source, target))
+            } catch {
+                guard error.code == .exists else { throw error }
+                // It appeared meanwhile.
+                try requireSame(source, target)
+            }
+        } catch let error as FileError {
+            throw failure(error)
+        } catch {
+            throw EngineError(error, during: target)
+        }
+    }
+
+    private func copyNew(_ source: String, _ target: String) throws(FileError) -> [String] {
+        // Under a name of its own first: a killed run leaves no part of a file under its final name.
+        let partial = target + ".part"
+        try Files.unlink(partial)
+        let refused: [String]
+        do throws(FileError) {
+            try Files.copyFile(from: source, to: partial, syncs: false, followsLinks: false)
+            refused = try Files.copyAttributes(from: source, to: partial, ignoringOwner: ignoresOwnership)
+            try Files.syncFile(partial)
+            // Unlike a rename, it replaces nothing.
+            try Files.link(partial, as: target)
+        } catch {
+            // What counts is why there is no copy; the next run removes what is left of this one.
+            _ = try? Files.unlink(partial)
+            throw error
+        }
+        try Files.unlink(partial)
+        return refused
+    }
+
+    private func requireSame(_ source: String, _ target: String) throws {
+        guard try Files.linkStatus(of: target).kind == .regular, try Files.haveSameContent(source, target) else {
+            throw taken(target)
+        }
+        // Whoever has written it: the new store will count on it.
+        try Files.syncFile(target)
+    }
+
+    private func taken(_ path: String) -> EngineError {
+        EngineError(
+            .cannotCreate, "\(path): is there already, and isn't what the new store needs there",
+            remedy: "move \(to.supportDirectory) away, or give another --output")
+    }
+}

@@ -1,0 +1,112 @@
+import CausewayPlatform
+import CausewaySQLite
+
+/// Keeps writers away from a store from the first row read to the swap.
+///
+/// In rollback mode a RESERVED lock lets readers work and tells writers that the store is busy; a connection that was
+/// opened before the swap and writes after it gets an error instead of bringing the old store back (reliability.md §0.3).
+package final class Guardian {
+    private let location: StoreLocation
+    private var connection: Connection
+    /// The header's flag before; given back when the migration doesn't come to the swap, unless its work is kept: then the
+    /// store stays as that work knows it.
+    private let restoresWAL: Bool
+    /// Whether unfinished work counts on the store as it is when nobody says otherwise.
+    private let hasWork: Bool
+    private var version: Int64
+    private var isDone = false
+
+    package init(_ location: StoreLocation, restoringWAL: Bool, hasWork: Bool = false) throws(EngineError) {
+        self.location = location
+        restoresWAL = restoringWAL
+        self.hasWork = hasWork
+        connection = try Connection.owning(location)
+        do {
+            // Folds the -wal in and removes it; busy if anyone else has the store open. A hot journal is rolled back.
+            try connection.setJournalMode(.delete)
+        } catch {
+            throw EngineError(reading: error, during: location.path)
+        }
+        do {
+            // The journal of the fold is unlinked, but not durably: it must not come back beside work that counts on the
+            // store as it is now.
+            try Files.syncDirectory(location.directory)
+        } catch {
+            throw EngineError(.inputOutput, "\(location.directory): \(error.message)")
+        }
+        do {
+            if !Mutant.isOn(.noGuard) { try connection.begin(.immediate) }
+            version = try connection.dataVersion()
+        } catch {
+            if restoringWAL, !hasWork { try? connection.setJournalMode(.wal) }
+            throw EngineError(reading: error, during: location.path)
+        }
+    }
+
+    deinit {
+        release(keepingWork: hasWork)
+    }
+
+    /// From RESERVED to EXCLUSIVE. Between the two another program could write: then the store has changed and nothing is
+    /// swapped. It is one statement, which keeps RESERVED while it waits for readers to end: nobody writes meanwhile.
+    ///
+    /// - Parameters:
+    ///   - timeout: seconds for readers to end.
+    ///   - cancellation: ends the wait too.
+    /// - Throws: `.busy` when the time is over, `.undecided` where the store has changed, or the request to stop.
+    package func lockExclusively(timeout: Double, cancellation: Cancellation = Cancellation()) throws(EngineError) {
+        do {
+            // Nothing was written. A COMMIT would wait for readers by itself, for as long as a connection waits by default.
+            try connection.rollback()
+            connection.setBusyHandler(Self.patience(timeout, cancellation))
+            defer { connection.removeBusyHandler() }
+            do throws(SQLiteError) {
+                try connection.begin(.exclusive)
+            } catch {
+                try cancellation.check()
+                throw error
+            }
+            try cancellation.check()
+            guard try connection.dataVersion() == version else {
+                throw EngineError(
+                    .undecided, "\(location.path): the store was written to while it was migrated",
+                    remedy: "close the program that uses it, then run again with --restart")
+            }
+        } catch {
+            throw EngineError(error, during: location.path)
+        }
+    }
+
+    /// Milliseconds between two tries for the lock, and until a request to stop is seen.
+    private static let pause: UInt32 = 20
+    /// Seconds; longer waits are this long.
+    private static let longestWait = 1_000_000.0
+
+    /// Waits a moment, and says whether to try again.
+    private static func patience(_ timeout: Double, _ cancellation: Cancellation) -> () -> Bool {
+        let seconds = timeout.isNaN ? 0 : max(0, min(timeout, longestWait))
+        let end = ContinuousClock.now + .seconds(seconds)
+        return {
+            guard !cancellation.isCancelled, ContinuousClock.now < end else { return false }
+            Pause.rest(milliseconds: pause)
+            return true
+        }
+    }
+
+    /// Ends the guard and gives the store its journal mode back, unless unfinished work counts on it as it is.
+    package func release(keepingWork: Bool) {
+        guard !isDone else { return }
+        isDone = true
+        // The store is complete in either mode: a failure here leaves the flag of rollback mode, which Core Data changes
+        // back when it opens the store.
+        try? connection.rollback()
+        if restoresWAL, !keepingWork { try? connection.setJournalMode(.wal) }
+    }
+
+    /// Ends the guard on a file that is now the backup.
+    package func abandon() {
+        guard !isDone else { return }
+        isDone = true
+        try? connection.rollback()
+    }
+}

@@ -1,0 +1,18 @@
+package import CausewayPlatform
+
+extension StoreLocation {
+    /// Whether a file beside a store that nobody uses holds nothing that SQLite would play into it: an empty one, and a
+    /// journal that a program in PERSIST mode has ended. SQLite zeroes its header then, and takes no journal whose first
+    /// byte is zero for a hot one (pager.c, `hasHotJournal`).
+    ///
+    /// - Parameters:
+    ///   - path: one of `wal`, `shm` and `journal`.
+    ///   - status: the file's own.
+    /// - Returns: whether it may be removed.
+    /// - Throws: where a journal can't be read.
+    package func isSpent(_ path: String, _ status: FileStatus) throws(FileError) -> Bool {
+        if status.size == 0 { return true }
+        guard path == journal, status.kind == .regular else { return false }
+        return try Files.readPrefix(of: path, length: 1) == [0]
+    }
+}

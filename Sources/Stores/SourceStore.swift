@@ -1,0 +1,214 @@
+package import CausewayPlatform
+package import CausewaySQLite
+import CausewaySQLiteFile
+package import CausewayStoreFormat
+
+/// A store that is read: a connection with an open transaction, so that every statement sees the same rows.
+///
+/// Three ways to hold one:
+/// - `reading`: for a plan, an inspection or `--output`. No byte of the store changes; writers may go on.
+/// - `owning`: in place. The WAL is folded in by SQLite, and a guard connection holds RESERVED from now to the swap:
+///   readers work, writers are told that it is busy (reliability.md §4.2).
+/// - `staged`: a staging store of an earlier step.
+///
+/// Sendable although its connections aren't: the reader of a pass uses `connection` while the pass runs, the thread that
+/// runs the migration uses it between passes; nobody else has it.
+package final class SourceStore: @unchecked Sendable {
+    /// How long to wait for another program's lock.
+    private static let busyTimeout: Int32 = 5_000
+
+    package let location: StoreLocation
+    /// Journal flag of the header when it was opened.
+    package let isWAL: Bool
+    package let pageSize: Int64
+    package let autoVacuum: Int64
+    package let isUTF8: Bool
+    /// Bytes of the store, its -wal included.
+    package let bytes: Int
+    /// The file that was opened.
+    package let identity: FileStatus
+    /// `PRAGMA user_version` and `application_id`: the app's own, 0 in stores that Core Data alone writes.
+    package let userVersion: Int64
+    package let applicationID: Int64
+    package let metadata: StoreMetadata
+    package let schema: StoreSchema
+    package let connection: Connection
+    private var guardian: Guardian?
+    /// Connections that were opened with the store, for whoever needs them.
+    package var waiting: [SourceReader] = []
+    /// The -wal as it was before the transaction began; nil without one.
+    let walBefore: FileStatus?
+    /// Where the -wal breaks off; nil where it can be read to its end, and in an owned store, which has none.
+    package let walBreak: WALBreak?
+
+    /// Opens a store to read it; its bytes stay as they are.
+    package static func reading(_ location: StoreLocation) throws(EngineError) -> SourceStore {
+        let file = try StoreFile(checking: location)
+        // Before SQLite opens it: a program that writes may begin the log anew.
+        let walBreak = try file.walBreak(location)
+        return try SourceStore(
+            location, file: file, walBreak: walBreak, connection: try file.readingConnection(location), guardian: nil)
+    }
+
+    /// Opens a store to read it with several connections, all of which see the same rows although others write.
+    ///
+    /// The connections begin one after the other: where somebody has written in between, all begin again.
+    package static func reading(_ location: StoreLocation, companions count: Int) throws(EngineError) -> SourceStore {
+        var attempt = 1
+        while true {
+            let store = try reading(location)
+            do throws(EngineError) {
+                store.waiting = try store.companions(count)
+                return store
+            } catch {
+                store.release()
+                guard error.kind == .busy, attempt < openingAttempts else { throw error }
+                attempt += 1
+            }
+        }
+    }
+
+    /// Opening takes milliseconds: a program that writes in each of so many intervals writes all the time.
+    private static let openingAttempts = 50
+
+    /// Opens a store to replace it.
+    ///
+    /// - Parameters:
+    ///   - location: where it is.
+    ///   - wasWAL: what the header said when earlier work began, whose fold has changed it; nil: what it says now.
+    ///   - hasWork: whether unfinished work counts on the store as it is.
+    /// - Returns: the store, with writers kept away from it until it is released.
+    /// - Throws: `.busy` where others use it, or why it can't be opened.
+    package static func owning(
+        _ location: StoreLocation, wasWAL: Bool? = nil, hasWork: Bool = false
+    ) throws(EngineError) -> SourceStore {
+        let file = try StoreFile(checking: location)
+        let isWAL = file.header.isWAL || wasWAL == true
+        let guardian = try Guardian(location, restoringWAL: isWAL, hasWork: hasWork)
+        let connection: Connection
+        do {
+            connection = try Connection(path: location.path, mode: .readOnly, hardening: .untrusted)
+        } catch {
+            throw EngineError(reading: error, during: location.path)
+        }
+        return try SourceStore(location, file: file, isWAL: isWAL, connection: connection, guardian: guardian)
+    }
+
+    /// Opens a finished staging store.
+    package static func staged(_ path: String) throws(EngineError) -> SourceStore {
+        let location = try StoreLocation(existing: path)
+        let file = try StoreFile(checking: location)
+        do {
+            let connection = try Connection(path: location.path, mode: .readOnly, hardening: .untrusted)
+            return try SourceStore(location, file: file, connection: connection, guardian: nil)
+        } catch {
+            throw EngineError(error, during: path)
+        }
+    }
+
+    private init(
+        _ location: StoreLocation, file: StoreFile, isWAL: Bool? = nil, walBreak: WALBreak? = nil,
+        connection: consuming Connection, guardian: consuming Guardian?
+    ) throws(EngineError) {
+        self.location = location
+        self.isWAL = isWAL ?? file.header.isWAL
+        bytes = Int(file.bytes)
+        identity = file.status
+        self.walBreak = walBreak
+        walBefore = try Self.walStatus(location)
+        var connection = connection
+        do {
+            // From the first statement on: nothing that this connection runs may write, attach or set.
+            try connection.setAuthorization(.readOnly)
+            try connection.setBusyTimeout(milliseconds: Self.busyTimeout)
+            try connection.begin(.deferred)
+            try connection.loadStoreSchema(pageSize: file.header.pageSize)
+            connection.setProgressHandler(everyInstructions: Self.instructionsPerLook, shouldStop: Self.budget())
+            pageSize = try connection.pragmaInteger("page_size")
+            autoVacuum = try connection.pragmaInteger("auto_vacuum")
+            userVersion = try connection.pragmaInteger("user_version")
+            applicationID = try connection.pragmaInteger("application_id")
+            isUTF8 = try connection.pragmaText("encoding") == "UTF-8"
+            // The schema first: the metadata are read only where they are an ordinary table.
+            schema = try StoreSchema(reading: connection)
+            metadata = try StoreMetadata(reading: connection)
+            connection.removeProgressHandler()
+            // Virtual tables and table-valued functions are left out: they run code.
+            try connection.setAuthorization(.readOnlyTables(Set(schema.tables.keys)))
+        } catch {
+            throw Self.failure(error, location)
+        }
+        self.connection = connection
+        self.guardian = guardian
+    }
+
+    /// What can't be opened is the system's failure where the store was read a moment ago and files may be made beside it:
+    /// SQLite needs a `-shm` there, and doesn't say why it has none.
+    private static func failure(_ error: any Error, _ location: StoreLocation) -> EngineError {
+        var failure = EngineError(error, during: location.path)
+        if case .cannotOpen? = (error as? SQLiteError)?.code, Files.mayWrite(in: location.directory) {
+            failure.kind = .inputOutput
+            failure.remedy = "check the disk, then run again"
+        }
+        return failure
+    }
+
+    /// Steps of SQLite's virtual machine between two looks at the budget: about a tenth of a second.
+    private static let instructionsPerLook: Int32 = 10_000_000
+    /// Looks until schema and metadata must be read. A schema at its limits takes less than one.
+    private static let looksAtMost = 50
+
+    /// Stops what a store that was made to do harm would have us compute before its first row is read.
+    private static func budget() -> () -> Bool {
+        var looks = 0
+        return {
+            looks += 1
+            return looks > looksAtMost
+        }
+    }
+
+    /// Ends the read transaction and lets a guarded store take back its journal mode.
+    package func release() { release(keepingWork: false) }
+
+    /// As `release`; where unfinished work is kept, a guarded store stays as that work knows it.
+    package func release(keepingWork: Bool) {
+        waiting.removeAll()
+        // Nothing was written through this connection; a failing ROLLBACK of a read can't lose anything.
+        try? connection.rollback()
+        guardian?.release(keepingWork: keepingWork)
+        guardian = nil
+    }
+
+    /// Ends reading and takes the exclusive lock, so that nobody can write between the last check and the rename.
+    /// The timeout, in seconds, is for other readers to end.
+    package func lockForSwap(timeout: Double, cancellation: Cancellation) throws(EngineError) {
+        guard let guardian else { preconditionFailure("only an owned store is swapped") }
+        do {
+            try connection.rollback()
+        } catch {
+            throw EngineError(reading: error, during: location.path)
+        }
+        waiting.removeAll()
+        try guardian.lockExclusively(timeout: timeout, cancellation: cancellation)
+    }
+
+    /// The store at the path is the new one: the guard has nothing left to restore.
+    package func swapped() {
+        guardian?.abandon()
+        guardian = nil
+    }
+
+    /// Reads every page and every row's structure; content can't be checked, SQLite has no checksums.
+    package func checkIntegrity() throws(EngineError) {
+        do {
+            let findings = try StructureCheck(withIndexes: false).findings(connection)
+            guard findings.isEmpty else {
+                throw EngineError(
+                    .sourceData, "\(location.path): the store is damaged", details: findings,
+                    remedy: "recover it with sqlite3's .recover, or restore a backup")
+            }
+        } catch {
+            throw EngineError(error, during: location.path)
+        }
+    }
+}

@@ -1,0 +1,146 @@
+package import CausewayPlatform
+import CausewaySQLite
+package import CausewaySQLiteFile
+
+/// A store's main file, looked at before SQLite opens it: opening and closing a file behind SQLite's back would drop its
+/// locks (reliability.md §0.3).
+package struct StoreFile {
+    package let header: DatabaseHeader
+    package let status: FileStatus
+    /// Bytes of the main file and the -wal.
+    package let bytes: Int64
+    private let walBytes: Int64
+
+    /// Refuses what can't be a store, each with its own reason.
+    package init(checking location: StoreLocation) throws(EngineError) {
+        let path = location.path
+        let look = try StoreLook.settled(location)
+        status = look.status
+        walBytes = look.walBytes
+        bytes = status.size + walBytes
+        guard !look.head.isEmpty else {
+            throw EngineError(
+                .sourceData, "\(path): the file is empty: SQLite takes it for a database, but it holds no store",
+                remedy: "restore the store from a backup")
+        }
+        guard let header = DatabaseHeader(look.head) else {
+            throw EngineError(
+                .sourceData,
+                look.head.count < DatabaseHeader.length
+                    ? "\(path): the file is too short for a database"
+                    : "\(path): not an SQLite database, or an encrypted one",
+                remedy: "give the path of a Core Data store of type SQLite")
+        }
+        guard header.hasKnownVersions else {
+            throw EngineError(
+                .sourceData, "\(path): the file is damaged: its header names a format that SQLite doesn't write",
+                remedy: "copy the store again, or restore a backup")
+        }
+        if let length = look.missingLength {
+            throw EngineError(
+                .sourceData,
+                "\(path): the file is truncated: its header speaks of \(length) bytes, there are \(status.size)",
+                remedy: "copy the store again, or restore a backup")
+        }
+        self.header = header
+    }
+
+    /// A connection that changes no byte of the store.
+    func readingConnection(_ location: StoreLocation) throws(EngineError) -> Connection {
+        do {
+            guard header.isWAL else {
+                return try Connection(path: location.path, mode: .readOnly, hardening: .untrusted)
+            }
+            try refuseReadOnlyWAL(location)
+            // Opened for writing, SQLite would play it back.
+            if try Self.hasHotJournal(location) {
+                throw SQLiteError(code: .readOnlyRollback, message: "there is a hot journal", path: location.path)
+            }
+            // A WAL database needs its -shm, which a read-only connection would leave behind. Opened for writing, SQLite
+            // removes what it made; it must write nothing, and leave a -wal that holds rows as it is.
+            let connection = try Connection(path: location.path, mode: .readWrite, hardening: .untrusted)
+            try connection.setQueryOnly(true)
+            try connection.setNoCheckpointOnClose(walBytes > 0)
+            return connection
+        } catch let error as SQLiteError where error.code != .readOnlyRollback {
+            if header.isWAL, error.code ~= .cannotOpen || error.code ~= .readOnly || error.code ~= .permission {
+                throw Self.closed(location)
+            }
+            throw EngineError(reading: error, during: location.path)
+        } catch {
+            throw EngineError(error, during: location.path)
+        }
+    }
+
+    private static func closed(_ location: StoreLocation) -> EngineError {
+        EngineError(
+            .missing,
+            "\(location.path): a store in WAL mode can't be read where neither it nor its folder can be written",
+            remedy: "copy the store with its -wal and its support folder to a place that you can write")
+    }
+
+    /// Refuses to read where SQLite would leave something behind: it gives the `-wal` and `-shm` that it makes the store's
+    /// own permissions, and can't remove them without the right to write to the store. The application, once it may write,
+    /// couldn't write to them.
+    private func refuseReadOnlyWAL(_ location: StoreLocation) throws(EngineError) {
+        guard !Files.mayWrite(to: location.path) else { return }
+        do {
+            if try Files.exists(location.wal), try Files.exists(location.shm) { return }
+        } catch {
+            throw EngineError(reading: error, at: location.path)
+        }
+        guard Files.mayWrite(in: location.directory) else { throw Self.closed(location) }
+        throw EngineError(
+            .cannotCreate,
+            """
+            \(location.path): the store's file is read-only for you, and it is in WAL mode: reading it would leave a -wal \
+            and a -shm beside it to which no program could write
+            """,
+            remedy: """
+                change its permissions (chmod u+w), or copy the store with its -wal and its support folder to a place that \
+                you can write
+                """)
+    }
+
+    /// Where the -wal breaks off although there is more of it; nil where it doesn't. Before SQLite opens it for writing.
+    package func walBreak(_ location: StoreLocation) throws(EngineError) -> WALBreak? {
+        walBytes > 0 ? try WALBreak(in: location.wal, pageSize: header.pageSize) : nil
+    }
+
+    // MARK: - Hot journals
+
+    /// SQLite's lock of a connection that writes (os.h, `RESERVED_BYTE`).
+    private static let reservedByte: Int64 = 0x4000_0001
+
+    /// Whether a program that ended in the middle of a transaction has left its journal: one that holds something, and
+    /// whose transaction nobody is in the middle of.
+    package static func hasHotJournal(_ location: StoreLocation) throws(EngineError) -> Bool {
+        do {
+            guard let journal = try Files.statusIfExists(location.journal),
+                try !location.isSpent(location.journal, journal)
+            else { return false }
+            return try !RangeLock.isHeldByOthers(location.path, start: reservedByte, length: 1)
+        } catch {
+            throw EngineError(reading: error, at: error.path)
+        }
+    }
+
+    /// Lets SQLite roll an interrupted transaction back, which only a connection that may write can do. For a store that
+    /// is to be replaced: a read-only look would refuse it. The journal was copied before.
+    package static func rollBackHotJournal(_ location: StoreLocation) throws(EngineError) {
+        do {
+            let connection = try Connection(path: location.path, mode: .readWrite, hardening: .untrusted)
+            _ = try connection.pragmaInteger("schema_version")
+            try connection.close()
+            try Files.syncDirectory(location.directory)
+        } catch let error as SQLiteError where error.code == .readOnlyRollback {
+            // SQLite opens for reading what it can't open for writing, and doesn't say why it can't.
+            throw EngineError(
+                Files.mayWrite(to: location.path) ? .inputOutput : .cannotCreate,
+                "\(location.path): an unfinished transaction must be rolled back, and the store can't be written",
+                remedy: "change the permissions, check the disk, or open it once with the application; then run again")
+        } catch {
+            throw EngineError(error, during: location.path)
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import CausewayPlatform
+import CausewaySQLiteFile
+
+/// What a store's files show before a run, so that the run can say afterwards what it did to them.
+///
+/// Only asked for under the work directory's lock, and where no connection of this process has the store open: closing a
+/// file ends SQLite's locks on it.
+package struct StoreTrace {
+    private let location: StoreLocation
+    private let status: FileStatus
+    private let isWAL: Bool
+    private let walBytes: Int64
+    private let journalBytes: Int64
+
+    /// - Throws: why the store can't be looked at, which the run would meet next.
+    package init(_ location: StoreLocation) throws(EngineError) {
+        self.location = location
+        do {
+            status = try Files.status(of: location.path)
+            let isFile = status.kind == .regular
+            let head = isFile ? try Files.readPrefix(of: location.path, length: DatabaseHeader.length) : []
+            isWAL = DatabaseHeader(head)?.isWAL ?? false
+            walBytes = try Files.statusIfExists(location.wal)?.size ?? 0
+            journalBytes = try Files.statusIfExists(location.journal)?.size ?? 0
+        } catch {
+            throw EngineError(reading: error, at: location.path)
+        }
+    }
+
+    /// What a run that has replaced nothing did to the store. It folds a `-wal` in and plays a journal back, as every
+    /// program does that opens the store; changes to anything else are other programs'.
+    package func state() -> EngineError.StoreState {
+        guard let now = try? StoreTrace(location), now.status.isSameFile(as: status) else { return .untouched }
+        var done: [String] = []
+        if journalBytes > 0, now.journalBytes == 0 {
+            done.append("an unfinished transaction of another program was rolled back")
+        }
+        if walBytes > 0, now.walBytes == 0 { done.append("its -wal was written into it") }
+        if isWAL, !now.isWAL {
+            done.append("it is in rollback-journal mode")
+        } else if isWAL, done.isEmpty, now.status.modificationTime != status.modificationTime {
+            done.append("its journal mode was changed and changed back")
+        }
+        return done.isEmpty ? .untouched : .settled(done.joined(separator: ", and "))
+    }
+}

@@ -1,0 +1,67 @@
+/// Which folder of a target uses the types of which other one.
+struct Arrows {
+    struct Use: CustomStringConvertible {
+        let from: String
+        let to: String
+        let type: String
+
+        var description: String { "\(from) uses \(type) of \(to)" }
+    }
+
+    /// Uses of another room's types.
+    let uses: [Use]
+    /// Those that lead to a room further up.
+    let upward: [Use]
+    /// Files that lie in none of the rooms.
+    let unknown: [String]
+
+    /// - Parameters:
+    ///   - target: its folder.
+    ///   - rooms: folders of the target; each may use those after it.
+    /// - Throws: where the files can't be read.
+    init(of target: String, rooms: [String]) throws {
+        let tree = try SourceTree([target])
+        func room(_ path: String) -> Int? {
+            let inside = path.dropFirst(target.count + 1)
+            return rooms.indices.filter { inside.hasPrefix(rooms[$0] + "/") }.max { rooms[$0].count < rooms[$1].count }
+        }
+        var declared: [String: String] = [:]
+        for file in tree.files {
+            for name in Self.declarations(file) { declared[name] = file.path }
+        }
+        var uses: [Use] = []
+        var upward: [Use] = []
+        for file in tree.files {
+            guard let from = room(file.path) else { continue }
+            for word in Self.words(file) {
+                guard let path = declared[word], let to = room(path), to != from else { continue }
+                let use = Use(from: file.path, to: path, type: word)
+                uses.append(use)
+                if to < from { upward.append(use) }
+            }
+        }
+        self.uses = uses
+        self.upward = upward
+        unknown = tree.files.map(\.path).filter { room($0) == nil }
+    }
+
+    /// Types that a file declares for others, at its top level.
+    private static func declarations(_ file: SourceTree.File) -> [String] {
+        let kinds: Set<String> = ["struct", "class", "enum", "actor", "protocol", "typealias"]
+        return file.code.compactMap { line in
+            guard line.first != " " else { return nil }
+            let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "@" }.map(String.init)
+            guard let kind = words.firstIndex(where: kinds.contains), words.indices.contains(kind + 1),
+                !words[..<kind].contains(where: { $0 == "private" || $0 == "fileprivate" || $0 == "extension" })
+            else { return nil }
+            return words[kind + 1]
+        }
+    }
+
+    private static func words(_ file: SourceTree.File) -> Set<String> {
+        Set(
+            file.code.flatMap { line in
+                line.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init)
+            }.filter { $0.first?.isUppercase ?? false })
+    }
+}
