@@ -1,5 +1,5 @@
-package import CausewayEngine
-import CausewayStores
+import CausewayEngine
+package import CausewayStores
 
 /// Why a migration, a plan or an inspection failed.
 ///

@@ -15,7 +15,7 @@ public struct WALBreak: Hashable, Codable, Sendable {
     /// Where a copy of the `-wal` is kept; nil where the `-wal` is still in its place.
     public var copy: String?
 
-    init(_ found: CausewayEngine.WALBreak, copy: String? = nil) {
+    init(_ found: CausewayStores.WALBreak, copy: String? = nil) {
         readableCommits = found.readableCommits
         unreadableFrames = found.unreadableFrames
         self.copy = copy

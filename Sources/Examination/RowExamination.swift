@@ -5,7 +5,7 @@ import CausewayStores
 
 /// The questions about a store's rows, by the model.
 struct RowExamination {
-    typealias Report = StoreExamination.Report
+    package typealias Report = StoreExamination.Report
 
     let examination: StoreExamination
     let layout: StoreLayout

@@ -1,8 +1,8 @@
 import CausewayModel
-import CausewayPreparation
+package import CausewayPreparation
 import CausewaySQLite
 import CausewayStoreFormat
-import CausewayStores
+package import CausewayStores
 
 /// Everything that can be found wrong with a store by reading it: what a damaged disk, a crash of another program or an
 /// app's own SQL leaves behind.

@@ -1,5 +1,7 @@
 import Causeway
 import CausewayEngine
+import CausewayPreparation
+import CausewayStores
 import Foundation
 import Testing
 

@@ -1,5 +1,6 @@
 import Causeway
 import CausewayEngine
+import CausewayPreparation
 import CausewayStores
 import Foundation
 import Synchronization

@@ -1,5 +1,6 @@
 import Causeway
 import CausewayEngine
+import CausewayPreparation
 import CausewaySQLite
 import Foundation
 import Testing

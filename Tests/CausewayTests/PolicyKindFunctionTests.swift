@@ -1,5 +1,6 @@
 import Causeway
 import CausewayEngine
+import CausewayStores
 import Foundation
 import Testing
 

@@ -1,5 +1,6 @@
 import CausewayEngine
 import CausewayPlanning
+import CausewayPreparation
 import Testing
 
 /// Indexes, views and triggers that the app itself put into its store.

@@ -1,6 +1,8 @@
 import CausewayEngine
 import CausewayPlanning
 import CausewaySQLite
+import CausewayPreparation
+import CausewayStores
 import Testing
 
 /// Tables that the app itself put into its store.

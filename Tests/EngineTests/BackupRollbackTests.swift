@@ -1,5 +1,6 @@
 import CausewayEngine
 import CausewaySQLite
+import CausewayStores
 import Foundation
 import Testing
 

@@ -1,6 +1,7 @@
 import CausewayEngine
 import CausewayExamination
 import CausewayPlatform
+import CausewayPreparation
 import CausewaySQLite
 import CausewayStores
 import Foundation

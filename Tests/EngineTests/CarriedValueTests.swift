@@ -1,4 +1,5 @@
 import CausewayEngine
+import CausewayStores
 import Foundation
 import Testing
 

@@ -3,6 +3,7 @@ import CausewayMapping
 import CausewayModel
 import CausewayObjects
 import CausewayPreparation
+import CausewayStores
 import Foundation
 import Testing
 

@@ -1,6 +1,7 @@
 import CausewayEngine
 import CausewayPlanning
 import CausewayPreparation
+import CausewayStores
 import Testing
 
 /// Relationships that lead to another entity than in the version before.

@@ -1,5 +1,7 @@
 import CausewayEngine
 import CausewayPlanning
+import CausewayPreparation
+import CausewayStores
 import Testing
 
 /// Entities that come, go, move and are renumbered.

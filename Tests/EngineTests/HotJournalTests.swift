@@ -1,6 +1,8 @@
 import CausewayEngine
 import CausewayPlatform
+import CausewayPreparation
 import CausewaySQLite
+import CausewayStores
 import Foundation
 import Testing
 

@@ -1,4 +1,6 @@
 import CausewayEngine
+import CausewayPreparation
+import CausewayStores
 import Foundation
 import Testing
 

@@ -1,5 +1,7 @@
 import CausewayEngine
 import CausewayPlanning
+import CausewayPreparation
+import CausewayStores
 import Testing
 
 /// Every way in which a relationship's links can be kept, turned into every other.

@@ -1,4 +1,6 @@
 import CausewayEngine
+import CausewayPreparation
+import CausewayStores
 import Testing
 
 /// To-ones that must have an object, and whose object can't stay one.

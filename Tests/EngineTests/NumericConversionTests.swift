@@ -1,6 +1,7 @@
 import CausewayEngine
 import CausewayMapping
 import CausewayModel
+import CausewayPreparation
 import CausewaySQLite
 import Foundation
 import Testing

@@ -1,5 +1,7 @@
 import CausewayEngine
 import CausewayPlatform
+import CausewayPreparation
+import CausewayStores
 import Foundation
 import Testing
 

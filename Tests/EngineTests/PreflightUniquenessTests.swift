@@ -1,5 +1,7 @@
 import CausewayEngine
 import CausewayObjects
+import CausewayPreparation
+import CausewayStores
 import Testing
 
 /// Duplicates under a uniqueness constraint are named before the rows move.

@@ -1,4 +1,5 @@
 import CausewayEngine
+import CausewayPreparation
 import Foundation
 import Testing
 

@@ -3,6 +3,7 @@ import CausewayObjects
 import CausewayPlatform
 import CausewayPreparation
 import CausewaySQLite
+import CausewayStores
 import Foundation
 import Synchronization
 import Testing

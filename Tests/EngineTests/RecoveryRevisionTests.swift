@@ -1,6 +1,8 @@
 import CausewayCheckpoint
 import CausewayEngine
 import CausewayPlatform
+import CausewayPreparation
+import CausewayStores
 import Foundation
 import Testing
 

@@ -1,5 +1,6 @@
 import CausewayEngine
 import CausewayPlanning
+import CausewayPreparation
 import Foundation
 import Testing
 

@@ -3,6 +3,7 @@ import CausewayModel
 import CausewayObjects
 import CausewayPreparation
 import CausewayStoreFormat
+import CausewayStores
 import Testing
 
 /// Stages against the models and a store's version.

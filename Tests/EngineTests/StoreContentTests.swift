@@ -1,6 +1,7 @@
 import CausewayEngine
 import CausewayPlanning
 import CausewayPlist
+import CausewayPreparation
 import CausewayStoreFormat
 import Testing
 

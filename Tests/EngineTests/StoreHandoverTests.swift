@@ -1,5 +1,6 @@
 import CausewayEngine
 import CausewayPlatform
+import CausewayPreparation
 import Foundation
 import Testing
 

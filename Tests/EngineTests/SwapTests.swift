@@ -1,4 +1,5 @@
 import CausewayEngine
+import CausewayPreparation
 import CausewaySQLite
 import CausewayStores
 import Foundation

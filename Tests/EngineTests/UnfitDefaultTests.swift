@@ -1,4 +1,6 @@
 import CausewayEngine
+import CausewayPreparation
+import CausewayStores
 import Testing
 
 /// Defaults that one step writes and the type of a later one can't hold: every row that gets them is wrong, and that is

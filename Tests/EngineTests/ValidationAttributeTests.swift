@@ -1,6 +1,8 @@
 import CausewayEngine
 import CausewayExpressions
 import CausewayModel
+import CausewayPreparation
+import CausewayStores
 import Testing
 
 @Suite("Validation: attributes")

@@ -2,6 +2,7 @@ import CausewayEngine
 import CausewayPreparation
 import CausewaySQLite
 import CausewayStoreFormat
+import CausewayStores
 import Testing
 
 @Suite("Validation: relationships and uniqueness")

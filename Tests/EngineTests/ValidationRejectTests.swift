@@ -1,6 +1,7 @@
 import CausewayEngine
 import CausewayExpressions
 import CausewayModel
+import CausewayPreparation
 import CausewayStores
 import Foundation
 import Testing

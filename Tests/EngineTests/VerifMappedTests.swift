@@ -1,6 +1,7 @@
 import CausewayEngine
 import CausewayObjects
 import CausewayPreparation
+import CausewayStores
 import Foundation
 import Testing
 

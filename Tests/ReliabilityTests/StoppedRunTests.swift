@@ -1,4 +1,5 @@
 import CausewayEngine
+import CausewayPreparation
 import CausewayReliabilityKit
 import CausewayStores
 import Foundation

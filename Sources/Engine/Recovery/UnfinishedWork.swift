@@ -196,8 +196,12 @@ struct UnfinishedWork {
 
     /// Takes back the name that a swap which didn't come about has given the store.
     func removeSecondName() throws(EngineError) {
-        guard let intent else { return }
-        try Self.removeSecondName(location.directory + "/" + intent.backup, of: location)
+        if let intent {
+            try Self.removeSecondName(location.directory + "/" + intent.backup, of: location)
+        } else if let plan, plan.output == nil {
+            // The record of the swap goes before the new store does, where that is begun anew.
+            try Self.removeSecondName(location.path + plan.backupSuffix, of: location)
+        }
     }
 
     /// Removes a backup's name where it is one more name of the store itself: nobody needs it, and a store of two names is

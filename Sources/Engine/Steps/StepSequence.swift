@@ -88,16 +88,24 @@ struct StepSequence {
             return try body()
         } catch {
             if error.isFailedSync, !Mutant.isOn(.trustAfterSyncError) {
+                try forgetSwap(in: work)
                 try work.place(prepared.steps.count - 1, plan).condemn()
             }
             throw error
         }
     }
 
+    /// Removes the record of a swap whose store is about to go: the file system may give that store's inode to another
+    /// file, which would then be taken for the new store.
+    private func forgetSwap(in work: borrowing WorkDirectory) throws(EngineError) {
+        if try work.intent() != nil { try work.removeIntent() }
+    }
+
     /// Before a step is begun or gone on with: no record speaks of a store that isn't whole, and nothing is left of later
     /// steps. An earlier run may have verified them, or this step, before it had to begin here again; a run that is ended
     /// in the middle of this one would leave records that the next run takes for its own.
     private func forget(from index: Int, in work: borrowing WorkDirectory) throws(EngineError) {
+        try forgetSwap(in: work)
         let rest = prepared.steps.indices[index...].map { work.place($0, plan) }
         var hasRecord = false
         for place in rest { hasRecord = try place.removeRecord() || hasRecord }
@@ -121,6 +129,7 @@ struct StepSequence {
                         \(record.verification.rawValue) and begins anew, to be verified with \
                         --verify \(request.verification.rawValue)
                         """))
+                try forgetSwap(in: work)
                 try place.condemn()
                 break
             }

@@ -1,5 +1,5 @@
-package import CausewayEngine
-import CausewayPreparation
+import CausewayEngine
+package import CausewayPreparation
 internal import Foundation
 
 /// One traced run with all that is needed to judge what a crash in it leaves.

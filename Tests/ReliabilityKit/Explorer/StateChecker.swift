@@ -1,5 +1,6 @@
 internal import CausewayEngine
 import CausewayPreparation
+import CausewayStores
 internal import Foundation
 
 /// Looks at a state with the application's eyes, resumes the migration in it, and looks again (reliability.md §3.1).

@@ -1,8 +1,8 @@
-package import CausewayEngine
+import CausewayEngine
 internal import CausewayGeneration
 internal import CausewayModel
 internal import CausewayObjects
-import CausewayPreparation
+package import CausewayPreparation
 internal import CausewayStoreFormat
 
 /// A migration that the harnesses run again and again: a model history, a small generated store in a certain state, the
