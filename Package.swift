@@ -18,7 +18,8 @@ let settings: [SwiftSetting] = [
 ]
 
 // Module names carry the product's name: an app that depends on us may have a `Model` or a `SQLite` of its own.
-// Folders carry the layer's name as DESIGN.md draws it. Imports point downwards only; this list is the rule.
+// Folders carry the layer's name, as in README's table of the house. Imports point downwards only; this list is the
+// rule.
 extension Target {
     /// A layer: module `Causeway<name>` in `Sources/<name>`.
     static func layer(_ name: String, _ dependencies: [Dependency] = []) -> Target {

@@ -37,7 +37,8 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
         /// Asked to end by the system.
         public static let terminated = Code(exitCode: 143, name: "terminated")
 
-        /// Every code with its meaning, in the order of the exit codes: the one table behind README and every `--help`.
+        /// Every code with its meaning, in the order of the exit codes: the one table behind every `--help` and the
+        /// article on failures.
         public static let table: [(code: Code, meaning: String)] = [
             (usage, "the command line is wrong"),
             (sourceData, "the store's data is damaged or can't be migrated as it is; rows are named"),

@@ -75,7 +75,7 @@ struct SchemaReader {
                     inverse: "\(join.inverseOwner).\(join.inverse)", rows: try count(join.name))
             }
         }
-        // Core Data names them Z_<number><RELATIONSHIP> (store-format.md §5.3).
+        // Core Data names them Z_<number><RELATIONSHIP> (InsideStoreFormat §5.3).
         let names = store.schema.tables.values.map(\.name).filter { name in
             name.uppercased().hasPrefix("Z_") && name.dropFirst(2).first?.isNumber == true
         }

@@ -20,7 +20,7 @@ func helpText(_ text: String) -> String {
     return (paragraphs + ["", exitStatusTable]).joined(separator: "\n")
 }
 
-/// One table for README, help and code: `MigrationError.Code.table`.
+/// One table for help and code: `MigrationError.Code.table`; a test compares the article with it.
 private let exitStatusTable: String = {
     let failures = MigrationError.Code.table.map { (status: $0.code.exitCode, meaning: $0.meaning) }
     let lines = ([(status: 0, meaning: "done, or nothing to do")] + failures).flatMap { row in

@@ -1,6 +1,6 @@
 import CausewayCZlib
 
-/// DEFLATE without a header, as `Z_MODELCACHE.Z_CONTENT` has it (store-format.md §8).
+/// DEFLATE without a header, as `Z_MODELCACHE.Z_CONTENT` has it (InsideStoreFormat §8).
 package enum RawDeflate {
     /// Window of 32 KiB; negative means that there is no zlib header and no checksum.
     private static let windowBits: Int32 = -15

@@ -2,7 +2,7 @@ package import CausewayExpressions
 
 /// Which rows an entity mapping reads: the meaning of its source expression,
 /// `FETCH(FUNCTION($manager, "fetchRequestForSourceEntityNamed:predicateString:", entity, filter), context, NO)`
-/// (core-data-migration.md §3).
+/// (InsideCoreDataMigration §3).
 package struct SourceFetch: Hashable, Sendable {
     package var entity: String
     package var predicate: Predicate

@@ -3,7 +3,7 @@ import CausewayModel
 import CausewaySQLite
 import CausewayStoreFormat
 
-/// What the cells of a column must be, by the type of what they hold (store-format.md §4.1).
+/// What the cells of a column must be, by the type of what they hold (InsideStoreFormat §4.1).
 ///
 /// Core Data leaves whole seconds of a Date as integers, a Decimal that is no number as the text `NaN`, and digits that
 /// no double holds as text. Those are sound.

@@ -14,7 +14,8 @@ struct ExaminedColumn {
     /// Whether NULL is none of its values.
     let isMandatory: Bool
     /// The columns of an optional composite around, by their places in the list: on disk a nil composite and one whose
-    /// elements are all nil look the same (store-format.md §4.2), so its elements are asked for only where there is one.
+    /// elements are all nil look the same (InsideStoreFormat §4.2), so its elements are asked for only where there is
+    /// one.
     fileprivate(set) var around: [Int] = []
 
     /// The columns of a table that hold properties.

@@ -11,7 +11,7 @@ extension Expression {
     /// Parses a derived attribute's derivation expression and folds what Core Data folds.
     ///
     /// `pages.@count` becomes `count:(pages)`; `lines.price.@sum` and `.@total` become `sum:(lines.price)`
-    /// (version-hash.md §1; the sum is unverified). Throws what `init(parsing:)` throws.
+    /// (InsideVersionHashes §1; the sum is unproven). Throws what `init(parsing:)` throws.
     package static func derivation(parsing text: String) throws(ExpressionSyntaxError) -> Expression {
         let expression = try Expression(parsing: text)
         let functions = [".@count": "count:", ".@sum": "sum:", ".@total": "sum:"]

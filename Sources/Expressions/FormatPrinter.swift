@@ -10,7 +10,7 @@ extension Expression {
         return printer.text
     }
 
-    /// What `-[NSExpression predicateFormat]` returns; version hashes are made of it (version-hash.md §1).
+    /// What `-[NSExpression predicateFormat]` returns; version hashes are made of it (InsideVersionHashes §1).
     package var predicateFormat: String {
         var printer = FormatPrinter(style: .apple)
         printer.print(self)
@@ -29,7 +29,7 @@ extension Predicate {
         return printer.text
     }
 
-    /// What `-[NSPredicate predicateFormat]` returns; version hashes are made of it (version-hash.md §1).
+    /// What `-[NSPredicate predicateFormat]` returns; version hashes are made of it (InsideVersionHashes §1).
     package var predicateFormat: String {
         var printer = FormatPrinter(style: .apple)
         printer.print(self)

@@ -1,5 +1,5 @@
 /// Values of an attribute that allows external storage: every one has a prefix byte, and a few are references to files
-/// (store-format.md §4.3).
+/// (InsideStoreFormat §4.3).
 struct ExternalBlobs {
     /// A value that is stored in the row.
     static let inlinePrefix: UInt8 = 1

@@ -7,7 +7,7 @@ package struct GenerationOptions: Hashable, Sendable {
     package var rows: Int
     package var seed: UInt64
     /// Bytes of a value that gets a file of its own. Core Data's threshold is a heuristic of about 128 KiB
-    /// (store-format.md §4.3); both forms are legal for any size.
+    /// (InsideStoreFormat §4.3); both forms are legal for any size.
     package var externalFileBytes: ClosedRange<Int>
     /// One row in so many has such a value, in an attribute that allows external storage …
     package var rowsPerExternalFile: Int

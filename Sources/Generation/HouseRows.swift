@@ -2,8 +2,8 @@ import CausewayModel
 import CausewaySQLite
 import CausewayStoreFormat
 
-/// The rows of Z_PRIMARYKEY, Z_METADATA and Z_MODELCACHE (store-format.md §§2, 8, 9). They come last: a file without them
-/// is no store.
+/// The rows of Z_PRIMARYKEY, Z_METADATA and Z_MODELCACHE (InsideStoreFormat §§2, 8, 9). They come last: a file without
+/// them is no store.
 struct HouseRows {
     private let primaryKeys: [(number: Int, name: String, parent: Int)]
     /// Z_MAX stands in the root's row only.

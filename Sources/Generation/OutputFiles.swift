@@ -4,7 +4,7 @@ import CausewayPlatform
 struct OutputFiles {
     let store: String
 
-    /// `.<Name>_SUPPORT`, Core Data's folder for a store's external data (store-format.md §4.3).
+    /// `.<Name>_SUPPORT`, Core Data's folder for a store's external data (InsideStoreFormat §4.3).
     private var support: String {
         let name = Paths.name(of: store)
         let stem = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : name[..<$0] } ?? name[...]

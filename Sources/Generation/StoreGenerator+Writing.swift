@@ -72,7 +72,7 @@ extension StoreGenerator {
         }
     }
 
-    /// A connection to the empty file, set up as Core Data does (store-format.md §1).
+    /// A connection to the empty file, set up as Core Data does (InsideStoreFormat §1).
     private func open(_ files: OutputFiles) throws(GenerationError) -> Connection {
         do throws(SQLiteError) {
             var hardening = Hardening.own

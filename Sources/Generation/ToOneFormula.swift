@@ -117,7 +117,7 @@ struct Pairing {
 
 /// The values of `Z_FOK_…` columns.
 enum OrderKey {
-    /// Core Data's first value and step (store-format.md §5.4).
+    /// Core Data's first value and step (InsideStoreFormat §5.4).
     private static let first = 2048
     private static let step = 1024
     /// From this rank on the step is 1, so that no list leaves 32 bits.

@@ -46,7 +46,7 @@ extension ValueRecipe {
         let start = ValueRecipe.firstDate + ValueRecipe.dateSpan * (Double(row.ordinal) / Double(count))
         let unit = random.nextUnit()
         let moment = start + ValueRecipe.dateNoise * unit * unit
-        // Some apps round their dates: SQLite turns these into integers (store-format.md §4.1).
+        // Some apps round their dates: SQLite turns these into integers (InsideStoreFormat §4.1).
         let isWhole = random.next(below: 4) == 0
         // Microseconds, so that equal dates are equal on any machine.
         return bounds.clamp(isWhole ? moment.rounded(.down) : (moment * 1_000_000).rounded() / 1_000_000)

@@ -12,7 +12,8 @@ struct ValueRecipe {
         /// Hundredths.
         case real(bounds: ValueBounds)
         case uniqueReal(first: Double, step: Double)
-        /// Hundredths; one in 512 is `NaN` where that is allowed, as Core Data stores `notANumber` (store-format.md §4.1).
+        /// Hundredths; one in 512 is `NaN` where that is allowed, as Core Data stores `notANumber`
+        /// (InsideStoreFormat §4.1).
         case decimal(bounds: ValueBounds, hasNaN: Bool)
         case date(bounds: ValueBounds, isUnique: Bool)
         case text(TextKind, bounds: ValueBounds, isUnique: Bool)

@@ -102,7 +102,7 @@ extension MappingInference {
         }
     }
 
-    /// An attribute without source: its default in every row, even where it is optional (core-data-migration.md §4).
+    /// An attribute without source: its default in every row, even where it is optional (InsideCoreDataMigration §4).
     private mutating func added(_ attribute: Attribute, entity: String, prefix: String) -> [AttributeMapping] {
         let path = prefix + attribute.name
         if attribute.type == .composite {
@@ -111,7 +111,7 @@ extension MappingInference {
             }
         }
         if attribute.derivation != nil { return [AttributeMapping(destination: path, value: .derived)] }
-        // Elements of a composite may all be NULL: that is how a nil composite is stored (store-format.md §4.2).
+        // Elements of a composite may all be NULL: that is how a nil composite is stored (InsideStoreFormat §4.2).
         if !attribute.isOptional, attribute.defaultValue == nil, prefix.isEmpty {
             obligations.append(
                 Obligation(step: step, entity: entity, property: path, .newAttribute, demand: .noRows))

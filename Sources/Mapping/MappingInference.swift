@@ -1,7 +1,7 @@
 import CausewayExpressions
 package import CausewayModel
 
-/// Infers the mapping between two versions, as Core Data's lightweight migration does (core-data-migration.md §4).
+/// Infers the mapping between two versions, as Core Data's lightweight migration does (InsideCoreDataMigration §4).
 ///
 /// Properties are matched entity by entity over everything an entity sees, inherited properties included: an attribute
 /// that moves up or down the hierarchy is found where the row's entity has it, whichever ancestor declares it.

@@ -95,7 +95,7 @@ package struct AttributeMapping: Hashable, Sendable {
     package var destination: String
     package var value: Value
     /// The step adds nothing but columns to the entity's table, which Core Data does with ALTER TABLE ADD COLUMN: the
-    /// constant then stands in the rows of the table's other entities too (core-data-migration.md §7.5).
+    /// constant then stands in the rows of the table's other entities too (InsideCoreDataMigration §7.5).
     package var fillsTable: Bool
 
     package init(destination: String, value: Value, fillsTable: Bool = false) {

@@ -1,4 +1,4 @@
-/// Pairs the elements of two versions by name and renaming identifier (core-data-migration.md §4).
+/// Pairs the elements of two versions by name and renaming identifier (InsideCoreDataMigration §4).
 ///
 /// An identifier is a canonical name over several versions: an element's identifier is its renaming identifier, or its
 /// name where none is set. A destination element finds its source by, in this order:

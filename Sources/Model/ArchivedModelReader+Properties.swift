@@ -252,7 +252,7 @@ extension ArchivedModelReader {
     }
 }
 
-/// Bits of `NSFlagsKey` (store-format.md §6).
+/// Bits of `NSFlagsKey` (InsideStoreFormat §6).
 enum AttributeFlags {
     static let externalBinaryData: Int64 = 4
     static let preservedInHistory: Int64 = 16

@@ -1,7 +1,8 @@
 import CausewayExpressions
 import CausewayPlist
 
-/// Reads the keyed archive of an `NSManagedObjectModel`: a `.mom` file, or an inflated model cache (store-format.md §8).
+/// Reads the keyed archive of an `NSManagedObjectModel`: a `.mom` file, or an inflated model cache
+/// (InsideStoreFormat §8).
 ///
 /// Nothing is instantiated; references between entities are followed to names only, so cycles do no harm.
 struct ArchivedModelReader {

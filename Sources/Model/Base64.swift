@@ -1,5 +1,5 @@
-/// Base64 with padding: written without line breaks, as digests and checksums are (version-hash.md §1), and read with white
-/// space in between, as XML stores and property lists have it.
+/// Base64 with padding: written without line breaks, as digests and checksums are (InsideVersionHashes §1), and read
+/// with white space in between, as XML stores and property lists have it.
 package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let padding = UInt8(ascii: "=")

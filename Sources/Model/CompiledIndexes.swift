@@ -1,13 +1,13 @@
 import CausewayExpressions
 
-/// What Xcode's compiler adds to an entity's indexes (store-format.md §7).
+/// What Xcode's compiler adds to an entity's indexes (InsideStoreFormat §7).
 enum CompiledIndexes {
     /// Completes an entity whose source named `explicit` fetch indexes and `compounds` of the time before them.
     ///
     /// An attribute counts as indexed if it is marked so or if a fetch index consists of it alone, binary and
     /// ascending. Every indexed attribute and every compound gives a fetch index of its own name, unless the source
     /// has one of that name; these come first, sorted. (Wire's caches have the compounds after the attributes; the order
-    /// decides nothing but that of `CREATE INDEX`, where store-format.md §7 was verified as it stands.)
+    /// decides nothing but that of `CREATE INDEX`, for which InsideStoreFormat §7 was verified as it stands.)
     static func complete(_ entity: inout Entity, explicit: [FetchIndex], compounds: [[String]]) {
         for position in entity.attributes.indices {
             let name = entity.attributes[position].name

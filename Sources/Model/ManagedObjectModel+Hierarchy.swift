@@ -25,7 +25,7 @@ extension ManagedObjectModel {
     }
 
     /// All entities in Z_ENT order: roots sorted without regard to case, each followed depth first by its subentities.
-    /// The first has Z_ENT 1 (store-format.md §2).
+    /// The first has Z_ENT 1 (InsideStoreFormat §2).
     package func entitiesInStoreOrder() -> [String] {
         var children: [String: [String]] = [:]
         var roots: [String] = []
@@ -51,7 +51,7 @@ extension ManagedObjectModel {
         return lowerA == lowerB ? compareOrder(a, b) : compareOrder(lowerA, lowerB)
     }
 
-    /// Code-unit order, `-[NSString compare:]` for ASCII (version-hash.md §1).
+    /// Code-unit order, `-[NSString compare:]` for ASCII (InsideVersionHashes §2).
     package static func compareOrder(_ a: String, _ b: String) -> Bool {
         a.utf16.lexicographicallyPrecedes(b.utf16)
     }

@@ -73,7 +73,7 @@ package struct Attribute: Hashable, Sendable {
     /// Minimum, maximum and regular expression, as the compiler turns them into predicates.
     package var validations: [Validation] = []
     package var derivation: Derivation?
-    /// The elements of a composite attribute in the model's order, not sorted (store-format.md §4.2); else empty.
+    /// The elements of a composite attribute in the model's order, not sorted (InsideStoreFormat §4.2); else empty.
     package var elements: [Attribute] = []
 
     package init(name: String, type: AttributeType) {

@@ -2,7 +2,7 @@ import CausewayDeflate
 import CausewayExpressions
 import CausewayPlist
 
-/// Writes a model as Core Data caches it in a store: a keyed archive in raw DEFLATE (store-format.md §8).
+/// Writes a model as Core Data caches it in a store: a keyed archive in raw DEFLATE (InsideStoreFormat §8).
 ///
 /// Keys, classes and the sharing of objects follow real caches (framework 1344 and newer): subentities repeat the
 /// inherited properties as copies that belong to them, entities refer to each other in cycles. The bytes depend on the

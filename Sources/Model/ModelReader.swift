@@ -46,7 +46,7 @@ package enum ModelReader {
         }
     }
 
-    /// A model from `Z_MODELCACHE.Z_CONTENT`: a keyed archive in raw DEFLATE (store-format.md §8).
+    /// A model from `Z_MODELCACHE.Z_CONTENT`: a keyed archive in raw DEFLATE (InsideStoreFormat §8).
     ///
     /// Throws `emptyCache` for nil and for no bytes, `damaged` where the stream ends early or isn't one,
     /// `limitExceeded` when it would inflate beyond `ModelLimits.fileSize`.

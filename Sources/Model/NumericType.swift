@@ -1,7 +1,7 @@
 package import CausewayExpressions
 
-/// The attribute types whose values Core Data's inference converts into each other (core-data-migration.md §4). Decimal
-/// isn't one of them: nothing shows that Core Data would infer it.
+/// The attribute types whose values Core Data's inference converts into each other (InsideCoreDataMigration §4).
+/// Decimal isn't one of them: nothing shows that Core Data would infer it.
 package enum NumericType: Hashable, Sendable, CaseIterable {
     case boolean, integer16, integer32, integer64, float, double
 
@@ -28,7 +28,7 @@ package enum NumericType: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// How a column of this type keeps its numbers: INTEGER or FLOAT, which has REAL affinity (store-format.md §4.1).
+    /// How a column of this type keeps its numbers: INTEGER or FLOAT, which has REAL affinity (InsideStoreFormat §4.1).
     package var isReal: Bool { self == .float || self == .double }
 }
 

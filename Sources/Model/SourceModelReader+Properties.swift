@@ -19,7 +19,7 @@ extension SourceModelReader {
         attribute.versionHashModifier = nonEmpty(element["versionHashModifier"])
         attribute.userInfo = userInfo(element)
         attribute.allowsExternalBinaryDataStorage = isYes(element["allowsExternalBinaryDataStorage"])
-        // The first is what Xcode writes (version-hash.md §1), the second the name of the property in code.
+        // The first is what Xcode writes (InsideVersionHashes §3), the second the name of the property in code.
         attribute.preservesValueInHistoryOnDeletion =
             isYes(element["preserveAfterDeletion"]) || isYes(element["preservesValueInHistoryOnDeletion"])
         attribute.allowsCloudEncryption = isYes(element["allowsCloudEncryption"])
@@ -131,7 +131,7 @@ extension SourceModelReader {
         relationship.isTransient = isYes(element["transient"])
         relationship.isOrdered = isYes(element["ordered"])
         relationship.isIndexedBySpotlight = isYes(element["spotlightIndexingEnabled"])
-        // As they are, absent = 0: `toMany` and `optional` change neither (version-hash.md §1).
+        // As they are, absent = 0: `toMany` and `optional` change neither (InsideVersionHashes §3).
         relationship.minCount = count("minCount", element, name)
         relationship.maxCount = count("maxCount", element, name)
         relationship.renamingIdentifier = renaming(element, name)

@@ -1,6 +1,6 @@
 import CausewayExpressions
 
-/// Which hashes follow a rule of version-hash.md that is marked UNVERIFIED there.
+/// Which hashes follow a rule that InsideVersionHashes marks as unproven.
 enum UnverifiedHash {
     /// Whether the entity's hash, its ancestors' included, rests on such a rule.
     static func concerns(_ entity: String, in model: ManagedObjectModel) -> Bool {

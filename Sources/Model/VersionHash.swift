@@ -1,7 +1,7 @@
 import CausewayExpressions
 import Crypto
 
-/// Hashes of entities and properties as Core Data computes them (version-hash.md §1, hash style 0).
+/// Hashes of entities and properties as Core Data computes them (InsideVersionHashes §1, hash style 0).
 ///
 /// The computation depends on the model's meaning only, so models from XML, archives and caches share it.
 package struct VersionHash {
@@ -118,7 +118,7 @@ package struct VersionHash {
     }
 
     /// Whether the topmost ancestor that declares a relationship of this name has it as its own inverse
-    /// (version-hash.md §1, "extra rule"; never met in data).
+    /// (InsideVersionHashes §2, "Redefined inverse"; never met in data).
     private func redefinesSelfInverse(_ name: String, of owner: String) -> Bool {
         for ancestor in model.lineage(of: owner).dropFirst().reversed() {
             guard let declared = ancestor.relationships.first(where: { $0.name == name }) else { continue }

@@ -2,7 +2,7 @@ import Crypto
 
 /// The hashes that identify a model: what a store's metadata and a `VersionInfo.plist` hold.
 ///
-/// Distinct models can share all of them (version-hash.md §1); equal hashes mean that no migration is needed.
+/// Distinct models can share all of them (InsideVersionHashes §4); equal hashes mean that no migration is needed.
 package struct VersionHashes: Hashable, Sendable {
     /// 32 bytes per entity, abstract ones included.
     package let entities: [String: [UInt8]]

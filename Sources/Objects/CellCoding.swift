@@ -1,9 +1,9 @@
 import CausewayEvaluation
 import CausewayModel
 
-/// Values of attributes to and from the storage classes in which Core Data keeps them (store-format.md §4.1).
+/// Values of attributes to and from the storage classes in which Core Data keeps them (InsideStoreFormat §4.1).
 enum CellCoding {
-    /// The first byte of an inline value of an attribute that allows external storage (store-format.md §4.3).
+    /// The first byte of an inline value of an attribute that allows external storage (InsideStoreFormat §4.3).
     private static let inlinePrefix: UInt8 = 1
 
     /// What a cell holds, as the attribute's type.

@@ -7,7 +7,7 @@ enum LinkChange {
     case removeAll(JoinStorage, mine: RowReference)
 }
 
-/// Places in ordered relationships (store-format.md §5.4).
+/// Places in ordered relationships (InsideStoreFormat §5.4).
 enum OrderPlace {
     static let first: Int64 = 2_048
     static let step: Int64 = 1_024

@@ -53,7 +53,7 @@ extension ObjectContext {
             case .null: try setOrClear(object, link, to: nil, key: key)
             case .object(let target): try setOrClear(object, link, to: target, key: key)
             case .collection(let members):
-                // A relationship mapping's collection: a to-one takes its first object (core-data-migration.md §3).
+                // A relationship mapping's collection: a to-one takes its first object (InsideCoreDataMigration §3).
                 try setOrClear(object, link, to: try objectIDs(members, key, object).first, key: key)
             default: throw notAnObject(key, object)
             }

@@ -5,7 +5,7 @@ import CausewayStoreFormat
 
 /// Writes rows, changes and links into a store under construction.
 final class RowWriter {
-    /// Rows in one INSERT (performance.md §2.1: at 32 almost all of the gain is had), and a bound on its parameters.
+    /// Rows in one INSERT (InsideSpeed §2.1: at 32 almost all of the gain is had), and a bound on its parameters.
     private static let rowsPerStatement = 32
     private static let parametersPerStatement = 4_096
 

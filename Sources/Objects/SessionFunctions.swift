@@ -76,7 +76,7 @@ final class SessionFunctions: FunctionTarget {
         return info[String(path.dropFirst("userInfo.".count))]
     }
 
-    /// A single object or nil stands where a collection is meant (core-data-migration.md §3).
+    /// A single object or nil stands where a collection is meant (InsideCoreDataMigration §3).
     private func objects(_ value: Value, _ selector: String) throws -> [ObjectID] {
         switch value {
         case .null: return []

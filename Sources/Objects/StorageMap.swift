@@ -67,7 +67,7 @@ package struct TableStorage: Sendable {
             throw ObjectError(.store, error.description)
         }
         rootEntity = table.rootEntity
-        // store-format.md §2: the house columns come first.
+        // InsideStoreFormat §3: the house columns come first.
         precondition(
             table.columns.prefix(3).map(\.role) == [.primaryKey, .entityNumber, .optimisticLock],
             "a layout's tables begin with the house columns")

@@ -6,8 +6,8 @@ import CausewayModel
 /// attribute's owner.
 ///
 /// Core Data never reads it. Where it holds something, that stays; and where Core Data would add the column with ALTER
-/// TABLE, it fills every row (core-data-migration.md §7.5). A fused run goes back through its steps one by one, so that
-/// it leaves what they would leave one after the other.
+/// TABLE, it fills every row (InsideCoreDataMigration §7.5). A fused run goes back through its steps one by one, so
+/// that it leaves what they would leave one after the other.
 struct ForeignCells {
     enum Origin: Hashable {
         case nothing

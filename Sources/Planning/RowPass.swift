@@ -64,7 +64,7 @@ package struct RowProjection: Sendable {
 
 /// How one destination cell is made. Integers are result columns of the pass's statement.
 package indirect enum CellRecipe: Sendable {
-    /// `RowSelect.Cell.position` of a list's first row (store-format.md §5.4).
+    /// `RowSelect.Cell.position` of a list's first row (InsideStoreFormat §5.4).
     package static let firstPosition: Int64 = 2_048
 
     /// The source's cell as it is.

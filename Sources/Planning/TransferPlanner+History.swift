@@ -4,8 +4,8 @@ import CausewaySQLite
 import CausewayStoreFormat
 
 extension TransferPlanner {
-    /// The passes that carry persistent history (store-format.md §11): change rows are renumbered with their entities,
-    /// those of dropped entities end here, tokens stay valid.
+    /// The passes that carry persistent history (InsideStoreFormat §11): change rows are renumbered with their
+    /// entities, those of dropped entities end here, tokens stay valid.
     ///
     /// - Parameter schema: the source's.
     /// - Returns: the passes; none for a store without history tables.

@@ -7,7 +7,7 @@
 /// An open file or folder; closed when it goes out of scope. Never inherited by child processes.
 ///
 /// On Linux and macOS, closing *any* descriptor of a file releases all POSIX locks of the process on it: no `OpenFile`
-/// of a database file may close while a SQLite connection to it is open (reliability.md §2.1).
+/// of a database file may close while a SQLite connection to it is open (InsideCrashSafety §2.1).
 package struct OpenFile: ~Copyable {
     package enum Mode: Hashable, Sendable {
         case read
@@ -96,7 +96,7 @@ package struct OpenFile: ~Copyable {
     /// Returns when the content is on the medium.
     ///
     /// After a failure the content must be taken as lost: the system marks the pages as written, and a second call would
-    /// "succeed" (reliability.md §2.2). Remove the file and write it anew.
+    /// "succeed" (InsideCrashSafety §2.2). Remove the file and write it anew.
     package func sync() throws(FileError) {
         #if canImport(Darwin)
             // fsync leaves the data in the drive's cache there.

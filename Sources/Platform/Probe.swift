@@ -4,7 +4,7 @@
     internal import Glibc
 #endif
 
-/// Places at which the reliability harness can end or hold the process: every numbered step of reliability.md §4.2.
+/// Places at which the reliability harness can end or hold the process: every numbered step of InsideCrashSafety §4.2.
 ///
 /// Compiled into debug builds and into builds with `-DCAUSEWAY_HARNESS` only; elsewhere `reach` is nothing.
 ///
@@ -58,7 +58,7 @@ package enum KillPoint: String, CaseIterable, Sendable {
 }
 
 /// Deliberate breaks of the protocol, one at a time, by which the harness proves that it can see them
-/// (reliability.md §3.4). `CAUSEWAY_MUTANT=name`, in debug and harness builds only.
+/// (InsideCrashSafety §3.4). `CAUSEWAY_MUTANT=name`, in debug and harness builds only.
 package enum Mutant: String, CaseIterable, Sendable {
     /// The progress row is committed before the rows that it speaks of; or after, in a transaction of its own.
     case progressFirst, progressAfter

@@ -3,7 +3,7 @@
 extension KeyedArchive {
     /// The value of an instance's field; `nil` when the field is absent, `.null` when it holds null.
     ///
-    /// Archivers leave out a flag that is false and a number that is zero (store-format.md §8), so absence is normal.
+    /// Archivers leave out a flag that is false and a number that is zero (InsideStoreFormat §8), so absence is normal.
     /// Throws `typeMismatch` when the reference leads to no instance.
     package func field(_ name: String, of reference: Reference) throws(PropertyListError) -> ArchivedValue? {
         guard let object = try storedField(name, of: reference) else { return nil }

@@ -2,7 +2,7 @@
 ///
 /// Nothing is instantiated: the archive stays a table, classes are names, and every question is answered from the
 /// table. Shape: `{$version: 100000, $archiver: NSKeyedArchiver, $top: {root: UID}, $objects: [...]}`, see
-/// store-format.md §8. References are checked once, when parsing.
+/// InsideStoreFormat §8. References are checked once, when parsing.
 package struct KeyedArchive: Sendable {
     /// The number of an object in `$objects`; 0 is null.
     package struct Reference: Hashable, Sendable {

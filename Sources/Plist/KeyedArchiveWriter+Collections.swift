@@ -1,4 +1,4 @@
-// Collections in the shapes that Core Data's own archives have (store-format.md §8).
+// Collections in the shapes that Core Data's own archives have (InsideStoreFormat §8).
 
 extension ArchivedClass {
     package static let array = ArchivedClass(["NSArray", "NSObject"])

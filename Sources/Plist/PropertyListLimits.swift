@@ -5,7 +5,7 @@ package enum PropertyListLimits {
     package static let fileSize = 64 * 1024 * 1024
 
     /// Values in a tree made from an object table, each counted as often as it's reached. Shared references can
-    /// make 10¹² leaves out of 228 bytes (reliability.md §2.4).
+    /// make 10¹² leaves out of 228 bytes (InsideCrashSafety §2.4).
     package static let treeNodes = 1_000_000
 
     /// Levels of a tree. Comparing, hashing and releasing a tree recurse, and a thread's stack may be 512 KiB.

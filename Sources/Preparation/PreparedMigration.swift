@@ -66,7 +66,7 @@ package struct PreparedMigration: Sendable {
     /// Bytes of an entry of six small integers in a b-tree that is three quarters full.
     private static let associationBytes = 40
 
-    /// Bytes; journals, directory entries, rounding (reliability.md §2.2).
+    /// Bytes; journals, directory entries, rounding (InsideCrashSafety §2.2).
     package static let reserve = 64 << 20
 
     /// Identifies the store and plans the way; every reason against it at once.

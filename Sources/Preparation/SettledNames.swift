@@ -4,7 +4,7 @@ import CausewayPlatform
 package import CausewayStoreFormat
 import CausewayStores
 
-/// What the user knows of names that models leave open (store-format.md §5.3): stores that Core Data wrote
+/// What the user knows of names that models leave open (InsideStoreFormat §5.3): stores that Core Data wrote
 /// (`--schema-template`), and names of join tables that were seen on a device (`--join-table`).
 struct SettledNames {
     /// Names of join tables of the target version, in capitals.

@@ -9,9 +9,9 @@ extension Connection {
     /// Has SQLite read the schema table, and stops it beyond the limits.
     ///
     /// SQLite parses the whole schema before the first statement that names a table, so no query can measure it before:
-    /// 20,000 tables of 500 columns took 10 seconds (reliability.md §2.4). It steps through the schema table like through
-    /// any other, though, and asks the progress handler meanwhile. The bound is loose, by a small factor; whoever reads
-    /// the schema counts exactly. A progress handler that was set before is removed.
+    /// 20,000 tables of 500 columns took 10 seconds (InsideCrashSafety §2.4). It steps through the schema table like
+    /// through any other, though, and asks the progress handler meanwhile. The bound is loose, by a small factor;
+    /// whoever reads the schema counts exactly. A progress handler that was set before is removed.
     ///
     /// - Parameters:
     ///   - maximumRows: Rows of the schema table.

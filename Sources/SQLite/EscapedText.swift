@@ -1,7 +1,7 @@
 /// Text from a store made fit for a terminal and a log.
 ///
 /// SQLite's messages quote names and bytes of the file, and a damaged or hostile file may hold anything, terminal
-/// escape sequences included (reliability.md §2.1).
+/// escape sequences included (InsideCrashSafety §2.1).
 enum EscapedText {
     /// Longest text in bytes that is kept; the rest is cut and marked. A `CREATE TABLE` of 500 columns would else fill
     /// the report.

@@ -6,7 +6,7 @@ internal import CausewayCSQLite
 /// TRUSTED_SCHEMA off unless the library's own functions are harmless (`trustsFunctions`), `cell_size_check` on, `mmap_size` 0 (a file cut short while mapped would kill the process), CHECK
 /// constraints not evaluated: Core Data makes none, and one of an app's own table may compute what it likes for every
 /// row that is checked or copied.
-/// Rules and evidence: reliability.md §2.4.
+/// Rules and evidence: InsideCrashSafety §2.4.
 package struct Hardening: Hashable, Sendable {
     /// Milliseconds that a statement waits for another connection's lock before it fails with `.busy`. Long enough for
     /// an application's transaction, short enough that a person sees the reason.

@@ -2,7 +2,7 @@
 ///
 /// Core Data enumerates an entity's properties in the order of a hash table keyed by name, and that order reaches the
 /// schema: the sequence of join tables, clash suffixes, and which side names a join table of an entity with itself
-/// (store-format.md §5.3).
+/// (InsideStoreFormat §5.3).
 package enum HashWidth: Hashable, Sendable {
     case bits64
     /// 32-bit devices and simulators; worth a second attempt for framework versions up to 754.

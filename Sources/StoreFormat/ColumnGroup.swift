@@ -1,7 +1,7 @@
 import CausewayModel
 
 /// The groups in which Core Data declares an entity table's columns, in this order over the whole tree
-/// (store-format.md §3).
+/// (InsideStoreFormat §3).
 enum ColumnGroup: Int, CaseIterable {
     /// Whole numbers and Booleans, then to-ones, then virtual to-ones.
     case integers

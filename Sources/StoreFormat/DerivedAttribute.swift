@@ -1,7 +1,7 @@
 import CausewayExpressions
 import CausewayModel
 
-/// What a derived attribute is computed from, as far as real stores show it (store-format.md §7).
+/// What a derived attribute is computed from, as far as real stores show it (InsideStoreFormat §7).
 enum DerivedForm: Hashable {
     /// `now()`: when the row was last saved.
     case now

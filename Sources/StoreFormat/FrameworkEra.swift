@@ -1,5 +1,5 @@
 /// The boundaries between the layouts that Core Data wrote over the years, by `NSPersistenceFrameworkVersion`. Each
-/// value lies between the last version seen with the old form and the first with the new (store-format.md §§1, 7, 9).
+/// value lies between the last version seen with the old form and the first with the new (InsideStoreFormat §§1, 7, 9).
 package enum FrameworkEra {
     /// Up to 519 a table is followed by its indexes, join tables have no second index, and there is no Z_MODELCACHE;
     /// from 637 the modern order holds.
@@ -8,7 +8,7 @@ package enum FrameworkEra {
     static let fetchIndexes = 800
     /// Up to 851 uniqueness is a clause of the table and history has no string table; from 865 a unique index is made.
     static let uniqueIndexes = 860
-    /// Up to 866 a table that gains a column is rebuilt; from 977 ALTER TABLE adds it (core-data-migration.md §7.3).
+    /// Up to 866 a table that gains a column is rebuilt; from 977 ALTER TABLE adds it (InsideCoreDataMigration §7.3).
     package static let addsColumns = 900
     /// 969 is the first version that writes `NSStoreModelVersionHashesDigest`.
     static let hashesDigest = 969

@@ -1,6 +1,6 @@
 import CausewayModel
 
-/// The tables of persistent history (store-format.md §11).
+/// The tables of persistent history (InsideStoreFormat §11).
 package struct HistoryLayout: Hashable, Sendable {
     /// Z_PRIMARYKEY's rows of history: Z_SUPER is 0, Z_MAX is used.
     package enum Entity: Int, CaseIterable, Sendable {

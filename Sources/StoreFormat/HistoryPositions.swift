@@ -11,8 +11,9 @@ package enum HistoryPosition: Hashable, Sendable {
     case virtualToOne(owner: String, relationship: String)
 }
 
-/// The bits of an entity's ZCOLUMNS, the most significant of the first byte being position 0 (store-format.md, Part II,
-/// to §11): to-ones, their entity numbers, their order keys, attributes with the superclass's first, to-manys.
+/// The bits of an entity's ZCOLUMNS, the most significant of the first byte being position 0
+/// (InsideStoreFormat §11): to-ones, their entity numbers, their order keys, attributes with the superclass's first,
+/// to-manys.
 package struct HistoryPositions: Hashable, Sendable {
     package let positions: [HistoryPosition]
     /// False for entities with virtual to-ones or composites: no store shows where their bits stand, so that a bitmap

@@ -4,7 +4,7 @@ extension LayoutBuilder {
     typealias RelationshipID = LayoutModel.RelationshipID
 
     /// Many-to-many relationships: which side names the table, its columns, and the order of the tables
-    /// (store-format.md §5.3).
+    /// (InsideStoreFormat §5.3).
     mutating func joinTables() -> [JoinTable] {
         var done: Set<RelationshipID> = []
         var scopes = JoinColumnScopes()

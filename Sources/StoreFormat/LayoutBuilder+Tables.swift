@@ -23,7 +23,7 @@ private struct TableColumns {
 
 extension LayoutBuilder {
     /// Names are claimed entity by entity and, inside one, group by group; a clash inside the tree gives the later comer
-    /// a number (store-format.md §3).
+    /// a number (InsideStoreFormat §3).
     func table(root: Int) -> EntityTable {
         var columns = TableColumns()
         for entity in root...outline.lastDescendants[root] { addColumns(of: entity, to: &columns) }
@@ -73,7 +73,7 @@ extension LayoutBuilder {
     }
 
     /// A to-many without inverse is stored in its destination; its order key follows at once, not in the group of order
-    /// keys (store-format.md, Part II, to §3).
+    /// keys (InsideStoreFormat §3).
     private func addVirtualToOnes(pointingTo index: Int, to columns: inout TableColumns) {
         for id in outline.virtualRelationships(to: index) {
             let relationship = outline.relationship(id)
@@ -101,7 +101,7 @@ extension LayoutBuilder {
     }
 
     /// Up to framework version 851 uniqueness is part of the table: a word after a single column, a named constraint for
-    /// several (store-format.md §7).
+    /// several (InsideStoreFormat §7).
     private func withConstraints(_ table: EntityTable, root: Int) -> EntityTable {
         guard frameworkVersion < FrameworkEra.uniqueIndexes else { return table }
         var unique: Set<ColumnRole> = []

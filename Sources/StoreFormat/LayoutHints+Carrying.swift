@@ -2,7 +2,7 @@ package import CausewayModel
 
 extension LayoutHints {
     /// Hints for a migration's destination from the source as really found: each join table keeps its naming side and its
-    /// columns' clash numbers, renumbered for the new model; order keys keep their order (store-format.md §5.3).
+    /// columns' clash numbers, renumbered for the new model; order keys keep their order (InsideStoreFormat §5.3).
     ///
     /// `source` holds the names that the store really has. `sourceOf` gives the source's relationship for one of the
     /// destination, each by the entity that declares it; nil for a new one. Throws as the destination's layout does.

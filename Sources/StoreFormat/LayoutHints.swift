@@ -1,6 +1,6 @@
 package import CausewayModel
 
-/// What a model doesn't settle about its layout, taken from a real store (store-format.md §5.3).
+/// What a model doesn't settle about its layout, taken from a real store (InsideStoreFormat §5.3).
 package struct LayoutHints: Hashable, Sendable {
     /// Join tables by name: the two key columns in declared order.
     package var joinTables: [String: [String]]

@@ -120,7 +120,8 @@ struct LayoutModel {
         return result
     }
 
-    /// The stored columns of an attribute: itself, or a composite's leaves in the model's order (store-format.md §4.2).
+    /// The stored columns of an attribute: itself, or a composite's leaves in the model's order
+    /// (InsideStoreFormat §4.2).
     static func storedLeaves(of attribute: Attribute) -> [(path: String, leaf: Attribute)] {
         guard !attribute.isTransient else { return [] }
         guard attribute.type == .composite else {

@@ -1,7 +1,7 @@
 import CausewayExpressions
 
 /// A partial index's predicate as SQL, in the bracket style of real stores: every compound in its own brackets, simple
-/// ones bare (store-format.md §7).
+/// ones bare (InsideStoreFormat §7).
 enum PartialIndexPredicate {
     /// Deeper nesting isn't written; real predicates nest two deep.
     private static let deepestNesting = 32

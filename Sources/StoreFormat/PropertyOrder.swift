@@ -1,6 +1,6 @@
 import CausewayModel
 
-/// The order in which Core Data enumerates an entity's properties: by bucket of a hash table (store-format.md §5.3).
+/// The order in which Core Data enumerates an entity's properties: by bucket of a hash table (InsideStoreFormat §5.3).
 ///
 /// Two properties of one bucket are taken by name. The order is a heuristic that holds for nearly all stores; where it
 /// decides a name, the layout says so in `undecidable`.

@@ -13,7 +13,7 @@ package struct RowSelect: Hashable, Sendable {
         /// The Z_ENT of that row, which lives in `table`.
         case relatedEntity(RelatedKey, table: SQLIdentifier)
         /// The row's place among the rows with the same owner: 2048, 3072, … by key, as Core Data numbers a fresh list
-        /// (store-format.md §5.4); NULL where the owner is NULL.
+        /// (InsideStoreFormat §5.4); NULL where the owner is NULL.
         case position(owner: Cell, by: SQLIdentifier)
     }
 

@@ -3,7 +3,7 @@ package struct SchemaObject: Hashable, Sendable {
     package enum Origin: Hashable, Sendable {
         /// Core Data makes it for the store's model.
         case coreData
-        /// Core Data made it for an earlier model and left it (store-format.md §10); a rebuild drops it.
+        /// Core Data made it for an earlier model and left it (InsideStoreFormat §10); a rebuild drops it.
         case staleCoreData
         /// The app's own; to be carried or reported, never dropped in silence.
         case appMade
@@ -19,7 +19,7 @@ package struct SchemaObject: Hashable, Sendable {
     package let origin: Origin
 }
 
-/// The tables in which Core Data keeps what it mirrors to CloudKit (store-format.md §11).
+/// The tables in which Core Data keeps what it mirrors to CloudKit (InsideStoreFormat §11).
 package enum CloudKitTables {
     private static let prefix = "ansck"
     /// Whichever of them a store has, its tables of this prefix are Core Data's: newer versions may have more.

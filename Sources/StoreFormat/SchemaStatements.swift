@@ -1,6 +1,6 @@
 import CausewayModel
 
-/// The statements of a fresh store in Core Data's text, in the order in which it issues them (store-format.md §1).
+/// The statements of a fresh store in Core Data's text, in the order in which it issues them (InsideStoreFormat §1).
 ///
 /// A migrator creates tables first, loads rows, then makes indexes, R-trees and triggers: the triggers call functions
 /// that exist only inside Core Data, so nothing may fire them.

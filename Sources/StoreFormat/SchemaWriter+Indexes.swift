@@ -1,7 +1,7 @@
 import CausewayExpressions
 import CausewayModel
 
-/// Indexes in each era's text and order (store-format.md §7).
+/// Indexes in each era's text and order (InsideStoreFormat §7).
 extension SchemaWriter {
     private var isOld: Bool { layout.frameworkVersion < FrameworkEra.fetchIndexes }
     private var isAncient: Bool { layout.frameworkVersion < FrameworkEra.modelCache }

@@ -1,7 +1,7 @@
 import CausewayExpressions
 import CausewayModel
 
-/// R-trees: those of fetch indexes, and the private location attributes of Photos (store-format.md §7).
+/// R-trees: those of fetch indexes, and the private location attributes of Photos (InsideStoreFormat §7).
 extension SchemaWriter {
     /// Key of an attribute's user info under which Photos names the attributes that an R-tree covers.
     private static let locationKey = "_NSLocationAttributeDerivedComponents"

@@ -1,7 +1,7 @@
 import CausewayModel
 
 /// Triggers of derived attributes. Their text is Core Data's; they call functions that exist only inside it
-/// (store-format.md §7).
+/// (InsideStoreFormat §7).
 extension SchemaWriter {
     /// A derived attribute is issued with the entity that it depends on, there by owner and the owner's dictionary order.
     mutating func addTriggersAndRTrees() {

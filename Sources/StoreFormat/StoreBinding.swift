@@ -3,7 +3,7 @@ package import CausewayModel
 /// A store matched with its model: where each thing of the model really is, and what else is there.
 ///
 /// Tables are found by the names that the model gives, columns by name in any order, join tables by looking at them:
-/// their names aren't always derivable (store-format.md §§5.3, 10).
+/// their names aren't always derivable (InsideStoreFormat §§5.3, 10).
 package struct StoreBinding: Sendable {
     package let schema: StoreSchema
     /// The model's layout with the store's real names; an entity table's columns are in the store's order, without those

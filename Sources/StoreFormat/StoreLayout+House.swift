@@ -1,7 +1,7 @@
 import CausewayModel
 
 extension StoreLayout {
-    /// Z_PRIMARYKEY, Z_METADATA and, from framework version 637, Z_MODELCACHE (store-format.md §1).
+    /// Z_PRIMARYKEY, Z_METADATA and, from framework version 637, Z_MODELCACHE (InsideStoreFormat §1).
     package var houseStatements: [SchemaStatement] {
         var tables = [
             (
@@ -19,7 +19,7 @@ extension StoreLayout {
     /// Whether join tables have an index that leads with their second column, beside the one of their primary key.
     package var indexesBothEndsOfJoins: Bool { frameworkVersion >= FrameworkEra.modelCache }
 
-    /// Tables and indexes of persistent history (store-format.md §11).
+    /// Tables and indexes of persistent history (InsideStoreFormat §11).
     package var historyStatements: [SchemaStatement] {
         HistoryLayout(self).statements
     }

@@ -43,7 +43,7 @@ extension StoreLayout {
         return first...last
     }
 
-    /// Rows of a fresh Z_PRIMARYKEY in Z_ENT order: number, name, and the parent's number or 0 (store-format.md §2).
+    /// Rows of a fresh Z_PRIMARYKEY in Z_ENT order: number, name, and the parent's number or 0 (InsideStoreFormat §2).
     package var primaryKeyRows: [(number: Int, name: String, parent: Int)] {
         entities.enumerated().map { offset, name in
             (offset + 1, name, model.entities[name]?.parent.flatMap { entityNumbers[$0] } ?? 0)

@@ -1,6 +1,6 @@
 package import CausewayModel
 
-/// The tables that Core Data makes for a model: names, columns, types and order (store-format.md §§2, 3, 5).
+/// The tables that Core Data makes for a model: names, columns, types and order (InsideStoreFormat §§2, 3, 5).
 ///
 /// A value computed from the model alone, but for what the model does not settle (`LayoutHints`). The statements that
 /// create it are `StoreLayout.statements`.
@@ -149,11 +149,11 @@ package struct JoinTable: Hashable, Sendable {
 
     package var isReflexive: Bool { owner == inverseOwner && relationship == inverse }
 
-    /// Both ends belong to one entity: either may name the table (store-format.md §5.3).
+    /// Both ends belong to one entity: either may name the table (InsideStoreFormat §5.3).
     package var isPairInOneEntity: Bool { owner == inverseOwner && relationship != inverse }
 }
 
-/// A name that the model leaves open (store-format.md §5.3): what is written, and what else it may be.
+/// A name that the model leaves open (InsideStoreFormat §5.3): what is written, and what else it may be.
 package struct OpenName: Hashable, Sendable {
     /// A sentence without its full stop.
     package let message: String

@@ -1,6 +1,6 @@
 package import CausewayPlist
 
-/// Z_METADATA: the store's identity, its model's hashes, and whatever the app put beside them (store-format.md §9).
+/// Z_METADATA: the store's identity, its model's hashes, and whatever the app put beside them (InsideStoreFormat §9).
 package struct StoreMetadata: Hashable, Sendable {
     /// Z_UUID: 36 characters, upper case. Object URIs hold it.
     package var uuid: String

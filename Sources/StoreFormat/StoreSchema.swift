@@ -114,7 +114,7 @@ package struct StoreSchema: Sendable {
         package let name: String
         /// The parent's number; 0 for a root.
         package let parent: Int64
-        /// Never to be trusted alone: −1 and values below the largest Z_PK occur (store-format.md, Part II, to §2).
+        /// Never to be trusted alone: −1 and values below the largest Z_PK occur (InsideStoreFormat §2).
         package let maximum: Int64
     }
 
@@ -138,10 +138,10 @@ package struct StoreSchema: Sendable {
     package func table(_ name: String) -> Table? { tables[name.lowercased()] }
 
     /// Nothing was added or rebuilt since the store was made: the version counts the statements that made it
-    /// (store-format.md §10).
+    /// (InsideStoreFormat §10).
     package var isFresh: Bool { schemaVersion == Int64(objects.count { $0.sql != nil }) }
 
-    /// The history tables as they are; nil where the store has none (store-format.md §11).
+    /// The history tables as they are; nil where the store has none (InsideStoreFormat §11).
     package var history: HistoryLayout? {
         guard let change = table(HistoryLayout.Entity.change.table),
             HistoryLayout.changeColumns.allSatisfy({ change.position(of: $0) != nil })

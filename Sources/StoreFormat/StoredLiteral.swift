@@ -1,7 +1,7 @@
 package import CausewayExpressions
 package import CausewayModel
 
-/// A value in the storage class in which Core Data keeps it (store-format.md §4.1).
+/// A value in the storage class in which Core Data keeps it (InsideStoreFormat §4.1).
 package enum StoredLiteral: Hashable, Sendable {
     case null
     case integer(Int64)
@@ -36,7 +36,7 @@ package enum StoredLiteral: Hashable, Sendable {
         case (.uri, .uri(let value)), (.uri, .string(let value)): self = .text(value)
         case (.uuid, .uuid(let value)): self = .blob(value)
         case (.binary, .data(let value)):
-            // The first byte of an externally stored value says that it is inline (store-format.md §4.3).
+            // The first byte of an externally stored value says that it is inline (InsideStoreFormat §4.3).
             self = .blob(attribute.allowsExternalBinaryDataStorage ? [1] + value : value)
         case (.transformable, .data(let value)): self = .blob(value)
         default: return nil

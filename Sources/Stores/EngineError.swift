@@ -1,4 +1,4 @@
-/// Why a command failed, as the layer above shows it: one kind for each exit code (reliability.md §4.6).
+/// Why a command failed, as the layer above shows it: one kind for each exit code (InsideCrashSafety §4.6).
 package struct EngineError: Error, Sendable, CustomStringConvertible {
     /// The kinds of failure; the raw values are the process's exit codes.
     package enum Kind: Int32, Hashable, Sendable, CaseIterable {

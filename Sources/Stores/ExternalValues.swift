@@ -2,7 +2,7 @@ package import CausewayObjects
 import CausewayPlatform
 import CausewaySQLite
 
-/// Values of attributes that allow external storage (store-format.md §4.3): one prefix byte, then the data, or a
+/// Values of attributes that allow external storage (InsideStoreFormat §4.3): one prefix byte, then the data, or a
 /// reference to a file beside the store.
 package struct ExternalValues: Sendable {
     /// `01`: the data follows.

@@ -4,7 +4,8 @@ import CausewaySQLite
 /// Keeps writers away from a store from the first row read to the swap.
 ///
 /// In rollback mode a RESERVED lock lets readers work and tells writers that the store is busy; a connection that was
-/// opened before the swap and writes after it gets an error instead of bringing the old store back (reliability.md §0.3).
+/// opened before the swap and writes after it gets an error instead of bringing the old store back
+/// (InsideCrashSafety §1).
 package final class Guardian {
     private let location: StoreLocation
     private var connection: Connection

@@ -6,7 +6,7 @@ extension Connection {
     /// within the limits of every store.
     ///
     /// `PRAGMA journal_mode` has SQLite parse the whole schema first, which a store that was made to do harm can drag out
-    /// (reliability.md §2.4); the connection keeps what it has parsed here. A hot journal is rolled back.
+    /// (InsideCrashSafety §2.4); the connection keeps what it has parsed here. A hot journal is rolled back.
     ///
     /// - Throws: `.sourceData` where the schema is beyond the limits or damaged, `.busy` where it can't be read now.
     package static func owning(_ location: StoreLocation) throws(EngineError) -> Connection {

@@ -8,7 +8,7 @@ package import CausewayStoreFormat
 /// Three ways to hold one:
 /// - `reading`: for a plan, an inspection or `--output`. No byte of the store changes; writers may go on.
 /// - `owning`: in place. The WAL is folded in by SQLite, and a guard connection holds RESERVED from now to the swap:
-///   readers work, writers are told that it is busy (reliability.md §4.2).
+///   readers work, writers are told that it is busy (InsideCrashSafety §4.2).
 /// - `staged`: a staging store of an earlier step.
 ///
 /// Sendable although its connections aren't: the reader of a pass uses `connection` while the pass runs, the thread that

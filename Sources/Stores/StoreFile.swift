@@ -3,7 +3,7 @@ import CausewaySQLite
 package import CausewaySQLiteFile
 
 /// A store's main file, looked at before SQLite opens it: opening and closing a file behind SQLite's back would drop its
-/// locks (reliability.md §0.3).
+/// locks (InsideCrashSafety §1).
 package struct StoreFile {
     package let header: DatabaseHeader
     package let status: FileStatus

@@ -48,7 +48,7 @@ package struct StoreLocation: Hashable, Sendable {
         return name[..<dot]
     }
 
-    /// Where files of externally stored values are (store-format.md §4.3).
+    /// Where files of externally stored values are (InsideStoreFormat §4.3).
     package var supportDirectory: String { "\(directory)/.\(stem)_SUPPORT" }
     package var externalData: String { supportDirectory + "/_EXTERNAL_DATA" }
 

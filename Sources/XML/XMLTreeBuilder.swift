@@ -7,7 +7,7 @@ import Foundation
 /// Builds the tree from the events of Foundation's parser.
 ///
 /// `parse()` alone proves nothing: it returned true for empty input and for an element that's never closed
-/// (TOOLCHAIN.md §7). A tree counts only if there's no parser error and the root was closed.
+/// (InsideCrashSafety §2.4). A tree counts only if there's no parser error and the root was closed.
 final class XMLTreeBuilder: NSObject, XMLParserDelegate {
     private struct OpenElement {
         let name: String

@@ -62,7 +62,8 @@ struct MappingModelCareKitTests {
         #expect(try StoreRows.texts(result, "SELECT count(*) FROM ZOCKCDCLOCK") == ["1"])
     }
 
-    /// Which side of a pair inside one entity names its table follows an order that no model tells (store-format.md §5.3).
+    /// Which side of a pair inside one entity names its table follows an order that no model tells
+    /// (InsideStoreFormat §5.3).
     @Test("without a template only the name of one join table differs, which is empty")
     func blind() throws {
         let folder = try TemporaryFolder()

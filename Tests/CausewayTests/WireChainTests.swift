@@ -76,7 +76,7 @@ struct WireChainTests {
 
     /// Added at 2.89 and 2.96 by a Core Data that adds columns in place and so fills the rows of all entities of the
     /// table. A store that an older Core Data wrote last is rebuilt, and rows of other entities hold NULL there: cells
-    /// that belong to no attribute of their row, which Core Data never reads (core-data-migration.md §7.5).
+    /// that belong to no attribute of their row, which Core Data never reads (InsideCoreDataMigration §7.5).
     static let filledInPlace = ["ZMESSAGE.ZDECRYPTIONERRORCODE", "ZMESSAGE.ZPARTICIPANTSREMOVEDREASON"]
 
     static let models = SharedStores.path("wire/zmessaging.xcdatamodeld")
@@ -170,7 +170,7 @@ struct WireChainTests {
         let found = try Checker.compare(
             result, folder.copyStore(pair.later.path, as: "reference"), ignoring: pair.ignored)
         // Core Data keeps stale indexes and appended columns; which side of a pair inside UserClient names its table
-        // follows an order that no model tells (store-format.md §5.3).
+        // follows an order that no model tells (InsideStoreFormat §5.3).
         let unexplained = found.filter { difference in
             switch difference.kind {
             case "column order", "index missing", "index extra": false

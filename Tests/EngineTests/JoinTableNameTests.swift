@@ -7,7 +7,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// Names that a model leaves open: what is said about them, and how they are settled (store-format.md §5.3).
+/// Names that a model leaves open: what is said about them, and how they are settled (InsideStoreFormat §5.3).
 @Suite("Join tables of an entity with itself")
 struct JoinTableNameTests {
     /// Which of the two names the heuristic takes doesn't matter: every store here is one that "Core Data wrote".

@@ -1,7 +1,7 @@
 import CausewayEngine
 import Testing
 
-/// The recovery table of reliability.md §4.5, decided from facts alone.
+/// The recovery table of InsideCrashSafety §4.5, decided from facts alone.
 @Suite("Recovery: what is found decides what is done")
 struct RecoveryStateTests {
     typealias Facts = RecoveryState.Facts

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Harness 7: stores with damage, and inputs made to do harm (reliability.md §2.4).
+/// Harness 7: stores with damage, and inputs made to do harm (InsideCrashSafety §2.4).
 ///
 /// Everything runs in child processes with bounds on time, memory and file size: a trap there is a finding, and the
 /// harness goes on. The line of a failure holds what makes the input again.

@@ -2,7 +2,7 @@ import Foundation
 
 /// One damaged store: what the commands do with it, and what must hold.
 struct DamagedStore {
-    /// Exit codes that a refusal by `inspect` or `verify` may have (reliability.md §4.6): the data are bad.
+    /// Exit codes that a refusal by `inspect` or `verify` may have (InsideCrashSafety §4.6): the data are bad.
     private static let lookingRefusals: Set<Int32> = [65]
     /// What `migrate` may say besides: verification found what the damage did to the new store, and nothing was swapped;
     /// or metadata and cache are damaged so that no version is the store's.

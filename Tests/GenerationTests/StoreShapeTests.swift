@@ -11,7 +11,7 @@ struct StoreShapeTests {
         let store = try GeneratedStore(model.model, GenerationOptions(rows: 100, seed: 3))
         defer { store.remove() }
         let header = try store.bytes().prefix(100)
-        // store-format.md §1: page size 4096, WAL for reading and writing, incremental vacuum.
+        // InsideStoreFormat §1: page size 4096, WAL for reading and writing, incremental vacuum.
         #expect(Array(header[16..<20]) == [16, 0, 2, 2])
         #expect(header[67] == 1)
         for suffix in ["-wal", "-shm", "-journal"] {

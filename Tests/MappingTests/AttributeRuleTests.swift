@@ -3,7 +3,7 @@ import CausewayMapping
 import CausewayModel
 import Testing
 
-/// The rows of core-data-migration.md §4 that speak of attributes.
+/// The rows of InsideCoreDataMigration §4 that speak of attributes.
 @Suite("Inferred attributes")
 struct AttributeRuleTests {
     @Test("an added attribute takes its default in every row, even where it is optional")

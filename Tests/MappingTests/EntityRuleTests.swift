@@ -1,7 +1,7 @@
 import CausewayMapping
 import Testing
 
-/// The rows of core-data-migration.md §4 that speak of entities.
+/// The rows of InsideCoreDataMigration §4 that speak of entities.
 @Suite("Inferred entities")
 struct EntityRuleTests {
     @Test("entities are added, removed, copied and renamed, under Core Data's names")

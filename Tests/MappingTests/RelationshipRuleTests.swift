@@ -1,7 +1,7 @@
 import CausewayMapping
 import Testing
 
-/// The rows of core-data-migration.md §4 that speak of relationships.
+/// The rows of InsideCoreDataMigration §4 that speak of relationships.
 @Suite("Inferred relationships")
 struct RelationshipRuleTests {
     static func library(_ books: String, _ author: String) -> String {

@@ -3,7 +3,7 @@ import CausewayModel
 import Foundation
 import Testing
 
-/// The vectors of version-hash-vectors.json.
+/// Recorded hashes of models and their properties: version-hash-vectors.json in shared/reference.
 private struct HashVector: Decodable {
     struct Entity: Decodable {
         struct Property: Decodable {

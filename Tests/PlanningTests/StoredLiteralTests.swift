@@ -3,7 +3,7 @@ import CausewayModel
 import CausewayStoreFormat
 import Testing
 
-/// Defaults in the storage class in which Core Data keeps them (store-format.md §4.1).
+/// Defaults in the storage class in which Core Data keeps them (InsideStoreFormat §4.1).
 @Suite("Stored defaults")
 struct StoredLiteralTests {
     private func literal(_ constant: Constant?, _ type: AttributeType, external: Bool = false) -> StoredLiteral? {

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `swift run reliability`: the harnesses that prove what reliability.md promises.
+/// `swift run reliability`: the harnesses that prove what the article Reliability promises.
 @main
 struct Reliability: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 import CausewayReliabilityKit
 import Testing
 
-/// What the model of reliability.md §3.1 says may be on the disk.
+/// What the model of InsideCrashSafety §3.1 says may be on the disk.
 @Suite("Crash explorer: what a crash may leave")
 struct ExplorerModelTests {
     /// A folder with `a` that holds "old", and a folder `work`.

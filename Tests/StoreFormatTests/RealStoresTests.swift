@@ -27,7 +27,7 @@ struct RealStoresTests {
         }
     }
 
-    /// Stores whose join tables follow a dictionary order that isn't derivable (store-format.md §5.3).
+    /// Stores whose join tables follow a dictionary order that isn't derivable (InsideStoreFormat §5.3).
     private static let otherOrder = [
         "carekit/SampleStore2.1.sqlite", "wire/store1-27.wiredatabase", "wire/store1-28.wiredatabase",
         "wire/store2-3.wiredatabase",

@@ -60,7 +60,7 @@ struct StoreFinisher {
     }
 
     /// Z_PRIMARYKEY for the new model. Keys are never reused: Z_MAX is the source's, or the largest key where that is
-    /// larger (store-format.md §2).
+    /// larger (InsideStoreFormat §2).
     private func writePrimaryKeys() throws(EngineError) {
         do {
             var insert = try staging.connection.prepare("INSERT INTO Z_PRIMARYKEY VALUES (?, ?, ?, ?)")

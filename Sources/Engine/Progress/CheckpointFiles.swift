@@ -3,7 +3,7 @@ import CausewayPlatform
 import CausewayStores
 
 /// The checkpoint files of one step: copies of the progress row for `causeway status`, and segments with what a row can't
-/// hold (reliability.md §§4.1, 4.3).
+/// hold (InsideCrashSafety §§4.1, 4.3).
 ///
 /// Both are worth nothing without the staging store, whose row names what counts.
 final class CheckpointFiles {
@@ -50,7 +50,7 @@ final class CheckpointFiles {
         return String(repeating: "0", count: max(0, 8 - digits.count)) + digits
     }
 
-    /// Writes a checkpoint; this one and the one before stay (reliability.md §3.7, bug 2).
+    /// Writes a checkpoint; this one and the one before stay (InsideCrashSafety §3.5, 2).
     func write(_ container: [UInt8], _ record: StepRecord) throws(EngineError) {
         try durably(CheckpointFiles.name(step: step, sequence: record.sequence), container)
         if written.last != record.sequence { written.append(record.sequence) }

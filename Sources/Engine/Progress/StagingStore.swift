@@ -6,15 +6,15 @@ import CausewayStores
 /// The new store under construction: one file in the work directory, one writer connection.
 ///
 /// Appending needs little cache and no WAL: the rollback journal stays a few pages long, because appended pages are never
-/// journalled. PERSIST with synchronous FULL loses no commit to a power cut (reliability.md §3.2); with a commit a second
-/// it costs next to nothing (performance.md §2.2).
+/// journalled. PERSIST with synchronous FULL loses no commit to a power cut (InsideCrashSafety §3.2); with a commit a
+/// second it costs next to nothing (InsideSpeed §2.2).
 ///
 /// Until it is sealed it holds a table of one row, the progress: what is in the store and what the row says are committed
-/// together (reliability.md §4.3).
+/// together (InsideCrashSafety §4.3).
 ///
 /// Sendable although its connection isn't: only the thread that runs the migration uses it.
 final class StagingStore: @unchecked Sendable {
-    /// KiB of page cache: a larger one makes appending and CREATE INDEX slower (performance.md §1b).
+    /// KiB of page cache: a larger one makes appending and CREATE INDEX slower (InsideSpeed §1.2).
     private static let cacheKibibytes: Int64 = 2_000
     /// The table with the progress; no entity's, whose tables begin with Z.
     static let progressTable = "zz_causeway_progress"
@@ -76,7 +76,7 @@ final class StagingStore: @unchecked Sendable {
         try connection.setJournalMode(.persist)
         try connection.setPragma("synchronous", to: Mutant.isOn(.noStagingSync) || UnsafeBaseline.isOn ? "OFF" : "FULL")
         try connection.setPragma("cache_size", to: -cacheKibibytes)
-        // Sorter threads take a cache each and gain nothing (performance.md §1b).
+        // Sorter threads take a cache each and gain nothing (InsideSpeed §1.2).
         try connection.setPragma("threads", to: 0)
     }
 

@@ -4,7 +4,7 @@ import CausewayPreparation
 import CausewaySQLite
 import CausewayStores
 
-/// How far a step is, saved in the staging store with the rows that it speaks of (reliability.md §4.3).
+/// How far a step is, saved in the staging store with the rows that it speaks of (InsideCrashSafety §4.3).
 ///
 /// A step goes through *stations*: tables, passes, indexes, hooks. Which ones there are, and in which order, follows from
 /// the plan and from what earlier stations did, so a resumed run comes by the same stations, passes over those that are

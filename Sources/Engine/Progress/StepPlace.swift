@@ -3,7 +3,7 @@ import CausewayPlatform
 import CausewaySQLiteFile
 import CausewayStores
 
-/// Where the files of one step are, in the work directory (reliability.md §4.1).
+/// Where the files of one step are, in the work directory (InsideCrashSafety §4.1).
 struct StepPlace {
     let work: String
     /// Counted from 0.

@@ -79,7 +79,7 @@ package struct VerifiedRecord: Codable, Hashable, Sendable {
     }
 }
 
-/// `swap.json`: the new store is about to take the old one's place, or has taken it (reliability.md §4.2, 9).
+/// `swap.json`: the new store is about to take the old one's place, or has taken it (InsideCrashSafety §4.2, step 9).
 package struct SwapIntent: Codable, Hashable, Sendable {
     package static let format = "causeway-swap-1"
     static let fileName = "swap.json"
@@ -124,11 +124,11 @@ package struct FileIdentity: Codable, Hashable, Sendable {
     }
 
     /// The same file, whatever was written to it. Both lie in one folder and its work directory; the device's number isn't
-    /// asked, since it may be another one after a restart of the machine (reliability.md §4.1).
+    /// asked, since it may be another one after a restart of the machine (InsideCrashSafety §4.1).
     func isSameFile(as other: FileIdentity) -> Bool { inode == other.inode }
 }
 
-/// Which store is read, as it was when the work began (reliability.md §4.1).
+/// Which store is read, as it was when the work began (InsideCrashSafety §4.1).
 package struct SourceIdentity: Codable, Hashable, Sendable {
     package var bytes: Int64
     /// SHA-256 of the first 100 bytes, in hexadecimal.

@@ -1,4 +1,4 @@
-/// What an earlier run has left, and what that means: the recovery table of reliability.md §4.5, row by row.
+/// What an earlier run has left, and what that means: the recovery table of InsideCrashSafety §4.5, row by row.
 ///
 /// Decided from facts alone, so that every row can be tested. What the facts are is looked at by `WorkDirectory`.
 package enum RecoveryState: Hashable, Sendable {

@@ -4,7 +4,7 @@ import CausewayStores
 /// A store's location, also where the store has lost its name between two runs.
 ///
 /// With link and rename that can't happen; a file system that makes a rename of two steps, or a person, may still leave
-/// the old store under its backup's name alone. Then it gets its name back (reliability.md §4.5).
+/// the old store under its backup's name alone. Then it gets its name back (InsideCrashSafety §4.5).
 struct StoreRescue {
     private let path: String
 

@@ -2,7 +2,7 @@ import CausewayCheckpoint
 import CausewayPlatform
 import CausewayStores
 
-/// The folder beside the store in which the new one is built; one migrator at a time (reliability.md §4.1).
+/// The folder beside the store in which the new one is built; one migrator at a time (InsideCrashSafety §4.1).
 ///
 /// A run that ends leaves it, with what the next needs to go on; a run that is done removes it.
 struct WorkDirectory: ~Copyable {

@@ -5,7 +5,7 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
-/// A store that is replaced: owned from the first row to the swap (reliability.md §4.2).
+/// A store that is replaced: owned from the first row to the swap (InsideCrashSafety §4.2).
 extension Migration {
     func runInPlace(_ location: StoreLocation) throws(EngineError) -> MigrationOutcome {
         let history = try versions()

@@ -5,7 +5,7 @@ package import CausewayPreparation
 import CausewaySQLite
 package import CausewayStores
 
-/// Runs a migration: own the store, make one staging store a step, verify, swap (reliability.md §4.2).
+/// Runs a migration: own the store, make one staging store a step, verify, swap (InsideCrashSafety §4.2).
 package struct Migration {
     package let request: MigrationRequest
     package let cancellation: Cancellation

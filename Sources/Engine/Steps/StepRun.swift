@@ -35,7 +35,7 @@ struct StepRun {
     /// Builds, verifies and closes the staging store; goes on where an earlier run ended.
     ///
     /// When it fails in a way that leaves the work of use, everything that is done is saved; where an fsync failed the
-    /// staging store is removed, because what the disk holds of it can't be known (reliability.md §2.2).
+    /// staging store is removed, because what the disk holds of it can't be known (InsideCrashSafety §2.2).
     func run(_ progress: inout Progress) throws(EngineError) -> StepResult {
         let before = progress
         do throws(EngineError) {

@@ -1,10 +1,10 @@
 import CausewayPlatform
 import CausewayStores
 
-/// Puts a verified staging store in its place (reliability.md §§2.3, 4.2).
+/// Puts a verified staging store in its place (InsideCrashSafety §§2.3, 4.2).
 ///
 /// A hard link keeps the original; one rename is the commit point: at every instant the path holds the complete old or
-/// the complete new store. FileManager's replace is never used: on Linux it has lost both (reliability.md §0.3). Every
+/// the complete new store. FileManager's replace is never used: on Linux it has lost both (InsideCrashSafety §1). Every
 /// step can be done again after a crash.
 struct StoreSwap {
     let staging: String

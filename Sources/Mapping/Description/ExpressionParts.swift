@@ -2,7 +2,7 @@ import CausewayExpressions
 
 // What is looked for inside expressions: the calls that name entities and entity mappings.
 
-/// Selectors of the migration manager that mapping models call (core-data-migration.md §§1, 3).
+/// Selectors of the migration manager that mapping models call (InsideCoreDataMigration §§1, 3).
 enum ManagerSelector {
     static let fetchRequest = "fetchRequestForSourceEntityNamed:predicateString:"
     static let fetchRequestWithSubentities = "fetchRequestForSourceEntityNamed:predicateString:includesSubentities:"

@@ -120,7 +120,7 @@ package struct EntityMappingDescription: Hashable, Sendable {
     }
 
     /// Xcode's name for a mapping that isn't given one: `SourceToDestination`, or the one entity's name
-    /// (core-data-migration.md §1).
+    /// (InsideCoreDataMigration §1).
     package static func defaultName(source: String?, destination: String?) -> String {
         guard let source, let destination else { return destination ?? source ?? "" }
         return "\(source)To\(destination)"

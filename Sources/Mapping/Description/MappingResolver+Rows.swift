@@ -1,7 +1,7 @@
 import CausewayExpressions
 import CausewayModel
 
-// Which source rows a mapping reads (core-data-migration.md §3, “Which source rows”).
+// Which source rows a mapping reads (InsideCoreDataMigration §3, “Which source rows”).
 
 extension MappingResolver {
     /// Reads the source expression, or makes one of the filter as Xcode's compiler does.

@@ -298,7 +298,7 @@ package struct ObjectStepPlanner {
     // MARK: - Dropped rows
 
     /// Links to rows that aren't there end, be it that they were left out or that the source's key led nowhere: Core
-    /// Data's look-up simply doesn't find them (core-data-migration.md §3).
+    /// Data's look-up simply doesn't find them (InsideCoreDataMigration §3).
     private func cleanups() -> [String] {
         var result: [String] = []
         for table in destination.layout.tables {

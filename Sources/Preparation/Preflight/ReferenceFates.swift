@@ -5,7 +5,7 @@ package import CausewayPlanning
 import CausewaySQLite
 import CausewayStoreFormat
 
-/// What becomes of references to external files (store-format.md §4.3) on their way through all steps of a chain.
+/// What becomes of references to external files (InsideStoreFormat §4.3) on their way through all steps of a chain.
 package struct ReferenceFates {
     /// Ordered: where one value has several, the largest counts.
     package enum Fate: Int, Comparable {

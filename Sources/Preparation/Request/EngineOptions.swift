@@ -2,7 +2,7 @@ import CausewayPlatform
 
 /// How a run works; nothing here changes the rows that result, but the time that expressions may ask for.
 package struct EngineOptions: Hashable, Sendable {
-    /// Rows in a batch, at most. From 64 on the throughput is flat (performance.md §2.1); below 16 it suffers.
+    /// Rows in a batch, at most. From 64 on the throughput is flat (InsideSpeed §2.1); below 16 it suffers.
     package var batchRows: Int
     /// Bytes in a batch, about.
     package var batchBytes: Int

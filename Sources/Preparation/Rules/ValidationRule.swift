@@ -1,6 +1,6 @@
 /// One thing that a row can break: a property of an entity and the kind of its offence.
 package struct ValidationRule: Hashable {
-    /// Kinds of offences; raw values are Core Data's codes (core-data-migration.md §9, CoreDataErrors.h).
+    /// Kinds of offences; raw values are Core Data's codes (InsideCoreDataMigration §9, CoreDataErrors.h).
     package enum Kind: Int, Hashable {
         case invalid = 1550
         case missing = 1570

@@ -69,7 +69,7 @@ package struct ValidationRules {
     ) throws(EngineError) {
         guard !attribute.isTransient, attribute.derivation == nil else { return }
         if attribute.type == .composite {
-            // On disk a nil composite and one whose elements are all nil look the same (store-format.md §4.2).
+            // On disk a nil composite and one whose elements are all nil look the same (InsideStoreFormat §4.2).
             let present = attribute.isOptional ? leafColumns(of: attribute, path: path, entity.name) : present
             for element in attribute.elements {
                 try add(element, path: "\(path).\(element.name)", of: entity, present: present)

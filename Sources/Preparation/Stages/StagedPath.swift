@@ -7,7 +7,7 @@ package import CausewayStores
 /// A staged migration of one store: the hops from its version to the target with the handlers on each.
 ///
 /// Every hop is one of its own: the versions of a lightweight stage are gone through one by one, where Core Data jumps
-/// from the first to the last (core-data-migration.md §6).
+/// from the first to the last (InsideCoreDataMigration §6).
 package struct StagedPath: Sendable {
     /// From one version to the next.
     package struct Hop: Sendable {
@@ -128,7 +128,7 @@ package struct StagedPath: Sendable {
             remedy: "open and save the store once with the application that wrote it, on a newer system")
     }
 
-    /// `NSStoreModelVersionHashesVersion` of all stores since 10.5 (store-format.md §9).
+    /// `NSStoreModelVersionHashesVersion` of all stores since 10.5 (InsideStoreFormat §9).
     private static let currentHashesVersion: Int64 = 3
 
     private static func unknown(

@@ -3,7 +3,7 @@ internal import CausewayPlatform
 internal import Foundation
 internal import Synchronization
 
-/// Tries what a crash may leave behind at every point of a run (reliability.md §3.1).
+/// Tries what a crash may leave behind at every point of a run (InsideCrashSafety §3.1).
 ///
 /// A command is traced once; at every crash point the model says which states of the disk are possible, each of which is
 /// made, looked at and resumed in this process.

@@ -1,4 +1,4 @@
-/// Files and names as a crash may find them: what is durable, and what isn't yet (reliability.md §3.1).
+/// Files and names as a crash may find them: what is durable, and what isn't yet (InsideCrashSafety §3.1).
 ///
 /// Data is durable after an fsync of its file, names after an fsync of their folder; until then any part of either may be
 /// on the disk. That is weaker than ext4, XFS and btrfs promise.

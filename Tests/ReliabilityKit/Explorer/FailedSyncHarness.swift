@@ -3,7 +3,7 @@ internal import Foundation
 
 /// A failed fsync and a power cut together: the Nth fsync of a run fails, and every state that a crash may leave of what
 /// the run made of it is tried. What the failed fsync was for never reaches the disk: asking again gets a yes and nothing
-/// else (reliability.md §2.2, “fsyncgate”).
+/// else (InsideCrashSafety §2.2).
 struct FailedSyncHarness {
     static let name = "failed-syncs"
 

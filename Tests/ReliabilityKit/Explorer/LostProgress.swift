@@ -10,8 +10,8 @@ struct TakenUp: Hashable, Comparable, Sendable {
     static func < (one: TakenUp, other: TakenUp) -> Bool { (one.step, one.rows) < (other.step, other.rows) }
 }
 
-/// The oracle of lost work (reliability.md §3.1): with a commit after every batch, a crash may cost the last one. A state
-/// that is taken up further back than that has lost what was durable.
+/// The oracle of lost work (InsideCrashSafety §3.1): with a commit after every batch, a crash may cost the last one. A
+/// state that is taken up further back than that has lost what was durable.
 ///
 /// It counts in the progress that the walk has seen. Where every crash point was visited that is every commit, and "at
 /// most one batch" is shown; where some were left out it is only some of them: then a failure is one all the same, but

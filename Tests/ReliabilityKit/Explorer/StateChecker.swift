@@ -3,7 +3,7 @@ import CausewayPreparation
 import CausewayStores
 internal import Foundation
 
-/// Looks at a state with the application's eyes, resumes the migration in it, and looks again (reliability.md §3.1).
+/// Looks at a state with the application's eyes, resumes the migration in it, and looks again (InsideCrashSafety §3.1).
 ///
 /// Digests are remembered by the bytes that they were taken from: most states show the same store.
 final class StateChecker {

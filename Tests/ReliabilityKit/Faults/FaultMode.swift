@@ -17,7 +17,8 @@ package enum FaultMode: String, CaseIterable, Sendable {
 
     package var isSync: Bool { self == .sync || self == .syncSticky }
 
-    /// How a run may end that met this fault (reliability.md §4.6); success is always allowed where the store is new.
+    /// How a run may end that met this fault (InsideCrashSafety §4.6); success is always allowed where the store is
+    /// new.
     ///
     /// 66: what may not be opened is as good as missing, as long as nothing was begun. 73: the work directory. 74:
     /// everything else. Never 65, 70 or 78, which tell the user to mend the store, the tool or the models: a disk that

@@ -2,7 +2,7 @@ internal import CausewayCheckpoint
 internal import CausewayPlatform
 internal import CausewaySQLite
 
-/// What the progress row of a staging store says, read past the engine (reliability.md §4.3).
+/// What the progress row of a staging store says, read past the engine (InsideCrashSafety §4.3).
 struct ProgressRow: Comparable, CustomStringConvertible {
     static let table = "zz_causeway_progress"
 

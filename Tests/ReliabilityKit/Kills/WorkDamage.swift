@@ -3,7 +3,7 @@ internal import CausewayPlatform
 internal import CausewaySQLite
 internal import Foundation
 
-/// A file of a work directory that was damaged, and how the next run must take it (reliability.md §4.5).
+/// A file of a work directory that was damaged, and how the next run must take it (InsideCrashSafety §4.5).
 struct WorkDamage {
     let name: String
     /// The next run's exit code: 0, where what is left is enough, or counts as not there and is made anew; 76 or 77, where

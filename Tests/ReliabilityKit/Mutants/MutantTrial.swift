@@ -15,7 +15,7 @@ package struct MutantTrial: Sendable, Hashable {
         self.seeds = seeds
     }
 
-    /// The harnesses to ask, the most likely first (reliability.md §3.4).
+    /// The harnesses to ask, the most likely first (InsideCrashSafety §3.4).
     package static func trials(of mutant: Mutant) -> [MutantTrial] {
         let kills = MutantTrial(KillPointHarness.name)
         let explorer = MutantTrial("explorer", scale: 4, seeds: 3)

@@ -127,7 +127,7 @@ struct LinkCheck {
     }
 
     /// Rows whose values another row of the table has already, that with the smallest key excepted. NULL clashes with
-    /// nothing; every row of the table counts, as the unique index that follows spans the table (store-format.md §7).
+    /// nothing; every row of the table counts, as the unique index that follows spans the table (InsideStoreFormat §7).
     ///
     /// Cost: a scan of the table with a sort of the constrained columns.
     func run(

@@ -10,7 +10,7 @@ struct RejectLine {
         case plain
         case boolean
         case uuid
-        /// A value with a prefix byte (store-format.md §4.3).
+        /// A value with a prefix byte (InsideStoreFormat §4.3).
         case external
         /// The key of a to-one's target. Its Z_ENT is in the column that follows, or always the same.
         case link(number: Int?)

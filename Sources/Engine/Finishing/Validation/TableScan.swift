@@ -90,7 +90,7 @@ struct TableScan {
         case .fails(let test, let name, let isDecimal):
             column = "t." + (try ValidationSQL.quoted(name))
             terms.append("\(column) IS NOT NULL")
-            // `NaN` is the only text in a decimal column (store-format.md §4.1); NSDecimalNumber puts it below all.
+            // `NaN` is the only text in a decimal column (InsideStoreFormat §4.1); NSDecimalNumber puts it below all.
             let value = isDecimal ? "CASE WHEN typeof(\(column)) = 'text' THEN -9e999 ELSE \(column) END" : column
             var tried = parameters
             if let sql = test.sql(value, &tried) {

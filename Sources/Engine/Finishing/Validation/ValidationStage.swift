@@ -4,7 +4,7 @@ package import CausewayStoreFormat
 package import CausewayStores
 
 /// The third stage of a heavyweight migration: every row of the new store against the destination model
-/// (core-data-migration.md §3). It runs when all rows and links are written, before the indexes are made.
+/// (InsideCoreDataMigration §3). It runs when all rows and links are written, before the indexes are made.
 ///
 /// Memory depends on the model, not on the rows: everything is scans, SQLite's external sort, and temporary tables on
 /// disk for the rows that are changed or left out. Cost: one scan of every table for all its attributes and to-ones

@@ -11,7 +11,7 @@ import CausewayStoreFormat
 import CausewayStores
 
 /// Runs the explicit mapping models of one step, one after another, each stage by stage over its entity mappings
-/// (core-data-migration.md §3).
+/// (InsideCoreDataMigration §3).
 struct ObjectRun {
     let step: StepPlan
     let objects: ObjectStep

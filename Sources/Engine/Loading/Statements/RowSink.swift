@@ -12,7 +12,7 @@ package protocol RowSink: ~Copyable {
 }
 
 /// Writes rows with INSERT statements of many rows each: the statement's own cost is what limits a row-by-row writer
-/// (performance.md §2.1).
+/// (InsideSpeed §2.1).
 struct StatementSink: RowSink, ~Copyable {
     /// Rows in one INSERT: at 32 almost all of the gain is had (0.49 against 0.45 of the time at 128), and a short rest
     /// of a batch costs little.

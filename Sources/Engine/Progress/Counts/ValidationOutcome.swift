@@ -6,7 +6,7 @@ package struct RowViolation: Hashable, Sendable, CustomStringConvertible {
     package let property: String
     /// Z_PK.
     package let key: Int64
-    /// The number that Core Data gives the error (core-data-migration.md §9).
+    /// The number that Core Data gives the error (InsideCoreDataMigration §9).
     package let code: Int
     /// Says what is wrong and never a value of the row.
     package let reason: String
