@@ -178,12 +178,9 @@ package struct RowSelect: Hashable, Sendable {
     /// The first link of each key. SQLite sorts them, and finds them by an index that it makes once for the statement.
     private var joins: String {
         unindexed.enumerated().map { place, key in
-            let order = key.order.map { "o.\($0), " } ?? ""
-            return """
-                 LEFT JOIN (SELECT k, v FROM (SELECT o.\(key.key) AS k, o.\(key.value) AS v, row_number() OVER \
-                (PARTITION BY o.\(key.key) ORDER BY \(order)o.\(key.value)) AS n FROM \(key.table) AS o) WHERE n = 1) \
-                AS f\(place) ON f\(place).k = t."Z_PK"
-                """
+            """
+             LEFT JOIN (SELECT k, v FROM (\(key.first)) WHERE n = 1) AS f\(place) ON f\(place).k = t."Z_PK"
+            """
         }.joined()
     }
 
@@ -222,5 +219,16 @@ package struct RowSelect: Hashable, Sendable {
                 AND e."Z_ENT" IN (\(entities.map(String.init).joined(separator: ", "))))
                 """
         }
+    }
+}
+
+extension RowSelect.RelatedKey {
+    /// All links as `k` (this row's key), `v` (the other end's) and `n`, which is 1 for the first link of each key.
+    package var first: String {
+        let order = order.map { "o.\($0), " } ?? ""
+        return """
+            SELECT o.\(key) AS k, o.\(value) AS v, row_number() OVER \
+            (PARTITION BY o.\(key) ORDER BY \(order)o.\(value)) AS n FROM \(table) AS o
+            """
     }
 }

@@ -1,4 +1,5 @@
 import CausewayEngine
+import CausewayExamination
 import CausewayPlanning
 import CausewaySQLite
 import CausewayPreparation

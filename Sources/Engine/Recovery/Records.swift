@@ -68,7 +68,7 @@ package struct VerifiedRecord: Codable, Hashable, Sendable {
     package var progressBytes: Int
     /// Bytes of the files beside the new store when the step was done.
     package var sideFiles: SideFileMarks
-    /// Rows of each pass and, in hexadecimal, the sums of its digest.
+    /// Rows of each pass and, in hexadecimal, the SHA-256 of its digest: the sums themselves are as many as its cells.
     package var passes: [Pass]
 
     package struct Pass: Codable, Hashable, Sendable {

@@ -189,9 +189,20 @@ struct UnfinishedWork {
 
     /// Removes everything but the folder, and what the work has written elsewhere.
     func discard(_ directory: borrowing WorkDirectory) throws(EngineError) {
-        if let plan { try SideFiles.discard(plan.sideFiles) }
+        if let plan { try Self.removeSideFiles(plan.sideFiles) }
         if [.unfinished, .readyToSwap, .stagingLost, .fresh].contains(state) { try removeSecondName() }
         try directory.clear()
+    }
+
+    /// Removes what the work has written beside the new store.
+    private static func removeSideFiles(_ paths: [String]) throws(EngineError) {
+        for path in paths {
+            do {
+                try Files.unlink(path)
+            } catch {
+                throw EngineError(.inputOutput, "\(path): \(error.message)")
+            }
+        }
     }
 
     /// Takes back the name that a swap which didn't come about has given the store.

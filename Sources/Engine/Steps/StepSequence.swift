@@ -230,7 +230,7 @@ extension VerifiedRecord {
             count.digest.write(to: &writer)
             return Pass(
                 station: count.station, title: count.pass.title, rows: count.written,
-                digest: Hexadecimal.text(writer.bytes))
+                digest: Hexadecimal.text(Digest256.of(writer.bytes)))
         }
     }
 }

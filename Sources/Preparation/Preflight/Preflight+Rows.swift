@@ -197,7 +197,7 @@ extension LinkCells {
         }
     }
 
-    /// Whether a row `t` has such a link that ends; of several links, any.
+    /// Whether a row `t` has such a link that ends; of several links, the first, which is the one that a pass takes.
     fileprivate var ends: String {
         let list = ended.sorted().map(String.init).joined(separator: ", ")
         guard !ended.isEmpty else { return "0" }
@@ -207,8 +207,8 @@ extension LinkCells {
             return "(SELECT r.\"Z_ENT\" FROM \(table) AS r WHERE r.\"Z_PK\" = t.\(key)) IN (\(list))"
         case (.relatedEntity(_, let table), .related(let link)):
             return """
-                t."Z_PK" IN (SELECT o.\(link.key) FROM \(link.table) AS o WHERE \
-                (SELECT r."Z_ENT" FROM \(table) AS r WHERE r."Z_PK" = o.\(link.value)) IN (\(list)))
+                t."Z_PK" IN (SELECT k FROM (\(link.first)) \
+                WHERE n = 1 AND (SELECT r."Z_ENT" FROM \(table) AS r WHERE r."Z_PK" = v) IN (\(list)))
                 """
         default: return "NOT (\(isMissing))"
         }

@@ -111,15 +111,4 @@ package final class SideFiles {
         try? rejects?.discard()
         try? keyMap?.discard()
     }
-
-    /// Removes what unfinished work that is being discarded has written.
-    static func discard(_ paths: [String]) throws(EngineError) {
-        for path in paths {
-            do {
-                try Files.unlink(path)
-            } catch {
-                throw EngineError(.inputOutput, "\(path): \(error.message)")
-            }
-        }
-    }
 }
