@@ -20,7 +20,7 @@ extension StoreVerification {
             let report = try StoreExamination(opened, history: history, isQuick: isQuick).run()
             self.init(
                 store: opened.location.path, models: history?.path, versions: report.versions,
-                modelOrigin: StoreInspection.ModelOrigin(report.origin), comparedIndexes: !isQuick,
+                modelOrigin: StoreInspection.ModelOrigin(report.origin), comparedIndexes: report.comparedIndexes,
                 rowCount: report.rows, walBreak: opened.walBreak.map { WALBreak($0) },
                 findings: report.findings.map(Finding.init),
                 notes: report.notes.map(Finding.init))

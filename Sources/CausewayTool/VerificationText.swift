@@ -8,7 +8,7 @@ struct VerificationText {
         var lines = [
             fact("Store", verification.store), fact("Version", version),
             fact("Rows", examined ? Figures.grouped(verification.rowCount) : "not examined"),
-            fact("Indexes", verification.comparedIndexes ? "compared with the rows" : "not compared (--quick)"),
+            fact("Indexes", verification.comparedIndexes ? "compared with the rows" : "not compared"),
         ]
         lines += ["", verdict]
         lines += listed(.damage, "Damage") + listed(.inconsistency, "Inconsistencies that apps are known to live with")

@@ -38,6 +38,8 @@ package struct StoreExamination {
         package var origin = ModelOrigin.unknown
         /// Rows of all entity tables.
         package var rows = 0
+        /// Whether every index was compared with its table's rows.
+        package var comparedIndexes = false
         package var findings: [StoreFinding] = []
         /// What is no fault of the store.
         package var notes: [StoreFinding] = []
@@ -55,9 +57,11 @@ package struct StoreExamination {
             report.findings.append(StoreFinding(.walBreak, found.sentence(store.location.wal)))
         }
         try attempt("the database's structure", &report) { report throws in
-            for line in try StructureCheck(withIndexes: try comparesIndexes(&report)).findings(store.connection) {
+            let comparesIndexes = try comparesIndexes(&report)
+            for line in try StructureCheck(withIndexes: comparesIndexes).findings(store.connection) {
                 report.findings.append(StoreFinding(.structure, "SQLite: \(line)"))
             }
+            report.comparedIndexes = comparesIndexes
         }
         let model = try identify(&report)
         guard let model else {

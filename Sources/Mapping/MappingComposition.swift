@@ -52,6 +52,27 @@ extension MappingModel {
 }
 
 extension MappingModel {
+    /// Whether what becomes of a row depends on the links that it has: it must have one, or the first of several is kept.
+    /// Where an earlier step leaves rows out, links to them have ended by then.
+    package var judgesLinks: Bool {
+        changesForms
+            || entityMappings.contains { entity in
+                entity.obligations.contains {
+                    switch $0.demand {
+                    case .noMissing, .noEnding: true
+                    case .noRows, .noNulls: false
+                    }
+                }
+            }
+    }
+
+    /// Whether it asks something of the rows that they may not fulfil.
+    package var mayLeaveRowsOut: Bool {
+        entityMappings.contains { entity in
+            !entity.obligations.isEmpty || entity.conversions.contains { !$0.conversion.holdsAll }
+        }
+    }
+
     /// What is dropped stands under no name.
     fileprivate var byDestination: [String: [EntityMapping]] {
         Dictionary(grouping: entityMappings) { $0.destination ?? "" }

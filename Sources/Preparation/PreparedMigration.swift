@@ -111,7 +111,8 @@ package struct PreparedMigration: Sendable {
                 given: request.mappings, besideModels: request.models, code: request.code,
                 infersDespiteMismatch: request.infersDespiteMismatch),
             // Stages are gone through one by one, as they were written.
-            history: history, fuses: request.fusesSteps && staged == nil)
+            history: history, fuses: request.fusesSteps && staged == nil,
+            leavesRowsOut: request.badRows == .quarantine)
         let (runs, notices) = try chain.runs()
         warnings += notices
         if origin.isFromCache, case .inferred(let mapping, _)? = runs.first?.content {

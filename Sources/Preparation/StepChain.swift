@@ -40,6 +40,8 @@ struct StepChain {
     let library: MappingLibrary
     let history: ModelHistory
     let fuses: Bool
+    /// Whether rows that a step can make nothing of are left out.
+    let leavesRowsOut: Bool
 
     /// Finds or infers every step's mapping; what can't be is refused for all steps at once.
     ///
@@ -133,9 +135,21 @@ struct StepChain {
         }
     }
 
+    /// Whether the last of these steps asks for unique values, which are looked for in its own rows: the next version
+    /// doesn't ask for them any more, or has fewer rows.
+    private func asksInBetween(_ steps: [InferredStep], _ next: MappingModel, _ model: ManagedObjectModel) -> Bool {
+        guard let last = steps.last else { return false }
+        func constraints(_ model: ManagedObjectModel) -> Set<[String]> {
+            Set(model.entities.values.flatMap { entity in entity.uniquenessConstraints.map { [entity.name] + $0 } })
+        }
+        let new = constraints(last.destination).subtracting(constraints(last.source))
+        return !new.isSubset(of: constraints(model)) || (!new.isEmpty && leavesRowsOut && next.mayLeaveRowsOut)
+    }
+
     private func append(_ content: Content, _ hop: Hop, at index: Int, _ losses: [String], to runs: inout [Run]) {
         if fuses, let last = runs.last, last.handlers.isEmpty, case .inferred(let earlier, let before) = last.content,
-            case .inferred(let mapping, let steps) = content, let composed = earlier.composed(with: mapping)
+            case .inferred(let mapping, let steps) = content, !(leavesRowsOut && mapping.judgesLinks),
+            !asksInBetween(before, mapping, hop.to.model), let composed = earlier.composed(with: mapping)
         {
             runs[runs.count - 1] = Run(
                 versions: last.versions + [hop.to.name], firstStep: last.firstStep,

@@ -161,6 +161,7 @@ struct AppTableTests {
         let report = try StoreExamination(source, history: nil, isQuick: false).run()
         source.release()
         #expect(report.findings.isEmpty, "\(report.findings)")
+        #expect(report.comparedIndexes != report.notes.contains { $0.message.contains("indexes aren't compared") })
         var request = scenario.request(to: "V3", fuses: false)
         request.verification = .full
         let losses = try Migration(request).run().prepared.steps.flatMap(\.losses)

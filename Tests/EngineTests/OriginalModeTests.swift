@@ -29,6 +29,18 @@ struct OriginalModeTests {
         try expectDone(scenario, [2, 2])
     }
 
+    @Test("nor one to another place")
+    func output() async throws {
+        let scenario = try Scenario.chain(wal: true)
+        try await scenario.kill(at: .storeOwned)
+        #expect(try mode(scenario.store) == [1, 1])
+        var request = scenario.request(to: "V4")
+        request.output = scenario.folder + "/Output.sqlite"
+        _ = try Migration(request).run()
+        #expect(try mode(scenario.folder + "/Output.sqlite") == [2, 2])
+        #expect(try mode(scenario.store) == [1, 1])
+    }
+
     @Test("nor do two of them, nor one that discards earlier work")
     func twice() async throws {
         let scenario = try Scenario.chain(wal: true)

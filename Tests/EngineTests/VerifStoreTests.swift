@@ -184,7 +184,7 @@ struct VerifStoreTests {
             toFile: scenario.models + "/V1.xcdatamodel/contents", atomically: true, encoding: .utf8)
         let report = try Self.examine(scenario)
         #expect(report.findings.map(\.kind) == [.version])
-        #expect(report.origin == .storeCache && report.rows == 9)
+        #expect(report.origin == .storeCache && report.rows == 9 && report.comparedIndexes)
         try Scenario.execute("DELETE FROM Z_MODELCACHE", scenario.store)
         let blind = try Self.examine(scenario)
         #expect(blind.findings.map(\.kind) == [.modelCache, .version])

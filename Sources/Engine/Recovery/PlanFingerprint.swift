@@ -13,8 +13,8 @@ import CausewayStores
 /// the runs of one migration.
 package struct PlanFingerprint: Codable, Hashable, Sendable {
     /// Raised with every change of what Causeway makes of the same rows: a run isn't resumed by a tool that would do the
-    /// rest otherwise. 2: numeric attributes convert, links may end where a destination changes, rows of join tables are
-    /// read by rowid, objects of the app's own are rewritten by SQLite.
+    /// rest otherwise. 2: numeric attributes convert, links may end where a destination changes, objects of the app's own
+    /// are rewritten by SQLite.
     static let semanticsRevision = 2
 
     /// The part that holds it.

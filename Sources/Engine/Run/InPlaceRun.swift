@@ -163,7 +163,7 @@ struct InPlaceRun {
             plan = begun
         } else {
             let identity = try SourceIdentity(descriptor, uuid: store.metadata.uuid, isGuarded: true)
-            plan = try migration.begin(prepared, fingerprint, identity, store, in: directory)
+            plan = try migration.begin(prepared, fingerprint, identity, isWAL: store.isWAL, in: directory)
         }
         hasPlan = true
         let steps = StepSequence(

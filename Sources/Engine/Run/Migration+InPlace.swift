@@ -163,10 +163,10 @@ struct RunFailure {
 }
 
 extension Migration {
-    /// Writes the plan: from now on there is work that can be gone on with. `externalBytes` are what will be copied beside
-    /// the new store at the end.
+    /// Writes the plan: from now on there is work that can be resumed. `isWAL`: whether the app had the store in WAL mode;
+    /// `externalBytes` will be copied beside the new store at the end.
     func begin(
-        _ prepared: PreparedMigration, _ fingerprint: PlanFingerprint, _ identity: SourceIdentity, _ store: SourceStore,
+        _ prepared: PreparedMigration, _ fingerprint: PlanFingerprint, _ identity: SourceIdentity, isWAL: Bool,
         externalBytes: Int = 0, in directory: borrowing WorkDirectory
     ) throws(EngineError) -> PlanRecord {
         let (needed, overflow) = prepared.diskBytes.addingReportingOverflow(externalBytes)
@@ -174,7 +174,7 @@ extension Migration {
         // Once there is a plan, what lies there counts as its own.
         try SideFiles.requireAbsent([("--rejects", request.rejects), ("--key-map", request.keyMap)])
         let plan = PlanRecord(
-            fingerprint: fingerprint, source: identity, sourceIsWAL: store.isWAL, migration: RandomIdentifier.make(),
+            fingerprint: fingerprint, source: identity, sourceIsWAL: isWAL, migration: RandomIdentifier.make(),
             now: request.options.now.bitPattern, path: prepared.path, steps: prepared.steps.map(\.versions),
             output: request.output, sideFiles: [request.rejects, request.keyMap].compactMap { $0 },
             notices: prepared.notices)

@@ -149,8 +149,11 @@ private struct OutputRun {
         if let begun = found.plan {
             plan = begun
         } else {
+            // A run in place that was ended may have folded its -wal in.
+            let wasWAL = try OriginalMode(of: source, work: source.workDirectory).isNoted()
             plan = try migration.begin(
-                prepared, fingerprint, identity, store, externalBytes: externalBytes, in: directory)
+                prepared, fingerprint, identity, isWAL: store.isWAL || wasWAL, externalBytes: externalBytes,
+                in: directory)
         }
         hasPlan = true
         outcome.walBreak = store.walBreak
