@@ -12,7 +12,7 @@ public enum MigrationEvent: Hashable, Sendable {
     case passEnded(title: String, rows: Int, dropped: Int, seconds: Double)
     /// Something other than moving rows begins: `indexes`, `verification`, `swap`, …
     case phaseBegan(String)
-    /// Work of an earlier run is taken up: the run of steps, counted from 0, and the rows that its store holds already.
+    /// Work of an earlier run is resumed: the run of steps, counted from 0, and the rows that its store holds already.
     case resumed(step: Int, rows: Int)
     /// A checkpoint was saved; it speaks of so many rows of the current run of steps.
     case checkpoint(sequence: Int, rows: Int)

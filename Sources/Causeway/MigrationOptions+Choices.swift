@@ -5,7 +5,7 @@ import CausewayStores
 extension MigrationOptions {
     /// What is done about the unfinished work of an earlier run on the same store.
     public enum UnfinishedWork: String, Hashable, Sendable, CaseIterable {
-        /// It is taken up where it ended; work of another plan, and of a store that was written to since, is refused.
+        /// It is resumed where it ended; work of another plan, and of a store that was written to since, is refused.
         case resume
         /// Any is refused, so that one can look at it first.
         case refuse

@@ -34,7 +34,7 @@ open class EntityMigrationPolicy {
     /// of that step's mapping models begin anew after a kill. The default: what is independent is resumable.
     open class var isResumable: Bool { isIndependent }
 
-    /// Says that the policy's results have changed: unfinished work of another revision isn't gone on with.
+    /// Says that the policy's results have changed: unfinished work of another revision isn't resumed.
     ///
     /// Raise it whenever you change what the policy makes of a row.
     open class var revision: Int { 1 }

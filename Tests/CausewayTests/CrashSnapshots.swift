@@ -202,7 +202,7 @@ struct CrashSnapshots {
             }
         }
 
-        /// What was told of steps that couldn't be gone on with.
+        /// What was told of steps that couldn't be resumed.
         var anew: [String] { state.withLock { $0.anew } }
         var resumed: (step: Int, rows: Int)? { state.withLock { $0.resumed } }
         var firstStep: Int? { state.withLock { $0.firstStep } }

@@ -93,7 +93,7 @@ struct StatusTests {
             #expect(try folder.content() == before)
         }
 
-        @Test("it is taken up, with other sizes too")
+        @Test("it is resumed, with other sizes too")
         func resumed() throws {
             try kill()
             let run = try ToolProcess(migration.dropLast(6) + ["--json", "--verify", "full"])

@@ -86,7 +86,7 @@ struct AppTableTests {
         #expect(try scenario.rows("SELECT count(*) FROM strict") == ["3"])
     }
 
-    @Test("a table WITHOUT ROWID is gone on with where a run was stopped", arguments: [1, 3])
+    @Test("a table WITHOUT ROWID is resumed where a run was stopped", arguments: [1, 3])
     func resumed(batch: Int) throws {
         func scenario() throws -> Scenario {
             try Scenario(

@@ -21,7 +21,7 @@ struct QuarantineResumeTests {
         #expect(try Database.dump(office.scenario.store) == reference.store)
     }
 
-    @Test("a run that is killed anywhere and gone on with gives the same file and store", arguments: [1, 7])
+    @Test("a run that is killed anywhere and resumed gives the same file and store", arguments: [1, 7])
     func crash(batchRows: Int) throws {
         let reference = try Self.reference()
         let office = try BadOffice()

@@ -8,7 +8,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Work of an earlier run is gone on with only where plan and source are the same.
+/// Work of an earlier run is resumed only where plan and source are the same.
 @Suite("Recovery: whose work it is")
 struct RecoveryPlanTests {
     @Test("a run that was killed before its plan was there is begun anew", arguments: [KillPoint.locked, .storeOwned])
@@ -107,7 +107,7 @@ struct RecoveryPlanTests {
         #expect(scenario.backups.count == 1)
     }
 
-    @Test("another store of the same size and header isn't gone on with, until --restart takes it")
+    @Test("another store of the same size and header isn't resumed, until --restart takes it")
     func otherStore() throws {
         let scenario = try Scenario.chain()
         try scenario.interrupt(afterBatches: 5)

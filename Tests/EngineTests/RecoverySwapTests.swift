@@ -33,7 +33,7 @@ struct RecoverySwapTests {
     func afterTheRename(_ point: KillPoint) async throws {
         let scenario = try Scenario.chain()
         let original = try scenario.inode(scenario.store)
-        // Both are come by at the start, too, when an empty work directory is cleared.
+        // Both are reached at the start, too, when an empty work directory is cleared.
         try await scenario.kill(at: point, point == .planRemoved || point == .intentRemoved ? 2 : 1)
         let store = try scenario.inode(scenario.store)
         #expect(try Database.dump(scenario.store) == Scenario.chainResult.get())
@@ -129,7 +129,7 @@ struct RecoverySwapTests {
     }
 
     @Test(
-        "a new store that is begun anew after its swap was recorded can be gone on with, or discarded",
+        "a new store that is begun anew after its swap was recorded can be resumed, or discarded",
         arguments: [ResumePolicy.automatic, .restart])
     func begunAnewAfterTheIntent(_ resume: ResumePolicy) async throws {
         let scenario = try Scenario.chain()

@@ -103,7 +103,7 @@ struct RefusalTests {
         _ = try statement.step()
     }
 
-    @Test("a store that is busy when work is gone on with keeps it", arguments: ["IMMEDIATE", "EXCLUSIVE"])
+    @Test("a store that is busy when work is resumed keeps it", arguments: ["IMMEDIATE", "EXCLUSIVE"])
     func busyAtTheResume(_ kind: String) throws {
         let scenario = try Scenario.chain()
         try scenario.interrupt(afterBatches: 8)

@@ -6,7 +6,7 @@ import Testing
 /// The folder beside the store: where it may be, and what is tried in it before anything is begun.
 @Suite("Work directory")
 struct WorkDirectoryTests {
-    @Test("unfinished work in a folder in which everybody may rename isn't gone on with")
+    @Test("unfinished work in a folder in which everybody may rename isn't resumed")
     func openParent() throws {
         let scenario = try Scenario.chain()
         try scenario.interrupt(afterBatches: 3)

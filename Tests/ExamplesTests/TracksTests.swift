@@ -73,7 +73,7 @@ struct TracksTests {
         #expect(error.message.contains("didMigrate at “v2”"))
         #expect(error.message.contains("/Track/p42"))
         #expect(!FileManager.default.fileExists(atPath: workshop.path("refused.sqlite")))
-        // Mended, it starts again from v1's rows.
+        // Fixed, it starts again from v1's rows.
         try StoreContent.execute("UPDATE ZTRACK SET ZARTISTSJSON = '[]' WHERE Z_PK = 42", source)
         let result = try await history.migrate(source, to: "v3", in: workshop, as: "refused.sqlite")
         #expect(try StoreContent.count("\(Self.joinTable) WHERE \(Self.trackColumn) = 42", result) == 0)

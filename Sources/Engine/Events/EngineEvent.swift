@@ -8,7 +8,7 @@ package enum EngineEvent: Sendable {
     case progress(rows: Int, bytes: Int, totalRows: Int)
     case passEnded(title: String, rows: Int, dropped: Int, seconds: Double)
     case phaseBegan(String)
-    /// Work of an earlier run is taken up: the step, counted from 0, and the rows that it has.
+    /// Work of an earlier run is resumed: the step, counted from 0, and the rows that it has.
     case resumed(step: Int, rows: Int)
     /// A checkpoint file was written.
     case checkpoint(sequence: UInt64, rows: Int)

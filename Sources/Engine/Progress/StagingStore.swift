@@ -92,7 +92,7 @@ final class StagingStore: @unchecked Sendable {
         }
         var reader = FieldReader(stored)
         guard let length = try? reader.fixed(), length > 0, length <= UInt64(stored.count) - 8 else { return nil }
-        // Damaged, or of another plan: both mean that this file can't be gone on with.
+        // Damaged, or of another plan: both mean that this file can't be resumed.
         return try? CheckpointContainer.decode(
             Array(stored[8..<8 + Int(length)]), expecting: Mutant.isOn(.noPlanCheck) ? nil : identity)
     }

@@ -7,7 +7,7 @@ import CausewayStores
 /// How far a step is, saved in the staging store with the rows that it speaks of (InsideCrashSafety §4.3).
 ///
 /// A step goes through *stations*: tables, passes, indexes, hooks. Which ones there are, and in which order, follows from
-/// the plan and from what earlier stations did, so a resumed run comes by the same stations, passes over those that are
+/// the plan and from what earlier stations did, so a resumed run reaches the same stations, passes over those that are
 /// done, and goes on in the one that was open. What else a later station needs to know of earlier ones is kept in
 /// *parts*, each under a name, by whoever knows what it means.
 ///
@@ -23,7 +23,7 @@ final class StepLedger {
         var ordinal: Int64 = 0
     }
 
-    /// What a station is when it is come by.
+    /// Result of reaching a station.
     enum Entry {
         /// An earlier run has done it.
         case done
@@ -37,11 +37,11 @@ final class StepLedger {
     private let checkpointInterval: Double
 
     private(set) var record: StepRecord
-    /// Parts that were saved and that nobody has taken up yet.
+    /// Parts that were saved and that no station has read yet.
     private var carried: [String: [UInt8]]
     private var keepers: [(name: String, save: (inout FieldWriter) -> Void)] = []
     private var preparations: [(name: String, body: () throws(EngineError) -> Void)] = []
-    /// The station that the next `enter` comes by.
+    /// The station that the next `enter` reaches.
     private var next = 0
     private var isInside = false
     /// Inside of a station that is done as a whole: stations in it aren't counted.
@@ -81,7 +81,7 @@ final class StepLedger {
 
     // MARK: - Stations
 
-    /// Comes by a station.
+    /// Reaches a station.
     ///
     /// - Throws: `.foreignCheckpoint` where the record speaks of another station at this place.
     func enter(_ name: String) throws(EngineError) -> Entry {
@@ -144,7 +144,7 @@ final class StepLedger {
         try leave()
     }
 
-    /// As `once`, for a body with stations of its own that can't be gone on with in its middle: nothing is committed
+    /// As `once`, for a body with stations of its own that can't be resumed in its middle: nothing is committed
     /// before it has ended.
     func asOne(_ name: String, _ body: () throws(EngineError) -> Void) throws(EngineError) {
         try once(name) { () throws(EngineError) in
@@ -154,7 +154,7 @@ final class StepLedger {
         }
     }
 
-    /// How many stations the step has come by.
+    /// How many stations the step has reached.
     var stations: Int { next }
 
     /// Passes over stations that an earlier run has done.

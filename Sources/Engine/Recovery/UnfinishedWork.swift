@@ -68,7 +68,7 @@ struct UnfinishedWork {
         }
     }
 
-    /// Whether there is work that can be gone on with.
+    /// Whether there is work that can be resumed.
     var isResumable: Bool {
         switch state {
         case .unfinished, .readyToSwap: plan != nil
@@ -179,7 +179,7 @@ struct UnfinishedWork {
             ], remedy: "run again as the work was begun, or discard it with --restart")
     }
 
-    /// Refuses where the user wants no work to be gone on with.
+    /// Refuses where the user wants no work to be resumed.
     func requireNone() throws(EngineError) {
         guard isResumable else { return }
         throw EngineError(

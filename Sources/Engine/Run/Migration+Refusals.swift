@@ -82,12 +82,13 @@ extension Migration {
         case .none: return
         case .user:
             throw EngineError(
-                .cannotCreate, "\(location.path): the store belongs to another user, whose new one can't be made",
+                .cannotCreate,
+                "\(location.path): the store belongs to another user: the new one can't be given that owner",
                 remedy: remedy)
         case .group(let number):
             throw EngineError(
                 .cannotCreate,
-                "\(location.path): the store belongs to group \(number), to which you can't give the new one",
+                "\(location.path): the store belongs to group \(number), which the new one can't be given",
                 remedy: remedy)
         }
     }

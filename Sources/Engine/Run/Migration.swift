@@ -67,7 +67,7 @@ package struct Migration {
         return try ModelHistory(reading: request.models, edges: request.edges)
     }
 
-    /// Plans, migrates, verifies and swaps; goes on with what an earlier run has left. Blocks until it is done.
+    /// Plans, migrates, verifies and swaps; resumes what an earlier run has left. Blocks until it is done.
     package func run() throws(EngineError) -> MigrationOutcome {
         let start = ContinuousClock.now
         let location = try StoreRescue(request.store).location()

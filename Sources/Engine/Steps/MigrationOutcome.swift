@@ -13,7 +13,7 @@ package struct MigrationOutcome: Sendable {
     /// What commits and checkpoints took of them.
     package var savingSeconds = 0.0
     package var warnings: [String] = []
-    /// The step at which work of an earlier run was taken up, counted from 0, and the rows that it had read.
+    /// The step at which work of an earlier run was resumed, counted from 0, and the rows that it had read.
     package var resumed: Resumed?
     /// The new store had been put in place by an earlier run; this one has removed what that left.
     package var wasSwapped = false

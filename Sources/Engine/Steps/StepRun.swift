@@ -7,7 +7,7 @@ import CausewaySQLite
 import CausewayStoreFormat
 import CausewayStores
 
-/// Makes one staging store: tables, rows, house rows, then everything that hangs on the rows; from the beginning, or from
+/// Makes one staging store: tables, rows, house rows, then indexes, triggers and other dependents; from the beginning, or from
 /// where an earlier run ended.
 struct StepRun {
     let step: StepPlan
@@ -113,7 +113,7 @@ struct StepRun {
         KillPoint.reach(.preflighted)
         if try place.hasStaging() {
             events(
-                .warning("\(path): what an earlier run left of this step can't be gone on with; the step begins anew"))
+                .warning("\(path): what an earlier run left of this step can't be resumed; the step begins anew"))
         }
         try place.removeFiles()
         let staging = try StagingStore(

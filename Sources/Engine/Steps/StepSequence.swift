@@ -101,7 +101,7 @@ struct StepSequence {
         if try work.intent() != nil { try work.removeIntent() }
     }
 
-    /// Before a step is begun or gone on with: no record speaks of a store that isn't whole, and nothing is left of later
+    /// Before a step is begun or resumed: no record speaks of a store that isn't whole, and nothing is left of later
     /// steps. An earlier run may have verified them, or this step, before it had to begin here again; a run that is ended
     /// in the middle of this one would leave records that the next run takes for its own.
     private func forget(from index: Int, in work: borrowing WorkDirectory) throws(EngineError) {

@@ -83,7 +83,7 @@ public struct CustomMigrationStage: MigrationStage {
     public let currentModel: ManagedObjectModelReference
     /// The version that the stage ends with.
     public let nextModel: ManagedObjectModelReference
-    /// Raise it whenever you change what the handlers do: unfinished work of another revision isn't gone on with.
+    /// Raise it whenever you change what the handlers do: unfinished work of another revision isn't resumed.
     public var revision = 1
     /// Called on the store at `currentModel`, before the hop.
     public var willMigrateHandler: Handler?

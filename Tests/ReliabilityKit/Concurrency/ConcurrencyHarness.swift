@@ -163,7 +163,7 @@ package struct ConcurrencyHarness: Sendable {
                 if try Files.exists(store + suffix) { try Files.unlink(store + suffix) }
                 let again = try self.migrator(of: store, history)
                 guard again.wait(limit: 60) == .exited(0), try !Files.status(of: store).isSameFile(as: old) else {
-                    throw HarnessError("it can't be gone on with afterwards: \(again.tail())")
+                    throw HarnessError("it can't be resumed afterwards: \(again.tail())")
                 }
             default: throw HarnessError("the migrator: \(ending): \(migrator.tail())")
             }

@@ -1,4 +1,4 @@
-/// How far a run that goes on after a crash was taken up.
+/// How far a run that goes on after a crash was resumed.
 struct TakenUp: Hashable, Comparable, Sendable {
     /// The step, from 0; `Int.max` where nothing was left to do.
     var step: Int
@@ -11,7 +11,7 @@ struct TakenUp: Hashable, Comparable, Sendable {
 }
 
 /// The oracle of lost work (InsideCrashSafety §3.1): with a commit after every batch, a crash may cost the last one. A
-/// state that is taken up further back than that has lost what was durable.
+/// state that is resumed further back than that has lost what was durable.
 ///
 /// It counts in the progress that the walk has seen. Where every crash point was visited that is every commit, and "at
 /// most one batch" is shown; where some were left out it is only some of them: then a failure is one all the same, but
@@ -30,7 +30,7 @@ struct LostProgress: Sendable {
         states += other.states
     }
 
-    /// Judges all states at once: what was ever taken up at an earlier point was there at this one too.
+    /// Judges all states at once: what was ever resumed at an earlier point was there at this one too.
     ///
     /// - Parameters:
     ///   - result: gets a count of the states that have lost a batch, and a failure for each that has lost more.

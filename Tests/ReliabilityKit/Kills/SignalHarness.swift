@@ -208,7 +208,7 @@ package struct SignalHarness: Sendable {
             return tally.count("ended before the rows or after them")
         }
         guard try trial.failureLine(code: code).isResumable else {
-            throw trial.failure("\(now) is saved, but the run says that nothing can be gone on with")
+            throw trial.failure("\(now) is saved, but the run says that nothing can be resumed")
         }
         if let saved, now < saved { throw trial.failure("\(saved) was saved before, and now only \(now)") }
         saved = now

@@ -353,7 +353,7 @@ struct StageRun {
 }
 
 extension MigrationCode {
-    /// Whether a run that is ended between two rows of these mappings can be gone on with.
+    /// Whether a run that is ended between two rows of these mappings can be resumed.
     func isResumable(_ objects: ObjectStep) -> Bool {
         managerType.isResumable
             && objects.mappings.allSatisfy { plan in
