@@ -1,6 +1,4 @@
 import CausewayCheckpoint
-import CausewayPlatform
-import CausewaySQLiteFile
 import CausewayStores
 
 extension StagingStore {

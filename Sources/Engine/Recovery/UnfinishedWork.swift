@@ -1,4 +1,3 @@
-import CausewayCheckpoint
 import CausewayPlatform
 import CausewayPreparation
 import CausewayStores

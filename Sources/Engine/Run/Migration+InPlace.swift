@@ -1,8 +1,5 @@
 import CausewayPlanning
-import CausewayPlatform
 import CausewayPreparation
-import CausewaySQLiteFile
-import CausewayStoreFormat
 import CausewayStores
 
 /// A store that is replaced: owned from the first row to the swap (InsideCrashSafety §4.2).

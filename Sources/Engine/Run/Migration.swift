@@ -1,6 +1,5 @@
 import CausewayObjects
 import CausewayPlanning
-import CausewayPlatform
 package import CausewayPreparation
 import CausewaySQLite
 package import CausewayStores

@@ -1,4 +1,3 @@
-import CausewayModel
 import CausewayObjects
 import CausewayPlanning
 import CausewayPlatform

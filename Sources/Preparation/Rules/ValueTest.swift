@@ -105,10 +105,10 @@ extension ValueTest {
 
 /// Values of a statement's numbered parameters while its text is made.
 package struct SQLParameters {
-
-    package init() {
-    }
     package private(set) var values: [StoredLiteral] = []
+
+    /// None yet.
+    package init() {}
 
     /// The parameter's name.
     package mutating func add(_ value: StoredLiteral) -> String {

@@ -1,12 +1,10 @@
 import CausewayEvaluation
-import CausewayExpressions
 import CausewayMapping
 import CausewayObjects
 import CausewayPlanning
 import CausewayPlatform
 import CausewayPreparation
 import CausewaySQLite
-import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 

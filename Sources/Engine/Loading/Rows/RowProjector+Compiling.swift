@@ -1,10 +1,5 @@
-import CausewayMapping
-import CausewayModel
 import CausewayPlanning
-import CausewayPreparation
-import CausewaySQLite
 import CausewaySQLiteFile
-import CausewayStoreFormat
 import CausewayStores
 
 extension RowProjector {

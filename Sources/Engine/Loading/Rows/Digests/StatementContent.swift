@@ -1,5 +1,4 @@
 import CausewayMapping
-import CausewayModel
 import CausewayPlanning
 import CausewaySQLite
 import CausewayStores
