@@ -49,7 +49,7 @@ package struct StoreLocation: Hashable, Sendable {
     }
 
     /// Where files of externally stored values are (InsideStoreFormat §4.3).
-    package var supportDirectory: String { "\(directory)/.\(stem)_SUPPORT" }
+    var supportDirectory: String { "\(directory)/.\(stem)_SUPPORT" }
     package var externalData: String { supportDirectory + "/_EXTERNAL_DATA" }
 
     /// Where the new store is built: beside the store, so that a rename can put it in its place.
