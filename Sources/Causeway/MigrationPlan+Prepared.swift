@@ -44,10 +44,10 @@ extension MigrationPlan.Step {
                 objects.mappings.enumerated().map { index, mapping in
                     MigrationPlan.Pass(mapping, of: objects, rows: objectRows?[index])
                 }
-                + objects.joins.flatMap(\.passes).map { MigrationPlan.Pass($0, rows: nil) } + passes
+                + objects.joins.flatMap(\.work.passes).map { MigrationPlan.Pass($0, rows: nil) } + passes
         }
         let schema = step.statements
-        for statement in schema.modelStatements where statement.kind == .index || statement.kind == .uniqueIndex {
+        for statement in schema.indexStatements {
             passes.append(
                 MigrationPlan.Pass(
                     title: statement.name, method: "index", rows: nil, carried: 0, changed: 0, statement: statement.sql)
@@ -65,8 +65,7 @@ extension MigrationPlan.Step {
         statements =
             (schema.tableStatements + schema.houseStatements
             + (step.hasHistory ? schema.historyStatements : [])).map(\.sql)
-            + (schema.indexStatements + schema.uniqueIndexStatements + schema.rTreeStatements
-            + schema.triggerStatements).map(\.sql)
+            + (schema.indexStatements + schema.rTreeStatements + schema.triggerStatements).map(\.sql)
     }
 }
 
@@ -74,7 +73,7 @@ extension MigrationPlan.Pass {
     init(_ pass: RowPass, rows: Int?) {
         title = pass.title
         self.rows = rows
-        statement = pass.select.sql
+        statement = pass.shape.sql
         let recipes = pass.projections.sorted { $0.key < $1.key }.first?.value.cells ?? []
         carried = recipes.count { if case .carry = $0 { true } else { false } }
         changed = recipes.count - carried
@@ -102,7 +101,7 @@ extension MigrationPlan.Pass {
             case .remove: "drop"
             case .undefined, .custom, .copy, .transform: "transform"
             }
-        statement = plan.sourceEntity == nil ? "" : plan.select.sql
+        statement = plan.sourceEntity == nil ? "" : plan.shape.sql
         mapping = MigrationPlan.Mapping(
             plan, model: step.models.indices.contains(plan.modelIndex) ? step.models[plan.modelIndex] : "")
     }

@@ -95,10 +95,10 @@ package struct EntityMappingPlan: Sendable {
     package var destinationEntity: Int32?
     package var keeping: KeyKeeping
     /// The statement that reads the source rows, and its result column by column of the source's table (−1: not read).
-    package var select: RowSelect
+    package var shape: RowShape
     package var cells: [Int]
     /// The same for stage 2: keys and links alone; whatever else a hook asks for is looked up.
-    package var linkSelect: RowSelect
+    package var linkShape: RowShape
     package var linkCells: [Int]
     package var filter: CompiledPredicate?
     package var attributes: [AttributeFill]
@@ -107,7 +107,7 @@ package struct EntityMappingPlan: Sendable {
 
     package init(
         description: EntityMappingDescription, index: Int, modelIndex: Int, sourceEntity: Int32?,
-        destinationEntity: Int32?, keeping: KeyKeeping, select: RowSelect, cells: [Int], linkSelect: RowSelect,
+        destinationEntity: Int32?, keeping: KeyKeeping, shape: RowShape, cells: [Int], linkShape: RowShape,
         linkCells: [Int], filter: CompiledPredicate?,
         attributes: [AttributeFill], keys: [KeyFill], relationships: [RelationshipFill]
     ) {
@@ -117,9 +117,9 @@ package struct EntityMappingPlan: Sendable {
         self.sourceEntity = sourceEntity
         self.destinationEntity = destinationEntity
         self.keeping = keeping
-        self.select = select
+        self.shape = shape
         self.cells = cells
-        self.linkSelect = linkSelect
+        self.linkShape = linkShape
         self.linkCells = linkCells
         self.filter = filter
         self.attributes = attributes

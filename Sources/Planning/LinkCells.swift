@@ -6,9 +6,9 @@ package import CausewayStoreFormat
 /// A row's link as cells of a statement over the rows that have it.
 package struct LinkCells: Sendable {
     /// NULL where the row has no such link; of several links, the first one's.
-    package var key: RowSelect.Cell
+    package var key: RowShape.Cell
     /// The Z_ENT of the row at the other end; nil where it can only be one.
-    package var entity: RowSelect.Cell?
+    package var entity: RowShape.Cell?
     /// Z_ENTs at the other end to which such links end; where only one can be there, all of them end.
     package var ended: Set<Int>
 }
@@ -27,7 +27,7 @@ extension StepPlan {
 }
 
 extension SourceTables {
-    func keyCell(_ links: ResolvedLinks) throws(PlanError) -> RowSelect.Cell {
+    func keyCell(_ links: ResolvedLinks) throws(PlanError) -> RowShape.Cell {
         switch links.access {
         case .ownColumn(let own): .column(own.column)
         case .otherColumn, .join: .related(try related(links))
@@ -35,7 +35,7 @@ extension SourceTables {
     }
 
     /// The Z_ENT of the row at the other end as the source has it; nil where it can only be `links.otherEntity`'s.
-    func entityCell(_ links: ResolvedLinks) throws(PlanError) -> RowSelect.Cell? {
+    func entityCell(_ links: ResolvedLinks) throws(PlanError) -> RowShape.Cell? {
         let table = try identifier(table(of: links.otherEntity) ?? "")
         switch links.access {
         case .ownColumn(let own):
@@ -44,7 +44,7 @@ extension SourceTables {
                 model.entityAndSubentities(of: links.otherEntity).count > 1
             else { return nil }
             // A virtual to-one has no column for the Z_ENT, though its owner may have subentities.
-            let mine = RowSelect.RelatedKey(
+            let mine = RowShape.RelatedKey(
                 table: try identifier(self.table(of: links.thisEntity) ?? ""), key: try identifier("Z_PK"),
                 value: own.column)
             return .relatedEntity(mine, table: table)
@@ -54,7 +54,7 @@ extension SourceTables {
     }
 
     /// The other end of a link that stands in another table.
-    func related(_ links: ResolvedLinks) throws(PlanError) -> RowSelect.RelatedKey {
+    func related(_ links: ResolvedLinks) throws(PlanError) -> RowShape.RelatedKey {
         switch links.access {
         case .ownColumn(let own):
             preconditionFailure("a link in the row's own column (\(own.column)) needs no look-up")

@@ -10,10 +10,12 @@ package struct RowPass: Sendable {
         case entity, links, history, appTable
     }
 
+    /// Its name within the step, by which checkpoints know it; the plan gives it.
+    package var id = ""
     package var kind: Kind
     /// For people: the destination's entity, relationship or table.
     package var title: String
-    package var select: RowSelect
+    package var shape: RowShape
     package var sourceTable: String
     package var destinationTable: String
     package var destinationColumns: [String]
@@ -31,13 +33,13 @@ package struct RowPass: Sendable {
     package var dropsUnknown: Bool
 
     package init(
-        kind: Kind, title: String, select: RowSelect, sourceTable: String, destinationTable: String,
+        kind: Kind, title: String, shape: RowShape, sourceTable: String, destinationTable: String,
         destinationColumns: [String], key: Int?, discriminator: Int?, projections: [Int: RowProjection],
         dropped: Set<Int> = [], elsewhere: Set<Int> = [], dropsUnknown: Bool = false
     ) {
         self.kind = kind
         self.title = title
-        self.select = select
+        self.shape = shape
         self.sourceTable = sourceTable
         self.destinationTable = destinationTable
         self.destinationColumns = destinationColumns
@@ -47,6 +49,17 @@ package struct RowPass: Sendable {
         self.dropped = dropped
         self.elsewhere = elsewhere
         self.dropsUnknown = dropsUnknown
+    }
+}
+
+extension [RowPass] {
+    /// The same passes, each with the name that its place gives it.
+    package func named(_ name: (Int) -> String) -> [RowPass] {
+        enumerated().map { place, pass in
+            var pass = pass
+            pass.id = name(place)
+            return pass
+        }
     }
 }
 
@@ -64,7 +77,7 @@ package struct RowProjection: Sendable {
 
 /// How one destination cell is made. Integers are result columns of the pass's statement.
 package indirect enum CellRecipe: Sendable {
-    /// `RowSelect.Cell.position` of a list's first row (InsideStoreFormat §5.4).
+    /// `RowShape.Cell.position` of a list's first row (InsideStoreFormat §5.4).
     package static let firstPosition: Int64 = 2_048
 
     /// The source's cell as it is.

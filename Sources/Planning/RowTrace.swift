@@ -111,7 +111,7 @@ extension StepPlan {
         guard let objects else { return mapping.entityMappings.compactMap(RowTrace.init) }
         return objects.mappings.flatMap { plan -> [RowTrace] in
             var numbers: [Int] = []
-            for case .oneOf(_, let found) in plan.select.conditions { numbers += found }
+            for case .oneOf(_, let found) in plan.shape.conditions { numbers += found }
             if numbers.isEmpty, let number = plan.sourceEntity { numbers = [Int(number)] }
             return numbers.compactMap { number in
                 guard source.entities.indices.contains(number - 1) else { return nil }

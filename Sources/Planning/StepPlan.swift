@@ -18,6 +18,8 @@ package struct StepPlan: Sendable {
     /// Whether the store to make has history tables.
     package var hasHistory: Bool
     package var passes: [RowPass]
+    /// Every index of the store to make.
+    package var indexes: [TableIndex]
     /// Objects of the app's own that are carried, in the order of their creation.
     package var appObjects: [StoreSchema.Object]
     /// Derived attributes that are computed after the rows are in.
@@ -128,12 +130,14 @@ package struct StepPlanner {
         let derived = derivedValues(in: layout)
         try check(passes, derived, in: made)
         let carried = try planner.carried(
-            appObjects, schema: schema, renames: planner.renames(passes, schema: schema), into: made)
+            appObjects, schema: schema, renames: planner.renames(passes, schema: schema), into: made,
+            known(statements))
         if let schema, hasHistory { passes += try planner.historyPasses(schema) }
         passes += carried.passes
         return StepPlan(
             versions: versions, firstStep: firstStep, mapping: mapping, source: source, layout: layout,
-            statements: statements, hasHistory: hasHistory, passes: passes, appObjects: carried.objects,
+            statements: statements, hasHistory: hasHistory, passes: passes.named { "pass \($0)" },
+            indexes: carried.indexes, appObjects: carried.objects,
             derivedValues: derived, keyOrigins: steps.keyOrigins, losses: losses,
             lostObjects: carried.lost, warnings: statements.unsupported + carried.warnings, objects: nil)
     }
@@ -166,11 +170,13 @@ package struct StepPlanner {
         let named = TransferPlanner(mapping: planner.mapping, source: source, destination: layout)
         let carried = try transfer.carried(
             appObjects, schema: schema,
-            renames: named.renames((try? named.passes()) ?? [], schema: schema, computes: true), into: made)
+            renames: named.renames((try? named.passes()) ?? [], schema: schema, computes: true), into: made,
+            known(statements))
         passes += carried.passes
         return StepPlan(
             versions: versions, firstStep: firstStep, mapping: planner.mapping, source: source, layout: layout,
-            statements: statements, hasHistory: hasHistory, passes: passes, appObjects: carried.objects,
+            statements: statements, hasHistory: hasHistory, passes: passes.named { "pass \($0)" },
+            indexes: carried.indexes, appObjects: carried.objects,
             derivedValues: derived,
             keyOrigins: [InferredStep(mapping: planner.mapping, source: source.model, destination: destination)]
                 .keyOrigins,
@@ -190,6 +196,11 @@ package struct StepPlanner {
     ) throws(StoreFormatError) {
         for pass in passes { try schema.checkInsert(into: pass.destinationTable, columns: pass.destinationColumns) }
         for value in derived { try schema.check(value.statements(), place: value.table) }
+    }
+
+    /// The indexes that Core Data makes.
+    private func known(_ statements: SchemaStatements) -> [TableIndex] {
+        (statements.indexStatements + (hasHistory ? statements.historyStatements : [])).compactMap(\.index)
     }
 
     /// The destination's layout, with names from stores of its version where they are known, else the source's.

@@ -9,6 +9,8 @@ extension TransferPlanner {
         var objects: [StoreSchema.Object] = []
         var lost: [AppObjectCarrier.Lost] = []
         var warnings: [String] = []
+        /// Of every table of the new store.
+        var indexes: [TableIndex] = []
     }
 
     /// Carries the app's own tables with their rows, and indexes, triggers and views where what they name is still there.
@@ -18,19 +20,24 @@ extension TransferPlanner {
     ///   - schema: the source's; nil where nothing but the model's tables is there.
     ///   - renames: what the source's tables and columns become.
     ///   - destination: the schema of the store to be made.
+    ///   - known: indexes that Core Data itself makes in it.
     /// - Returns: what is carried, and what is lost with its reasons.
     /// - Throws: `PlanError` for names that can't stand in a statement, `StoreFormatError` for a schema made by hand.
     func carried(
         _ appObjects: [StoreSchema.Object], schema: StoreSchema?, renames: SchemaRenames,
-        into destination: consuming DestinationSchema
+        into destination: consuming DestinationSchema, _ known: [TableIndex]
     ) throws -> CarriedObjects {
         var result = CarriedObjects()
-        guard let schema, !appObjects.isEmpty else { return result }
+        guard let schema, !appObjects.isEmpty else {
+            result.indexes = try destination.indexes(known)
+            return result
+        }
         var carrier = try AppObjectCarrier(schema, renames: renames, into: destination)
         try carrier.carry(appObjects)
         result.objects = carrier.carried
         result.lost = carrier.lost
         result.warnings = carrier.warnings
+        result.indexes = try carrier.destination.indexes(known)
         for object in result.objects where object.kind == .table {
             guard let table = schema.table(object.name) else { continue }
             result.passes.append(try appTablePass(table))
@@ -41,28 +48,28 @@ extension TransferPlanner {
     /// A pass that carries a table of the app's own as it is.
     private func appTablePass(_ table: StoreSchema.Table) throws(PlanError) -> RowPass {
         var columns = table.columns.filter { !$0.isGenerated }.map(\.name)
-        var select = RowSelect(table: try identifier(table.name))
+        var shape = RowShape(table: try identifier(table.name))
         var key: Int?
         if let rowID = table.rowIDName {
             // Others may refer to a row by its rowid, though no column holds it.
             if !columns.contains(rowID) { columns.insert(rowID, at: 0) }
             let name: SQLIdentifier = try identifier(rowID)
-            select.rowOrder = .rowID(name)
-            key = select.index(of: .column(name))
+            shape.rowOrder = .rowID(name)
+            key = shape.index(of: .column(name))
         } else if table.isWithoutRowID {
-            select.rowOrder = .key(
+            shape.rowOrder = .key(
                 try table.primaryKey.map { (column: StoreSchema.KeyColumn) throws(PlanError) in
-                    RowSelect.KeyTerm(
+                    RowShape.KeyTerm(
                         column: try identifier(column.name), collation: try identifier(column.collation),
                         isDescending: column.isDescending)
                 })
         }
         var cells: [CellRecipe] = []
-        for name in columns { cells.append(.carry(select.index(of: .column(try identifier(name))))) }
+        for name in columns { cells.append(.carry(shape.index(of: .column(try identifier(name))))) }
         // All three names of the rowid are columns': what is left to order by is the values.
-        if key == nil, !table.isWithoutRowID { select.order = Array(1...select.cells.count) }
+        if key == nil, !table.isWithoutRowID { shape.order = Array(shape.cells.indices) }
         return RowPass(
-            kind: .appTable, title: table.name, select: select, sourceTable: table.name, destinationTable: table.name,
+            kind: .appTable, title: table.name, shape: shape, sourceTable: table.name, destinationTable: table.name,
             destinationColumns: columns, key: key, discriminator: nil,
             projections: [0: RowProjection(entity: table.name, cells: cells)])
     }

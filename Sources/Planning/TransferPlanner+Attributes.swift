@@ -6,7 +6,7 @@ import CausewayStoreFormat
 extension TransferPlanner {
     /// The recipe of an attribute's cell; `path` names a composite's leaf as `composite.leaf`.
     func attribute(
-        _ path: String, _ context: CellContext, select: inout RowSelect
+        _ path: String, _ context: CellContext, shape: inout RowShape
     ) throws(PlanError) -> CellRecipe {
         guard let mapped = context.mapping.attribute(path) else { return .literal(.null) }
         let target = destination.model.storedAttribute(path, of: context.entity)
@@ -18,7 +18,7 @@ extension TransferPlanner {
             guard let role = attributeRole(from, of: context.origin), let column = source.column(role) else {
                 throw .missingInSource(entity: context.origin, property: from)
             }
-            let index = select.index(of: .column(try identifier(column.column)))
+            let index = shape.index(of: .column(try identifier(column.column)))
             let wasExternal = source.model.storedAttribute(from, of: context.origin)?.allowsExternalBinaryDataStorage
             let isExternal = target?.allowsExternalBinaryDataStorage ?? false
             if replacement != nil, wasExternal ?? false != isExternal {
@@ -39,13 +39,13 @@ extension TransferPlanner {
 
     /// The cell of an attribute that the row's entity doesn't have.
     func foreignAttribute(
-        _ path: String, of owner: String, _ context: CellContext, select: inout RowSelect
+        _ path: String, of owner: String, _ context: CellContext, shape: inout RowShape
     ) throws(PlanError) -> CellRecipe {
         let column = context.foreign.column(context.column) { foreignCells.trace(path, declaredBy: owner) }
         guard foreignCells.holds(column.trace, inRowsOf: context.row) else { return .literal(.null) }
         // Whatever entity the row is of, the cell is the same from here on.
         if let recipe = column.recipe { return recipe }
-        let recipe = try recipe(of: column.trace.origin, path, context, select: &select)
+        let recipe = try recipe(of: column.trace.origin, path, context, shape: &shape)
         column.recipe = recipe
         return recipe
     }
@@ -59,7 +59,7 @@ extension TransferPlanner {
     }
 
     private func recipe(
-        of origin: ForeignCells.Origin, _ path: String, _ context: CellContext, select: inout RowSelect
+        of origin: ForeignCells.Origin, _ path: String, _ context: CellContext, shape: inout RowShape
     ) throws(PlanError) -> CellRecipe {
         switch origin {
         case .nothing: return .literal(.null)
@@ -67,7 +67,7 @@ extension TransferPlanner {
             return .literal(try literal(constant, path, attribute, context).converted(by: conversion))
         case .column(let path, let owner, let conversion):
             guard let column = source.column(.attribute(entity: owner, path: path)) else { return .literal(.null) }
-            let index = select.index(of: .column(try identifier(column.column)))
+            let index = shape.index(of: .column(try identifier(column.column)))
             if let conversion, conversion.changesCells { return .converted(index, conversion, ifNull: nil) }
             return .carry(index)
         }

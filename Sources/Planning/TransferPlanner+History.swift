@@ -27,32 +27,32 @@ extension TransferPlanner {
 
     /// A pass that carries the columns that both tables have.
     private func copyPass(_ table: StoreSchema.Table, columns: [String]) throws(PlanError) -> RowPass {
-        var select = RowSelect(table: try identifier(table.name))
+        var shape = RowShape(table: try identifier(table.name))
         var cells: [CellRecipe] = []
-        for name in columns { cells.append(try carried(name, from: table, select: &select)) }
+        for name in columns { cells.append(try carried(name, from: table, shape: &shape)) }
         return RowPass(
-            kind: .history, title: table.name, select: select, sourceTable: table.name, destinationTable: table.name,
-            destinationColumns: columns, key: key(of: table, in: &select), discriminator: nil,
+            kind: .history, title: table.name, shape: shape, sourceTable: table.name, destinationTable: table.name,
+            destinationColumns: columns, key: key(of: table, in: &shape), discriminator: nil,
             projections: [0: RowProjection(entity: table.name, cells: cells)])
     }
 
-    private func key(of table: StoreSchema.Table, in select: inout RowSelect) -> Int? {
+    private func key(of table: StoreSchema.Table, in shape: inout RowShape) -> Int? {
         guard let column = table.columns.first(where: { table.isRowID($0) }), let name = try? SQLIdentifier(column.name)
         else { return nil }
-        return select.index(of: .column(name))
+        return shape.index(of: .column(name))
     }
 
     private func carried(
-        _ name: String, from table: StoreSchema.Table, select: inout RowSelect
+        _ name: String, from table: StoreSchema.Table, shape: inout RowShape
     ) throws(PlanError) -> CellRecipe {
         guard let position = table.position(of: name) else { return .literal(.null) }
-        return .carry(select.index(of: .column(try identifier(table.columns[position].name))))
+        return .carry(shape.index(of: .column(try identifier(table.columns[position].name))))
     }
 
     private func changePass(_ table: StoreSchema.Table, columns: [String]) throws(PlanError) -> RowPass {
-        var select = RowSelect(table: try identifier(table.name))
-        let key = select.index(of: .column(try identifier("Z_PK")))
-        let discriminator = select.index(of: .column(try identifier("ZENTITY")))
+        var shape = RowShape(table: try identifier(table.name))
+        let key = shape.index(of: .column(try identifier("Z_PK")))
+        let discriminator = shape.index(of: .column(try identifier("ZENTITY")))
         var projections: [Int: RowProjection] = [:]
         for mapping in mapping.entityMappings {
             guard let from = mapping.source, let to = mapping.destination,
@@ -64,21 +64,21 @@ extension TransferPlanner {
                 switch name {
                 case "ZENTITY": cells.append(.literal(.integer(Int64(new))))
                 case "ZCOLUMNS":
-                    let column = select.index(of: .column(try identifier(name)))
+                    let column = shape.index(of: .column(try identifier(name)))
                     cells.append(.historyBitmap(column, bitmapMap(mapping, from: from, to: to)))
                 case let name where name.hasPrefix("ZTOMBSTONE"):
                     let origin = tombstones[name]
                     cells.append(
                         try origin.map { (origin: String) throws(PlanError) in
-                            try carried(origin, from: table, select: &select)
+                            try carried(origin, from: table, shape: &shape)
                         } ?? .literal(.null))
-                default: cells.append(try carried(name, from: table, select: &select))
+                default: cells.append(try carried(name, from: table, shape: &shape))
                 }
             }
             projections[old] = RowProjection(entity: to, cells: cells)
         }
         return RowPass(
-            kind: .history, title: table.name, select: select, sourceTable: table.name, destinationTable: table.name,
+            kind: .history, title: table.name, shape: shape, sourceTable: table.name, destinationTable: table.name,
             destinationColumns: columns, key: key, discriminator: discriminator, projections: projections,
             dropped: dropped, dropsUnknown: true)
     }

@@ -5,65 +5,65 @@ import CausewayStoreFormat
 
 extension TransferPlanner {
     /// The key of the row at the other end.
-    func key(_ links: ResolvedLinks, select: inout RowSelect) throws(PlanError) -> CellRecipe {
-        try kept(select.index(of: source.keyCell(links)), links, select: &select)
+    func key(_ links: ResolvedLinks, shape: inout RowShape) throws(PlanError) -> CellRecipe {
+        try kept(shape.index(of: source.keyCell(links)), links, shape: &shape)
     }
 
     /// The Z_ENT of the row at the other end.
-    func keyEntity(_ links: ResolvedLinks, select: inout RowSelect) throws(PlanError) -> CellRecipe {
+    func keyEntity(_ links: ResolvedLinks, shape: inout RowShape) throws(PlanError) -> CellRecipe {
         guard let entity = try source.entityCell(links) else {
             // Without subentities in the source, every target is of the declared entity.
             guard let from = source.layout.entityNumbers[links.otherEntity], let to = numbers[from],
                 !links.lost.contains(from)
             else { return .literal(.null) }
             let present = CellRecipe.literalIfPresent(
-                select.index(of: try source.keyCell(links)), .integer(Int64(to)))
-            return try first(present, links, select: &select)
+                shape.index(of: try source.keyCell(links)), .integer(Int64(to)))
+            return try first(present, links, shape: &shape)
         }
         let kept = links.lost.isEmpty ? numbers : numbers.filter { !links.lost.contains($0.key) }
-        return try first(.entityNumber(select.index(of: entity), numbers: kept), links, select: &select)
+        return try first(.entityNumber(shape.index(of: entity), numbers: kept), links, shape: &shape)
     }
 
     /// The cell of a link, or of its place, where the link is still one in the destination.
     private func kept(
-        _ cell: Int, _ links: ResolvedLinks, select: inout RowSelect
+        _ cell: Int, _ links: ResolvedLinks, shape: inout RowShape
     ) throws(PlanError) -> CellRecipe {
-        guard !links.lost.isEmpty else { return try first(.carry(cell), links, select: &select) }
+        guard !links.lost.isEmpty else { return try first(.carry(cell), links, shape: &shape) }
         guard let entity = try source.entityCell(links) else {
             let isLost = source.layout.entityNumbers[links.otherEntity].map { links.lost.contains($0) } ?? true
-            return isLost ? .literal(.null) : try first(.carry(cell), links, select: &select)
+            return isLost ? .literal(.null) : try first(.carry(cell), links, shape: &shape)
         }
         return try first(
-            .key(cell, entity: select.index(of: entity), dropped: links.lost), links, select: &select)
+            .key(cell, entity: shape.index(of: entity), dropped: links.lost), links, shape: &shape)
     }
 
     private func first(
-        _ recipe: CellRecipe, _ links: ResolvedLinks, select: inout RowSelect
+        _ recipe: CellRecipe, _ links: ResolvedLinks, shape: inout RowShape
     ) throws(PlanError) -> CellRecipe {
         guard links.keepsFirstOnly, case .ownColumn(let own) = links.access else { return recipe }
         let key: SQLIdentifier = try identifier("Z_PK")
-        return .first(recipe, position: select.index(of: .position(owner: .column(own.column), by: own.place ?? key)))
+        return .first(recipe, position: shape.index(of: .position(owner: .column(own.column), by: own.place ?? key)))
     }
 
     /// The row's place in the other end's ordered relationship; new lists are numbered by key.
-    func place(_ links: ResolvedLinks, select: inout RowSelect) throws(PlanError) -> CellRecipe {
-        let key: RowSelect.Cell
+    func place(_ links: ResolvedLinks, shape: inout RowShape) throws(PlanError) -> CellRecipe {
+        let key: RowShape.Cell
         switch links.access {
         case .ownColumn(let own):
-            if let place = own.place { return try kept(select.index(of: .column(place)), links, select: &select) }
+            if let place = own.place { return try kept(shape.index(of: .column(place)), links, shape: &shape) }
             key = .column(own.column)
         case .join(let join):
             if let place = join.placeOfMine {
                 var order = try source.related(links)
                 order.value = place
                 order.order = join.placeOfTheirs ?? join.theirs
-                return try kept(select.index(of: .related(order)), links, select: &select)
+                return try kept(shape.index(of: .related(order)), links, shape: &shape)
             }
             key = .related(try source.related(links))
         case .otherColumn:
             key = .related(try source.related(links))
         }
-        return try kept(select.index(of: .position(owner: key, by: try identifier("Z_PK"))), links, select: &select)
+        return try kept(shape.index(of: .position(owner: key, by: try identifier("Z_PK"))), links, shape: &shape)
     }
 
     /// Source Z_ENTs of `entity` and its subentities whose rows don't become rows of `kind`.
@@ -113,28 +113,28 @@ extension TransferPlanner {
         for table: JoinTable, _ links: ResolvedLinks, lostOwners: Set<Int>
     ) throws(PlanError) -> RowPass {
         let primaryKey = try identifier("Z_PK")
-        var select: RowSelect
-        let owner: RowSelect.Cell
-        let other: RowSelect.Cell
-        var places: (owner: RowSelect.Cell?, other: RowSelect.Cell?) = (nil, nil)
+        var shape: RowShape
+        let owner: RowShape.Cell
+        let other: RowShape.Cell
+        var places: (owner: RowShape.Cell?, other: RowShape.Cell?) = (nil, nil)
         switch links.access {
         case .ownColumn(let own):
-            select = RowSelect(table: try identifier(source.table(of: links.thisEntity) ?? ""))
+            shape = RowShape(table: try identifier(source.table(of: links.thisEntity) ?? ""))
             (owner, other) = (.column(primaryKey), .column(own.column))
             places.owner = own.place.map { .column($0) }
-            select.conditions = [.notNull(other)]
+            shape.conditions = [.notNull(other)]
         case .otherColumn(let otherTable, let column, let place):
-            select = RowSelect(table: otherTable)
+            shape = RowShape(table: otherTable)
             (owner, other) = (.column(column), .column(primaryKey))
             places.other = place.map { .column($0) }
-            select.conditions = [.notNull(owner)]
+            shape.conditions = [.notNull(owner)]
         case .join(let join):
-            select = RowSelect(table: join.table)
+            shape = RowShape(table: join.table)
             (owner, other) = (.column(join.mine), .column(join.theirs))
             places = (join.placeOfMine.map { .column($0) }, join.placeOfTheirs.map { .column($0) })
         }
-        try exclude(lostOwners, of: links.thisEntity, owner, from: &select)
-        try exclude(links.lost, of: links.otherEntity, other, from: &select)
+        try exclude(lostOwners, of: links.thisEntity, owner, from: &shape)
+        try exclude(links.lost, of: links.otherEntity, other, from: &shape)
         var columns = [table.ownerColumn, table.destinationColumn]
         var cells = [owner, other]
         if let column = table.ownerOrderColumn {
@@ -145,17 +145,17 @@ extension TransferPlanner {
             columns.append(column)
             cells.append(places.other ?? .position(owner: owner, by: try name(of: other)))
         }
-        select.cells = cells
+        shape.cells = cells
         // In key order, so that the new table and its automatic index both grow at their end. Core Data's result doesn't
         // ask for it: in all 23 Wire stores of one chain (2.8 to 2.101, frameworks 641 to 1145) join rows keep the order
         // in which the app made them, through rebuilt tables too, and nothing reads it: lists have Z_FOK columns. But rows
         // in that order would fill the automatic index at random: 3 million rows of random keys took 31 s so, 20 s in key
         // order by way of the source's index, 19 s read in rowid order and sorted (and 28, 20 and 13 s of processor time);
         // only the last grows with the rows alone.
-        select.order = [1, 2]
+        shape.order = [0, 1]
         return RowPass(
-            kind: .links, title: "\(table.owner).\(table.relationship)", select: select,
-            sourceTable: select.table.name, destinationTable: table.name, destinationColumns: columns, key: nil,
+            kind: .links, title: "\(table.owner).\(table.relationship)", shape: shape,
+            sourceTable: shape.table.name, destinationTable: table.name, destinationColumns: columns, key: nil,
             discriminator: nil,
             projections: [
                 0: RowProjection(
@@ -163,17 +163,17 @@ extension TransferPlanner {
             ])
     }
 
-    private func name(of cell: RowSelect.Cell) throws(PlanError) -> SQLIdentifier {
+    private func name(of cell: RowShape.Cell) throws(PlanError) -> SQLIdentifier {
         guard case .column(let name) = cell else { return try identifier("Z_PK") }
         return name
     }
 
     /// Links of rows that are dropped, or that no longer have the relationship, end here.
     private func exclude(
-        _ numbers: Set<Int>, of entity: String, _ cell: RowSelect.Cell, from select: inout RowSelect
+        _ numbers: Set<Int>, of entity: String, _ cell: RowShape.Cell, from shape: inout RowShape
     ) throws(PlanError) {
         guard !numbers.isEmpty, case .column(let column) = cell, let table = source.table(of: entity) else { return }
-        select.conditions.append(
+        shape.conditions.append(
             .targetIsNot(column, table: try identifier(table), entities: numbers.sorted()))
     }
 }

@@ -71,7 +71,7 @@ extension TransferPlanner {
                     guard let index = recipe.carriedCell, last[place] != index else { continue }
                     last[place] = index
                     let column = pass.destinationColumns[place]
-                    guard case .column(let old) = pass.select.cells[index] else { continue }
+                    guard case .column(let old) = pass.shape.cells[index] else { continue }
                     if result[old.name] == nil || old.name == column { result[old.name] = column }
                 }
             }

@@ -85,22 +85,22 @@ package struct TransferPlanner {
         guard let members = members[table.rootEntity], let first = members.first,
             let sourceTable = source.table(of: first.source)
         else { return nil }
-        var select = RowSelect(table: try identifier(sourceTable))
-        let key = select.index(of: .column(try identifier("Z_PK")))
-        let discriminator = select.index(of: .column(try identifier("Z_ENT")))
+        var shape = RowShape(table: try identifier(sourceTable))
+        let key = shape.index(of: .column(try identifier("Z_PK")))
+        let discriminator = shape.index(of: .column(try identifier("Z_ENT")))
         var projections: [Int: RowProjection] = [:]
         let foreign = ForeignColumns(table.columns.count)
         for member in members {
             guard let number = source.layout.entityNumbers[member.source] else { continue }
             projections[number] = try projection(
-                of: member.mapping, from: member.source, table: table, foreign, select: &select)
+                of: member.mapping, from: member.source, table: table, foreign, shape: &shape)
         }
         let inTable = source.numbers(in: sourceTable)
         let gone = dropped.intersection(inTable)
         // Rows that no pass moves are counted once: by the first pass over their table.
         let isFirst = firstTables[sourceTable] == table.name
         return RowPass(
-            kind: .entity, title: table.rootEntity, select: select, sourceTable: sourceTable,
+            kind: .entity, title: table.rootEntity, shape: shape, sourceTable: sourceTable,
             destinationTable: table.name, destinationColumns: table.columns.map(\.name), key: key,
             discriminator: discriminator, projections: projections,
             dropped: isFirst ? gone : [],
@@ -109,7 +109,7 @@ package struct TransferPlanner {
 
     private func projection(
         of mapping: EntityMapping, from origin: String, table: EntityTable, _ foreign: ForeignColumns,
-        select: inout RowSelect
+        shape: inout RowShape
     ) throws(PlanError) -> RowProjection {
         let entity = mapping.destination ?? ""
         var context = CellContext(
@@ -122,7 +122,7 @@ package struct TransferPlanner {
                 continue
             }
             context.column = index
-            cells.append(try recipe(for: column.role, context, select: &select))
+            cells.append(try recipe(for: column.role, context, shape: &shape))
         }
         return RowProjection(entity: entity, cells: cells)
     }
@@ -141,32 +141,32 @@ package struct TransferPlanner {
     }
 
     private func recipe(
-        for role: ColumnRole, _ context: CellContext, select: inout RowSelect
+        for role: ColumnRole, _ context: CellContext, shape: inout RowShape
     ) throws(PlanError) -> CellRecipe {
         switch role {
-        case .primaryKey: return .carry(select.index(of: .column(try identifier("Z_PK"))))
+        case .primaryKey: return .carry(shape.index(of: .column(try identifier("Z_PK"))))
         case .entityNumber: return .literal(.integer(Int64(destination.entityNumbers[context.entity] ?? 0)))
-        case .optimisticLock: return .carry(select.index(of: .column(try identifier("Z_OPT"))))
+        case .optimisticLock: return .carry(shape.index(of: .column(try identifier("Z_OPT"))))
         case .attribute(let owner, let path):
             guard context.kinds.contains(owner) else {
-                return try foreignAttribute(path, of: owner, context, select: &select)
+                return try foreignAttribute(path, of: owner, context, shape: &shape)
             }
-            return try attribute(path, context, select: &select)
+            return try attribute(path, context, shape: &shape)
         case .toOne(let owner, let name):
             guard let links = try links(owner, name, context) else { return .literal(.null) }
-            return try key(links, select: &select)
+            return try key(links, shape: &shape)
         case .toOneEntity(let owner, let name):
             guard let links = try links(owner, name, context) else { return .literal(.null) }
-            return try keyEntity(links, select: &select)
+            return try keyEntity(links, shape: &shape)
         case .orderKey(let owner, let name):
             guard let links = try links(owner, name, context) else { return .literal(.null) }
-            return try place(links, select: &select)
+            return try place(links, shape: &shape)
         case .virtualToOne(let owner, let name):
             guard let links = try virtualLinks(owner, name, context) else { return .literal(.null) }
-            return try key(links, select: &select)
+            return try key(links, shape: &shape)
         case .virtualOrderKey(let owner, let name):
             guard let links = try virtualLinks(owner, name, context) else { return .literal(.null) }
-            return try place(links, select: &select)
+            return try place(links, shape: &shape)
         }
     }
 

@@ -285,7 +285,7 @@ package struct PreparedMigration: Sendable {
         do {
             return try objects.mappings.map { mapping throws(SQLiteError) in
                 guard mapping.sourceEntity != nil else { return 0 }
-                var statement = try store.connection.prepare(mapping.select.countSQL)
+                var statement = try store.connection.prepare(mapping.shape.countSQL)
                 return try statement.step() ? Int(statement.int64(at: 0)) : 0
             }
         } catch {
@@ -296,7 +296,7 @@ package struct PreparedMigration: Sendable {
     private static func count(_ passes: [RowPass], in store: SourceStore) throws(EngineError) -> [Int] {
         do {
             return try passes.map { pass in
-                var statement = try store.connection.prepare(pass.select.countSQL)
+                var statement = try store.connection.prepare(pass.shape.countSQL)
                 return try statement.step() ? Int(statement.int64(at: 0)) : 0
             }
         } catch let error as SQLiteError {

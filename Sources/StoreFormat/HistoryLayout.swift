@@ -86,23 +86,24 @@ package struct HistoryLayout: Hashable, Sendable {
                 kind: .historyTable, name: entity.table, table: entity.table,
                 sql: "CREATE TABLE \(entity.table) ( \(columns.joined(separator: ", ")) )")
         }
-        func index(_ name: String, _ table: String, _ column: String, unique: Bool = false) -> SchemaStatement {
+        func index(
+            _ name: String, _ table: String, _ column: String, _ spelling: KeySpelling = .terms, unique: Bool = false
+        ) -> SchemaStatement {
             SchemaStatement(
-                kind: .historyIndex, name: name, table: table,
-                sql: "CREATE \(unique ? "UNIQUE " : "")INDEX \(name) ON \(table) (\(column))")
+                TableIndex(name, on: table, [.init(column)], isUnique: unique, origin: .history), spelling)
         }
         let (change, transaction, string) = (
             Entity.change.table, Entity.transaction.table, Entity.transactionString.table
         )
-        var indexes = [index("ACHANGE_ZTRANSACTIONID_INDEX", change, "ZTRANSACTIONID")]
-        indexes += stringColumns.map { index("ATRANSACTION_\($0)_INDEX", transaction, $0) }
+        var indexes = [index("ACHANGE_ZTRANSACTIONID_INDEX", change, "ZTRANSACTIONID", .names)]
+        indexes += stringColumns.map { index("ATRANSACTION_\($0)_INDEX", transaction, $0, .names) }
         indexes += [
-            index("Z_TRANSACTION_TransactionAuthorIndex", transaction, "ZAUTHOR COLLATE BINARY ASC"),
-            index("Z_TRANSACTION_TransactionTimestampIndex", transaction, "ZTIMESTAMP COLLATE BINARY ASC"),
+            index("Z_TRANSACTION_TransactionAuthorIndex", transaction, "ZAUTHOR"),
+            index("Z_TRANSACTION_TransactionTimestampIndex", transaction, "ZTIMESTAMP"),
         ]
         if hasStrings {
             indexes.append(
-                index("Z_TRANSACTIONSTRING_UNIQUE_NAME", string, "ZNAME COLLATE BINARY ASC", unique: true))
+                index("Z_TRANSACTIONSTRING_UNIQUE_NAME", string, "ZNAME", unique: true))
         }
         return tables + indexes
     }

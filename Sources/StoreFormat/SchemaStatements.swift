@@ -22,9 +22,8 @@ package struct SchemaStatements: Sendable {
     package var tableStatements: [SchemaStatement] {
         modelStatements.filter { $0.kind == .entityTable || $0.kind == .joinTable }
     }
-    /// Indexes that aren't unique.
-    package var indexStatements: [SchemaStatement] { modelStatements.filter { $0.kind == .index } }
-    package var uniqueIndexStatements: [SchemaStatement] { modelStatements.filter { $0.kind == .uniqueIndex } }
+    /// Indexes that the model asks for.
+    package var indexStatements: [SchemaStatement] { modelStatements.filter { $0.index != nil } }
     package var rTreeStatements: [SchemaStatement] { modelStatements.filter { $0.kind == .rTree } }
     /// Triggers of derived attributes and R-trees.
     package var triggerStatements: [SchemaStatement] { modelStatements.filter { $0.kind == .trigger } }
@@ -60,6 +59,12 @@ struct SchemaWriter {
     mutating func add(_ kind: SchemaStatement.Kind, _ name: String, on table: String, _ sql: String) {
         guard names.insert(name.lowercased()).inserted else { return }
         statements.append(SchemaStatement(kind: kind, name: name, table: table, sql: sql))
+    }
+
+    mutating func add(_ index: TableIndex, _ spelling: KeySpelling) {
+        guard names.insert(index.name.lowercased()).inserted else { return }
+        let isEarly = layout.frameworkVersion < FrameworkEra.singleBlankBeforePredicate
+        statements.append(SchemaStatement(index, spelling, blank: isEarly ? "  " : " "))
     }
 
     mutating func write() {

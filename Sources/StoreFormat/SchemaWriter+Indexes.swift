@@ -11,15 +11,15 @@ extension SchemaWriter {
         guard let table = layout.table(of: entity.name) else { return }
         let isTreeRoot = outline.isRoot(index) && outline.hasSubentities(index)
         if outline.isRoot(index) { addKeyIndexes(ofTree: index, table) }
-        if isOld, isTreeRoot { addIndex("\(table.name)_Z_ENT_INDEX", table, "Z_ENT") }
+        if isOld, isTreeRoot { addIndex("\(table.name)_Z_ENT_INDEX", table, ["Z_ENT"]) }
         if isAncient { addJoinTables(of: entity) } else { addJoinIndexes(of: entity) }
-        if !isOld, isTreeRoot { addIndex("\(table.name)_Z_ENT_INDEX", table, "Z_ENT") }
+        if !isOld, isTreeRoot { addIndex("\(table.name)_Z_ENT_INDEX", table, ["Z_ENT"]) }
         if isOld { addCompoundIndexes(of: entity, table) } else { addFetchIndexes(of: entity, table) }
         if layout.frameworkVersion >= FrameworkEra.uniqueIndexes { addUniqueIndexes(of: entity, table) }
     }
 
-    private mutating func addIndex(_ name: String, _ table: EntityTable, _ columns: String) {
-        add(.index, name, on: table.name, "CREATE INDEX \(name) ON \(table.name) (\(columns))")
+    private mutating func addIndex(_ name: String, _ table: EntityTable, _ columns: [String]) {
+        add(TableIndex(name, on: table.name, columns.map { TableIndex.Column($0) }), .names)
     }
 
     /// Every real or virtual to-one of the tree, and in old stores every `indexed` attribute before those of its entity.
@@ -33,10 +33,10 @@ extension SchemaWriter {
                     guard let column = layout.column(.attribute(entity: entity.name, path: attribute.name)) else {
                         continue
                     }
-                    addIndex("\(table.name)_\(column.name)_INDEX", table, column.name)
+                    addIndex("\(table.name)_\(column.name)_INDEX", table, [column.name])
                 }
             }
-            for column in keyColumns(of: index) { addIndex("\(table.name)_\(column)_INDEX", table, column) }
+            for column in keyColumns(of: index) { addIndex("\(table.name)_\(column)_INDEX", table, [column]) }
         }
     }
 
@@ -56,9 +56,7 @@ extension SchemaWriter {
     private mutating func addJoinIndexes(of entity: Entity) {
         for join in layout.joinTables where join.owner == entity.name {
             let name = "\(join.name)_\(join.destinationColumn)_INDEX"
-            add(
-                .index, name, on: join.name,
-                "CREATE INDEX \(name) ON \(join.name) (\(join.destinationColumn), \(join.ownerColumn))")
+            add(TableIndex(name, on: join.name, [.init(join.destinationColumn), .init(join.ownerColumn)]), .names)
         }
     }
 
@@ -66,8 +64,7 @@ extension SchemaWriter {
         for properties in entity.compoundIndexes {
             let columns = properties.compactMap { layout.column(of: $0, in: entity.name)?.name }
             guard !columns.isEmpty, columns.count == properties.count else { continue }
-            addIndex(
-                "\(table.name)_\(columns.joined(separator: "_"))", table, columns.joined(separator: ", "))
+            addIndex("\(table.name)_\(columns.joined(separator: "_"))", table, columns)
         }
     }
 
@@ -81,30 +78,29 @@ extension SchemaWriter {
             }
             let columns = index.elements.compactMap { element in
                 column(of: element.indexed, in: entity).map {
-                    "\($0) COLLATE BINARY \(element.isAscending ? "ASC" : "DESC")"
+                    TableIndex.Column($0, isDescending: !element.isAscending)
                 }
             }
-            guard !columns.isEmpty, columns.count == index.elements.count else { continue }
-            guard let condition = condition(of: index, entity) else { continue }
-            let name = "Z_\(entity.name)_\(index.name)"
+            guard !columns.isEmpty, columns.count == index.elements.count, isWritable(index, entity) else { continue }
             add(
-                .index, name, on: table.name,
-                "CREATE INDEX \(name) ON \(table.name) (\(columns.joined(separator: ", ")))\(condition)")
+                TableIndex(
+                    "Z_\(entity.name)_\(index.name)", on: table.name, columns, condition: condition(of: index, entity)),
+                .terms)
         }
     }
 
-    /// The WHERE clause of a partial index, empty for an ordinary one; nil where the predicate can't be written as SQL.
-    private mutating func condition(of index: FetchIndex, _ entity: Entity) -> String? {
-        guard let predicate = index.partialPredicate else { return "" }
-        let blank = layout.frameworkVersion < FrameworkEra.singleBlankBeforePredicate ? "  " : " "
-        guard
-            let text = PartialIndexPredicate.sql(predicate, column: { layout.column(of: $0, in: entity.name)?.name })
-        else {
-            unsupported.append(
-                "Fetch index \(entity.name).\(index.name) is left out: its partial predicate has no known SQL form.")
-            return nil
+    private func condition(of index: FetchIndex, _ entity: Entity) -> String? {
+        index.partialPredicate.flatMap { predicate in
+            PartialIndexPredicate.sql(predicate, column: { layout.column(of: $0, in: entity.name)?.name })
         }
-        return " WHERE\(blank)\(text)"
+    }
+
+    /// False for a partial index whose predicate can't be written as SQL.
+    private mutating func isWritable(_ index: FetchIndex, _ entity: Entity) -> Bool {
+        if index.partialPredicate == nil || condition(of: index, entity) != nil { return true }
+        unsupported.append(
+            "Fetch index \(entity.name).\(index.name) is left out: its partial predicate has no known SQL form.")
+        return false
     }
 
     func column(of indexed: FetchIndex.Indexed, in entity: Entity) -> String? {
@@ -126,8 +122,7 @@ extension SchemaWriter {
                 continue
             }
             let name = "Z_\(entity.name)_UNIQUE_\(properties.joined(separator: "_"))"
-            let keys = columns.map { "\($0) COLLATE BINARY ASC" }.joined(separator: ", ")
-            add(.uniqueIndex, name, on: table.name, "CREATE UNIQUE INDEX \(name) ON \(table.name) (\(keys))")
+            add(TableIndex(name, on: table.name, columns.map { .init($0) }, isUnique: true), .terms)
         }
     }
 }

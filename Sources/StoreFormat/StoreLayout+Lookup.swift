@@ -35,6 +35,15 @@ extension StoreLayout {
         return nil
     }
 
+    /// Whether the index is there to find the members of a to-many by the key that they hold.
+    package func findsMembers(_ index: TableIndex) -> Bool {
+        if index.isUnique { return false }
+        if joinTables.contains(where: { $0.name == index.table }) { return true }
+        return tables.contains { table in
+            table.name == index.table && table.columns.contains { $0.role.isKeyOfToOne && index.isOf($0.name) }
+        }
+    }
+
     /// Z_ENT values of the entity and everything below it; numbers of a subtree are consecutive.
     package func numbers(ofTree entity: String) -> ClosedRange<Int>? {
         guard let first = entityNumbers[entity] else { return nil }

@@ -106,6 +106,14 @@ package enum ColumnRole: Hashable, Sendable {
     case virtualToOne(owner: String, relationship: String)
     /// The row's place in an ordered to-many without inverse.
     case virtualOrderKey(owner: String, relationship: String)
+
+    /// Whether the column holds the key of a to-one's target, the model's or a virtual one's.
+    package var isKeyOfToOne: Bool {
+        switch self {
+        case .toOne, .virtualToOne: true
+        case .primaryKey, .entityNumber, .optimisticLock, .attribute, .toOneEntity, .orderKey, .virtualOrderKey: false
+        }
+    }
 }
 
 /// The table of a many-to-many relationship.
@@ -164,7 +172,7 @@ package struct OpenName: Hashable, Sendable {
 /// One statement of a fresh store, in Core Data's text.
 package struct SchemaStatement: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
-        case entityTable, joinTable, index, uniqueIndex, rTree, trigger, house, historyTable, historyIndex
+        case entityTable, joinTable, index, rTree, trigger, house, historyTable
     }
     package let kind: Kind
     /// The object's name.
@@ -172,12 +180,23 @@ package struct SchemaStatement: Hashable, Sendable {
     /// The table that an index or trigger belongs to; the object's own name for tables.
     package let table: String
     package let sql: String
+    /// What an index's text says; nil for everything else.
+    package let index: TableIndex?
 
     package init(kind: Kind, name: String, table: String, sql: String) {
         self.kind = kind
         self.name = name
         self.table = table
         self.sql = sql
+        index = nil
+    }
+
+    init(_ index: TableIndex, _ spelling: KeySpelling, blank: String = " ") {
+        kind = .index
+        name = index.name
+        table = index.table
+        sql = index.statement(spelling, blank: blank)
+        self.index = index
     }
 }
 
@@ -187,7 +206,7 @@ extension SchemaStatement {
         let kind: StoreSchema.Object.Kind
         switch self.kind {
         case .entityTable, .joinTable, .house, .historyTable: kind = .table
-        case .index, .uniqueIndex, .historyIndex: kind = .index
+        case .index: kind = .index
         case .rTree, .trigger: return nil
         }
         // A page that is there: without one it would be a virtual table.

@@ -125,7 +125,7 @@ struct ValidationLinkTests {
         let outcome = try store.validate(.reject)
         #expect(outcome.rejectedRows == ["A": 1, "B": 1])
         #expect(try store.rows("SELECT Z_PK FROM ZA") == ["1", "2", "4", "5", "7"])
-        for statement in try store.layout.statements().uniqueIndexStatements {
+        for statement in try store.layout.statements().indexStatements where statement.index?.isUnique == true {
             try store.connection.execute(statement.sql)
         }
     }

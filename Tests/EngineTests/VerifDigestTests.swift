@@ -12,11 +12,11 @@ struct VerifDigestTests {
 
     /// A table of four columns that is carried as it is; with a key, or as a whole row.
     private static func pass(keyed: Bool = true, recipes: [CellRecipe]? = nil) throws -> RowPass {
-        var select = RowSelect(table: try SQLIdentifier("T"))
-        for name in columns { _ = select.index(of: .column(try SQLIdentifier(name))) }
+        var shape = RowShape(table: try SQLIdentifier("T"))
+        for name in columns { _ = shape.index(of: .column(try SQLIdentifier(name))) }
         let cells = recipes ?? [.carry(0), .literal(.integer(1)), .carry(2), .carry(3)]
         return RowPass(
-            kind: .entity, title: "T", select: select, sourceTable: "T", destinationTable: "T",
+            kind: .entity, title: "T", shape: shape, sourceTable: "T", destinationTable: "T",
             destinationColumns: columns, key: keyed ? 0 : nil, discriminator: nil,
             projections: [0: RowProjection(entity: "Thing", cells: cells)])
     }

@@ -100,8 +100,8 @@ struct QuarantinedLinks {
             """)
         var places: [String: Int] = [:]
         var insert = try connection.prepare("INSERT OR IGNORE INTO temp.\(Self.list) VALUES (?, ?)")
-        for (index, pass) in step.passes.enumerated() where pass.kind == .entity {
-            let keys = state.quarantine.keys.keys(of: StepState.station(pass: index))
+        for pass in step.passes where pass.kind == .entity {
+            let keys = state.quarantine.keys.keys(of: pass.id)
             if keys.isEmpty { continue }
             // Rows keep their keys, and no two source tables share a destination's: a key that was quarantined in a
             // source table is a row's that is missing in every table which that one fills.

@@ -32,8 +32,8 @@ struct StoreFinisher {
             try writePrimaryKeys()
             try writeMetadata()
         }
-        var statements = step.statements.modelStatements.filter { $0.kind == .index || $0.kind == .uniqueIndex }
-        if step.hasHistory { statements += step.statements.historyStatements.filter { $0.kind == .historyIndex } }
+        var statements = step.statements.indexStatements
+        if step.hasHistory { statements += step.statements.historyStatements.filter { $0.kind == .index } }
         for (index, statement) in statements.enumerated() where !made.contains(statement.sql) {
             try ledger.once("index \(index)") { () throws(EngineError) in try execute(statement.sql) }
             KillPoint.reach(.indexMade)

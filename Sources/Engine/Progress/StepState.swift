@@ -4,7 +4,7 @@ import CausewayPlanning
 /// What a step has written so far: for the verification, for the outcome, and for a resumed run.
 final class StepState {
     private let step: StepPlan
-    /// What passes have moved, by station, in the order in which they began.
+    /// What passes have moved, in the order in which they began.
     private(set) var passes: [PassCount] = []
     /// What the step's mapping models have done.
     var objects = ObjectCounts()
@@ -19,13 +19,13 @@ final class StepState {
         self.step = step
     }
 
-    /// What the pass of a station has moved so far.
-    func count(_ station: String) -> PassCount? {
-        passes.first { $0.station == station }
+    /// What the pass of that name has moved so far; nil where it hasn't begun.
+    func count(_ id: String) -> PassCount? {
+        passes.first { $0.pass.id == id }
     }
 
     func set(_ count: PassCount) {
-        if let index = passes.firstIndex(where: { $0.station == count.station }) {
+        if let index = passes.firstIndex(where: { $0.pass.id == count.pass.id }) {
             passes[index] = count
         } else {
             passes.append(count)
@@ -41,8 +41,7 @@ final class StepState {
 
     /// Bytes that the progress of a step takes at most, about: its digests don't compress.
     static func room(for step: StepPlan) -> Int {
-        let passes = step.passes + (step.objects?.joins ?? []).flatMap(\.passes)
-        let digests = passes.reduce(0) { total, pass in
+        let digests = step.allPasses.reduce(0) { total, pass in
             var writer = FieldWriter()
             PassDigest(pass).write(to: &writer)
             // An empty sum may be written shorter than a full one.
@@ -51,23 +50,10 @@ final class StepState {
         return 8_192 + digests
     }
 
-    /// The plan's pass of a station.
-    private func pass(_ station: String) -> RowPass? {
-        for (index, pass) in step.passes.enumerated() where Self.station(pass: index) == station { return pass }
-        for (index, join) in (step.objects?.joins ?? []).enumerated() {
-            for (place, pass) in join.passes.enumerated()
-            where Self.station(join: index, pass: place) == station {
-                return pass
-            }
-        }
-        return nil
+    /// The plan's pass of that name.
+    private func pass(_ id: String) -> RowPass? {
+        step.allPasses.first { $0.id == id }
     }
-
-    /// The station of a pass that isn't a mapping model's.
-    static func station(pass index: Int) -> String { "pass \(index)" }
-
-    /// The station of a join table's pass.
-    static func station(join: Int, pass: Int) -> String { "join \(join).\(pass)" }
 }
 
 // MARK: - Saving
@@ -79,7 +65,7 @@ extension StepState {
     func save(_ writer: inout FieldWriter) {
         writer.write(count: passes.count)
         for pass in passes {
-            writer.write(pass.station)
+            writer.write(pass.pass.id)
             writer.write(pass.written)
             writer.write(pass.bytes)
             writer.write(pass.dropped)
@@ -97,15 +83,15 @@ extension StepState {
     func restore(_ reader: inout FieldReader) throws(CheckpointError) {
         passes = []
         for _ in 0..<(try reader.count(limit: Self.maximumEntries)) {
-            let station = try reader.string()
-            guard let pass = pass(station) else {
-                throw CheckpointError(code: .foreignPlan, message: "the plan has no station “\(station)”")
+            let id = try reader.string()
+            guard let pass = pass(id) else {
+                throw CheckpointError(code: .foreignPlan, message: "the plan has no pass “\(id)”")
             }
             let (written, bytes, dropped) = (try reader.int(), try reader.int(), try reader.int())
             let quarantined = try reader.int()
             passes.append(
                 PassCount(
-                    station: station, pass: pass, written: written, bytes: bytes, dropped: dropped,
+                    pass: pass, written: written, bytes: bytes, dropped: dropped,
                     quarantined: quarantined, digest: try PassDigest(pass, from: &reader),
                     ended: try EndedCells(from: &reader)))
         }

@@ -14,8 +14,8 @@ import CausewayStores
 package struct PlanFingerprint: Codable, Hashable, Sendable {
     /// Raised with every change of what Causeway makes of the same rows: a run isn't resumed by a tool that would do the
     /// rest otherwise. 2: numeric attributes convert, links may end where a destination changes, objects of the app's own
-    /// are rewritten by SQLite.
-    static let semanticsRevision = 2
+    /// are rewritten by SQLite. 3: the plan's values are compared, no longer their SQL.
+    static let semanticsRevision = 3
 
     /// The part that holds it.
     private static let revision = "the tool's semantics"
@@ -60,7 +60,7 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
         for (index, step) in prepared.steps.enumerated() {
             let title = step.versions.joined(separator: " → ")
             add("the model “\(step.versions.last ?? "")”", Self.hashes(step.layout.model))
-            add("the tables of \(title)", Self.statements(step))
+            add("the tables of \(title)", Self.tables(step))
             add("the passes of \(title)", Self.passes(step))
             if let objects = step.objects {
                 add(objects, title, request.code)
@@ -100,23 +100,15 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
         }
     }
 
-    private static func statements(_ step: StepPlan) -> [String] {
+    /// What stands in the new store's schema, and how derived attributes are computed.
+    private static func tables(_ step: StepPlan) -> [String] {
         let statements = step.statements
         return (statements.tableStatements + statements.houseStatements + statements.modelStatements).map(\.sql)
-            + step.derivedValues.flatMap { ["\($0.table).\($0.column)"] + $0.statements() }
-            + step.appObjects.compactMap(\.sql)
+            + step.derivedValues.map(\.identity) + step.indexes.map(\.identity) + step.appObjects.compactMap(\.sql)
     }
 
     private static func passes(_ step: StepPlan) -> [String] {
-        step.passes.map { pass in
-            let projections = pass.projections.sorted { $0.key < $1.key }.map { number, projection in
-                "\(number) \(projection.entity) \(projection.cells.map(\.fingerprint).joined(separator: " "))"
-            }
-            return
-                ([pass.destinationTable, pass.select.sql] + pass.destinationColumns + projections
-                + ["\(pass.dropped.sorted()) \(pass.elsewhere.sorted()) \(pass.dropsUnknown)"]).joined(
-                    separator: "\u{1F}")
-        }
+        step.works.filter { !$0.passes.isEmpty }.map(\.identity)
             // Of versions in between too: they decide which rows are bad.
             + step.mapping.entityMappings.flatMap(\.conversions).map {
                 "\($0.step) \($0) of \($0.source) through \($0.conversion.types)"
@@ -128,7 +120,7 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
             let mapping = plan.description
             let head = [
                 mapping.name, "\(mapping.kind)", mapping.sourceEntity ?? "", mapping.destinationEntity ?? "",
-                mapping.policyClassName ?? "", mapping.sourceExpression.map { "\($0)" } ?? "", plan.select.sql,
+                mapping.policyClassName ?? "", mapping.sourceExpression.map { "\($0)" } ?? "", plan.shape.identity,
                 "\(plan.keeping)",
             ]
             let properties = (mapping.attributeMappings + mapping.relationshipMappings).map { property in
@@ -173,27 +165,5 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
         }
         for part in other.parts where now[part.name] == nil { result.append("\(part.name): isn't there any more") }
         return result
-    }
-}
-
-extension CellRecipe {
-    /// The recipe as text, the same in every process: sets and dictionaries come in another order in each.
-    fileprivate var fingerprint: String {
-        switch self {
-        case .carry(let cell): "carry \(cell)"
-        case .carryOr(let cell, let literal): "carry \(cell) or \(literal)"
-        case .converted(let cell, let conversion, let literal):
-            "converted \(cell) \(conversion.types) or \(literal.map { "\($0)" } ?? "NULL")"
-        case .literal(let literal): "literal \(literal)"
-        case .key(let cell, let entity, let dropped): "key \(cell) \(entity) \(dropped.sorted())"
-        case .entityNumber(let cell, let numbers):
-            "number \(cell) \(numbers.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" })"
-        case .literalIfPresent(let cell, let literal): "literal \(literal) if \(cell)"
-        case .first(let recipe, let position): "first of \(position): \(recipe.fingerprint)"
-        case .inlined(let cell): "inlined \(cell)"
-        case .prefixed(let cell): "prefixed \(cell)"
-        // Follows from the models, whose hashes are parts of their own.
-        case .historyBitmap(let cell, _): "bitmap \(cell)"
-        }
     }
 }

@@ -167,9 +167,7 @@ struct StepRun {
             KillPoint.reach(.stagingCreated)
         }
         if let objects = step.objects { try make(objects, ledger, state, &progress) }
-        for (index, pass) in step.passes.enumerated() {
-            try move(pass, station: StepState.station(pass: index), ledger, state, &progress)
-        }
+        _ = try loader(ledger, state).load(step.works, &progress)
         try QuarantinedLinks(step: step, state: state, ledger: ledger, cancellation: cancellation, events: events).end()
         KillPoint.reach(.rowsMade)
         events(.phaseBegan("indexes"))
@@ -207,8 +205,9 @@ struct StepRun {
             step: step, objects: objects, source: source, ledger: ledger, state: state, scratchPath: place.scratch,
             options: options, code: code, external: external, keyMap: sideFiles.keyMap, cancellation: cancellation,
             events: events)
-        try run.run(&progress) { join, place, pass, progress throws(EngineError) in
-            try move(pass, station: StepState.station(join: join, pass: place), ledger, state, &progress)
+        let loader = loader(ledger, state)
+        try run.run(&progress) { works, progress throws(EngineError) in
+            _ = try loader.load(works, &progress)
         } validate: { () throws(EngineError) in
             events(.phaseBegan("validation"))
             cancellation.attach(ledger.staging.connection.interruptHandle)
@@ -250,64 +249,12 @@ struct StepRun {
         }
     }
 
-    // MARK: - Passes
+    // MARK: - Loading
 
-    private func move(
-        _ pass: RowPass, station: String, _ ledger: StepLedger, _ state: StepState, _ progress: inout Progress
-    ) throws(EngineError) {
-        guard case .open(let begun) = try ledger.enter(station) else { return }
-        let screening = try screening(of: pass)
-        let pass = screening?.pass ?? pass
-        let start = ContinuousClock.now
-        events(.passBegan(title: pass.title))
-        events(.statement(pass.select.sql))
-        let source = source
-        let (key, title) = (pass.key, pass.title)
-        var sink = try StatementSink.into(
-            pass.destinationTable, columns: pass.destinationColumns, staging: ledger.staging, title: title)
-        let pipeline = RowPipeline(
-            pass: pass, screening: screening, options: options, external: external, cancellation: cancellation)
-        var count =
-            state.count(station)
-            ?? PassCount(station: station, pass: pass, digest: PassDigest(pass))
-        var cursor = begun ?? StepLedger.Cursor()
-        let (total, before) = (progress.total, count)
-        var (rows, bytes) = (progress.rows, progress.bytes)
-        let outcome = try pipeline.run(
-            from: { () throws(EngineError) in
-                try StatementSource.rows(
-                    of: pass.select, key: key, after: begun, in: source.connection, isUTF8: source.isUTF8, title: title)
-            }, into: &sink,
-            after: RowPipeline.Outcome(
-                rows: count.written, bytes: count.bytes, dropped: count.dropped, quarantined: count.quarantined,
-                digest: count.digest),
-            departing: ledger.depart,
-            quarantine: { rows throws(EngineError) in
-                try state.quarantine.keys.add(rows, station: station)
-                try sideFiles.rejects?.append(lines: rows.lines, count: rows.count + rows.kept)
-            },
-            progress: { moved throws(EngineError) in
-                rows += moved.rows
-                bytes += moved.bytes
-                count.take(moved.outcome)
-                state.set(count)
-                cursor.rows += moved.rows
-                if moved.rows > 0 { cursor.key = moved.lastKey }
-                if Mutant.isOn(.progressFirst) { (cursor.rows, cursor.key) = (cursor.rows + 1, cursor.key + 1) }
-                ledger.report(rows: rows, bytes: bytes, total: max(total, rows))
-                try ledger.advance(to: cursor)
-                events(.progress(rows: rows, bytes: bytes, totalRows: max(total, rows)))
-            })
-        (progress.rows, progress.bytes) = (rows, bytes)
-        count.take(outcome)
-        state.set(count)
-        try ledger.leave()
-        events(
-            .passEnded(
-                title: title, rows: outcome.rows - before.written, dropped: outcome.dropped - before.dropped,
-                seconds: (ContinuousClock.now - start).seconds))
-        let quarantined = outcome.quarantined - before.quarantined
-        if quarantined > 0 { events(.warning("\(title): quarantined rows: \(quarantined)")) }
+    private func loader(_ ledger: StepLedger, _ state: StepState) -> StatementLoader {
+        StatementLoader(
+            source: source, ledger: ledger, state: state, external: external, options: options,
+            rejects: sideFiles.rejects, screening: screening(of:), cancellation: cancellation, events: events)
     }
 
     private var quarantines: Bool { badRows == .quarantine && step.objects == nil }

@@ -229,7 +229,7 @@ extension VerifiedRecord {
             var writer = FieldWriter()
             count.digest.write(to: &writer)
             return Pass(
-                station: count.station, title: count.pass.title, rows: count.written,
+                station: count.pass.id, title: count.pass.title, rows: count.written,
                 digest: Hexadecimal.text(Digest256.of(writer.bytes)))
         }
     }

@@ -64,8 +64,8 @@ struct DestinationReading {
     /// The destination's columns with the keys of a link's two ends, in the order in which the pass reads them.
     static func linkColumns(_ pass: RowPass, _ shape: DigestShape) -> [Int] {
         guard pass.kind == .links, let group = shape.groups.first else { return [] }
-        return pass.select.order.compactMap { position in
-            group.cells.first { $0.input == position - 1 }?.output
+        return pass.shape.order.compactMap { position in
+            group.cells.first { $0.input == position }?.output
         }
     }
 }

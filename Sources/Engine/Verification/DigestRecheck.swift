@@ -22,7 +22,7 @@ struct DigestRecheck {
         for count in written.passes {
             let now = try PassDigest(
                 rereading: count.pass, in: source, isUTF8: isUTF8,
-                leavingOut: written.quarantined.keys(of: count.station), cancellation: verification.cancellation)
+                leavingOut: written.quarantined.keys(of: count.pass.id), cancellation: verification.cancellation)
             for difference in PassDigest.difference(count.digest, .source, now, .source) {
                 outcome.add("\(difference) (source read again)", table: count.pass.destinationTable)
             }
@@ -45,7 +45,7 @@ struct DigestRecheck {
                     pass: count.pass, shape: count.digest.shape, isUTF8: isUTF8,
                     isOnlyPass: counts.count == 1,
                     skipped: converted(count.pass, table: table).union(ended(counts)),
-                    leftOut: written.quarantined.keys(of: count.station),
+                    leftOut: written.quarantined.keys(of: count.pass.id),
                     cancellation: verification.cancellation
                 ).findings(source: source, result: result)
             }
@@ -113,7 +113,7 @@ struct DigestRecheck {
                 case .carry(let cell), .converted(let cell, _, _): input = cell
                 default: continue
                 }
-                guard case .column(let name) = pass.select.cells[input],
+                guard case .column(let name) = pass.shape.cells[input],
                     let old = from.position(of: name.name), let new = to.position(of: pass.destinationColumns[output])
                 else { continue }
                 let (before, after) = (

@@ -58,7 +58,7 @@ struct MappedColumns {
             }
             guard !columns.isEmpty else { continue }
             let isKeyed = plan.keeping == .always
-            let before = try sums(plan.select.sql, columns.map(\.input), key: keyColumn(plan), isKeyed, isUTF8, source)
+            let before = try sums(plan.shape.sql, columns.map(\.input), key: keyColumn(plan), isKeyed, isUTF8, source)
             // Rows that the validation has rejected, or other code has made: then the columns say nothing.
             let entity = objects.destination.name(of: number)
             guard before.rows == written[entity] else { continue }

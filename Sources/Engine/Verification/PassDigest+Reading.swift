@@ -23,7 +23,7 @@ extension PassDigest {
     ) throws {
         var sums = SideSums(DigestShape(pass))
         let groups = Dictionary(sums.shape.groups.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
-        var statement = try source.prepare(pass.select.sql)
+        var statement = try source.prepare(pass.shape.sql)
         var rows = 0
         while try statement.step() {
             rows += 1

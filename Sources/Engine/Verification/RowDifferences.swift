@@ -28,7 +28,7 @@ struct RowDifferences {
         guard !keys.isEmpty else { return [] }
         let reading = try DestinationReading(pass, shape)
         let groups = Dictionary(shape.groups.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
-        var before = try source.prepare(pass.select.sql)
+        var before = try source.prepare(pass.shape.sql)
         var after = try result.prepare(reading.sql(ordered: true))
         var findings: [String] = []
         var left = try nextSource(&before, groups, keys)
@@ -68,7 +68,7 @@ struct RowDifferences {
     private var sourceKeys: [Int] {
         if shape.key != nil { return pass.key.map { [$0] } ?? [] }
         let columns = DestinationReading.linkColumns(pass, shape)
-        return columns.count == pass.select.order.count ? pass.select.order.map { $0 - 1 } : []
+        return columns.count == pass.shape.order.count ? pass.shape.order : []
     }
 
     private func nextSource(

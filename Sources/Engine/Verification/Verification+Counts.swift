@@ -44,7 +44,7 @@ extension Verification {
     /// Rows of the source against what was read.
     func sourceCounts(_ outcome: inout Outcome) throws(SQLiteError) {
         for count in written.passes where count.pass.elsewhere.isEmpty {
-            let read = try Self.count(count.pass.select.countSQL, in: source.connection)
+            let read = try Self.count(count.pass.shape.countSQL, in: source.connection)
             if read != count.written + count.dropped + count.quarantined {
                 outcome.add(
                     """
@@ -101,7 +101,7 @@ extension Verification {
         }
         var leftOut: [Int: Int] = [:]
         for count in written.passes where count.pass.kind == .entity {
-            leftOut.merge(written.quarantined.counts(of: count.station)) { $0 + $1 }
+            leftOut.merge(written.quarantined.counts(of: count.pass.id)) { $0 + $1 }
         }
         var result: [String: Int] = [:]
         for mapping in step.mapping.entityMappings {
@@ -115,16 +115,14 @@ extension Verification {
     /// Links in each column that an index counts without its table, against the links that passes have carried.
     func linkCounts(_ result: borrowing Connection, _ outcome: inout Outcome) throws(SQLiteError) {
         guard !written.hasObjects else { return }
-        let indexes = step.statements.modelStatements.filter { $0.kind == .index }.map(\.sql)
+        let indexes = step.statements.indexStatements.compactMap(\.index)
         for table in step.layout.tables {
             let counts = written.passes.filter { $0.pass.kind == .entity && $0.pass.destinationTable == table.name }
             guard !counts.isEmpty else { continue }
             for column in table.columns {
-                switch column.role {
-                case .toOne, .virtualToOne: break
-                default: continue
-                }
-                guard indexes.contains(where: { $0.hasSuffix("ON \(table.name) (\(column.name))") }) else { continue }
+                guard column.role.isKeyOfToOne,
+                    indexes.contains(where: { $0.table == table.name && $0.isOf(column.name) })
+                else { continue }
                 let expected = counts.reduce(0) { sum, count in
                     sum + count.digest.values(of: column.name)
                         - count.ended.values(of: column.name, count.digest.shape)

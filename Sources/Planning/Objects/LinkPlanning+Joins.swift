@@ -70,7 +70,9 @@ extension ObjectStepPlanner {
             let sides = [(table.owner, table.relationship), (table.inverseOwner, table.inverse)]
             result.append(
                 ObjectStep.JoinCopy(
-                    passes: try planner.linkPasses(for: table),
+                    work: TableWork(
+                        table: table.name, method: .statements,
+                        passes: try planner.linkPasses(for: table).named { "join \(result.count).\($0)" }, indexes: []),
                     ends: entities.indices.filter { index in
                         guard let entity = entities[index].mapping.mapping.destinationEntity else { return false }
                         return sides.contains { destination.schema.model.isKind(entity, of: $0.0) }

@@ -20,7 +20,7 @@ package struct ObjectStep: Sendable {
 
     /// A join table whose links can be copied where the rows at both ends have their source rows' keys.
     package struct JoinCopy: Sendable {
-        package var passes: [RowPass]
+        package var work: TableWork
         /// The mappings that make the rows at either end.
         package var ends: [Int]
         /// The same links as expressions for stage 2, by mapping: for where a policy gave rows other keys.

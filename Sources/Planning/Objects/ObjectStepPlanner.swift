@@ -136,8 +136,8 @@ package struct ObjectStepPlanner {
         guard let from, to != nil || mapping.policyClassName != nil else {
             return EntityMappingPlan(
                 description: mapping, index: index, modelIndex: entities[index].model, sourceEntity: nil,
-                destinationEntity: to, keeping: .never, select: try emptySelect(), cells: [],
-                linkSelect: try emptySelect(), linkCells: [], filter: nil, attributes: [], keys: [], relationships: [])
+                destinationEntity: to, keeping: .never, shape: try emptyShape(), cells: [],
+                linkShape: try emptyShape(), linkCells: [], filter: nil, attributes: [], keys: [], relationships: [])
         }
         var columns = SourceColumns(map: source, entity: from)
         try columns.begin(rows: resolved.rows)
@@ -190,13 +190,13 @@ package struct ObjectStepPlanner {
         try linkColumns.addLinks()
         return EntityMappingPlan(
             description: mapping, index: index, modelIndex: entities[index].model, sourceEntity: from,
-            destinationEntity: to, keeping: keeping[index], select: columns.select, cells: columns.cells,
-            linkSelect: linkColumns.select, linkCells: linkColumns.cells, filter: filter, attributes: attributes,
+            destinationEntity: to, keeping: keeping[index], shape: columns.shape, cells: columns.cells,
+            linkShape: linkColumns.shape, linkCells: linkColumns.cells, filter: filter, attributes: attributes,
             keys: keys, relationships: relationships)
     }
 
-    private func emptySelect() throws(PlanError) -> RowSelect {
-        RowSelect(table: try identifier("Z_METADATA"))
+    private func emptyShape() throws(PlanError) -> RowShape {
+        RowShape(table: try identifier("Z_METADATA"))
     }
 
     /// A default that is an object of the app's own can't be written: an attribute that has one needs a value.

@@ -8,7 +8,7 @@ import CausewayStoreFormat
 struct SourceColumns {
     let map: StorageMap
     let entity: Int32
-    private(set) var select: RowSelect
+    private(set) var shape: RowShape
     /// Result column by column of the table; −1 where it isn't read.
     private(set) var cells: [Int]
     private let table: Int
@@ -17,7 +17,7 @@ struct SourceColumns {
         self.map = map
         self.entity = entity
         table = map.table(of: entity) ?? 0
-        select = RowSelect(table: map.tables[table].name)
+        shape = RowShape(table: map.tables[table].name)
         cells = Array(repeating: -1, count: map.tables[table].columns.count)
     }
 
@@ -29,13 +29,13 @@ struct SourceColumns {
         if case .entity(_, true) = rows, let tree = map.layout.numbers(ofTree: map.name(of: entity)) {
             numbers = Array(tree)
         }
-        select.conditions = [.oneOf(map.tables[table].columns[TableStorage.entityNumber], numbers)]
+        shape.conditions = [.oneOf(map.tables[table].columns[TableStorage.entityNumber], numbers)]
     }
 
     /// The result column of a column of the table.
     mutating func index(of column: Int) throws(PlanError) -> Int {
         if cells[column] >= 0 { return cells[column] }
-        let index = select.index(of: .column(map.tables[table].columns[column]))
+        let index = shape.index(of: .column(map.tables[table].columns[column]))
         cells[column] = index
         return index
     }

@@ -64,7 +64,7 @@ package struct ReferenceFates {
                 let next = step.layout.entityNumbers[projection.entity]
             else { continue }
             for (place, recipe) in projection.cells.enumerated() {
-                guard let use = recipe.use(of: column, in: pass.select) else { continue }
+                guard let use = recipe.use(of: column, in: pass.shape) else { continue }
                 if use == .inlined {
                     result = max(result, .inlined)
                     continue
@@ -94,7 +94,7 @@ package struct ReferenceFates {
                 step.sourceModel.isKind(entity, of: source)
             else { continue }
             let carries = mapping.attributes.contains { fill in
-                guard case .carry(let cell) = fill.origin, case .column(let name) = mapping.select.cells[cell]
+                guard case .carry(let cell) = fill.origin, case .column(let name) = mapping.shape.cells[cell]
                 else { return false }
                 return name.name == column
             }
@@ -116,14 +116,14 @@ extension StepPlan {
 
 extension CellRecipe {
     /// What a recipe makes of a column's value; nil where it doesn't use it.
-    fileprivate func use(of column: String, in select: RowSelect) -> ReferenceFates.Fate? {
+    fileprivate func use(of column: String, in shape: RowShape) -> ReferenceFates.Fate? {
         func isIt(_ cell: Int) -> Bool {
-            if case .column(let name) = select.cells[cell] { name.name == column } else { false }
+            if case .column(let name) = shape.cells[cell] { name.name == column } else { false }
         }
         switch self {
         case .carry(let cell), .carryOr(let cell, _): return isIt(cell) ? .carried : nil
         case .inlined(let cell): return isIt(cell) ? .inlined : nil
-        case .first(let recipe, _): return recipe.use(of: column, in: select)
+        case .first(let recipe, _): return recipe.use(of: column, in: shape)
         default: return nil
         }
     }

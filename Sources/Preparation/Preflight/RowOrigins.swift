@@ -55,7 +55,7 @@ extension CellRecipe {
     /// The recipe's value as SQL, where `column` gives that of a column of the pass's source table.
     fileprivate func sql(of pass: RowPass, _ column: (String) -> String?) -> String? {
         func cell(_ index: Int) -> String? {
-            guard case .column(let name) = pass.select.cells[index] else { return nil }
+            guard case .column(let name) = pass.shape.cells[index] else { return nil }
             return column(name.name)
         }
         switch self {

@@ -24,7 +24,7 @@ package struct AppObjectCarrier: ~Copyable {
 
     let schema: StoreSchema
     let renames: SchemaRenames
-    var destination: DestinationSchema
+    package internal(set) var destination: DestinationSchema
     /// The source's schema: its own tables and indexes, each view with a stand-in as soon as it is known.
     var source: ScratchSchema
     /// Texts of the source's tables, by lower-cased name.

@@ -14,7 +14,7 @@ package struct DestinationSchema: ~Copyable {
     package init(_ statements: SchemaStatements, hasHistory: Bool) throws(StoreFormatError) {
         var order = statements.tableStatements + statements.houseStatements
         if hasHistory { order += statements.historyStatements }
-        order += statements.modelStatements.filter { $0.kind == .index || $0.kind == .uniqueIndex }
+        order += statements.indexStatements
         order += statements.rTreeStatements
         let made = try ScratchSchema.empty(readsDoubleQuotedTexts: false)
         for statement in order {
@@ -89,7 +89,9 @@ package struct DestinationSchema: ~Copyable {
             let place =
                 statement.name == statement.table ? statement.name : "\(statement.name) on \(statement.table)"
             throw StoreFormatError(
-                .unusableModel, "SQLite refuses the \(statement.kind.word): \(error.message)", place: place,
+                .unusableModel,
+                "SQLite refuses the \(statement.index?.isUnique == true ? "unique " : "")\(statement.kind.word): \(error.message)",
+                place: place,
                 cause: error)
         }
     }
@@ -100,8 +102,7 @@ extension SchemaStatement.Kind {
         switch self {
         case .entityTable, .house, .historyTable: "table"
         case .joinTable: "join table"
-        case .index, .historyIndex: "index"
-        case .uniqueIndex: "unique index"
+        case .index: "index"
         case .rTree: "R-tree"
         case .trigger: "trigger"
         }

@@ -10,7 +10,7 @@ struct ScratchSchema: ~Copyable {
     /// Instructions for one definition; without rows a definition takes some hundred.
     private static let maximumLooks = 100
 
-    private var connection: Connection
+    private(set) var connection: Connection
 
     /// An empty schema; `readsDoubleQuotedTexts` as the SQLite does that apps come with: ours doesn't.
     init(readsDoubleQuotedTexts: Bool) throws(SQLiteError) {

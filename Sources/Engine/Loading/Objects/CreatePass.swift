@@ -48,9 +48,9 @@ struct CreatePass {
     }
 
     private func makeSource() throws(EngineError) -> StatementSource {
-        run.events(.statement(plan.select.sql))
+        run.events(.statement(plan.shape.sql))
         return try StatementSource.rows(
-            of: plan.select, key: plan.cells[TableStorage.primaryKey], after: begun, in: run.source.connection,
+            of: plan.shape, key: plan.cells[TableStorage.primaryKey], after: begun, in: run.source.connection,
             isUTF8: run.source.isUTF8, title: plan.description.name)
     }
 
@@ -249,7 +249,7 @@ final class RowHook {
         self.manager = manager
         self.policy = policy
         mapping = session.mappings[plan.index]
-        reader = RecordReader(capacity: plan.select.cells.count)
+        reader = RecordReader(capacity: plan.shape.cells.count)
     }
 
     /// Calls the policy for every row; returns from how many nothing was made.

@@ -26,11 +26,11 @@ struct ObjectRun {
 
     var staging: StagingStore { ledger.staging }
 
-    /// Runs every mapping model. `joins` runs a pass that copies a join table; `validate` checks the rows before the key
+    /// Runs every mapping model. `joins` fills join tables that are copied; `validate` checks the rows before the key
     /// map is written.
     func run(
         _ progress: inout Progress,
-        joins: (_ join: Int, _ place: Int, RowPass, inout Progress) throws(EngineError) -> Void,
+        joins: ([TableWork], inout Progress) throws(EngineError) -> Void,
         validate: () throws(EngineError) -> ValidationOutcome
     ) throws(EngineError) {
         if let stations = state.objects.stations {
@@ -160,7 +160,7 @@ struct StageRun {
 
     func stages(
         _ progress: inout Progress,
-        joins: (_ join: Int, _ place: Int, RowPass, inout Progress) throws(EngineError) -> Void
+        joins: ([TableWork], inout Progress) throws(EngineError) -> Void
     ) throws(EngineError) {
         var policies: [EntityMigrationPolicy] = []
         for plan in mappings {
@@ -245,7 +245,7 @@ struct StageRun {
     /// gave rows other keys than their source rows', stage 2 looks the links up instead.
     private func linkByKeys(
         _ progress: inout Progress,
-        joins: (_ join: Int, _ place: Int, RowPass, inout Progress) throws(EngineError) -> Void
+        joins: ([TableWork], inout Progress) throws(EngineError) -> Void
     ) throws(EngineError) {
         try ledger.once("associations") { () throws(EngineError) in
             // Decided once: hooks of stage 2 may add to them before a run is ended.
@@ -257,11 +257,11 @@ struct StageRun {
                 session.relate(key.relationship, inStage2Of: plan.index)
             }
         }
-        for (index, join) in run.objects.joins.enumerated() {
+        for join in run.objects.joins {
             if join.ends.contains(where: { recorded.contains($0) }) {
                 for (mapping, fill) in join.relationships { session.relate(fill, inStage2Of: mapping) }
             } else {
-                for (place, pass) in join.passes.enumerated() { try joins(index, place, pass, &progress) }
+                try joins([join.work], &progress)
             }
         }
         for (index, sql) in run.objects.cleanups.enumerated() {
@@ -274,23 +274,9 @@ struct StageRun {
 
     /// Members of to-manys are found by the keys at their other end: without an index each look-up would read the table.
     private func makeLinkIndexes() throws(EngineError) {
-        let layout = run.step.layout
-        var columns: Set<String> = []
-        for table in layout.tables {
-            for column in table.columns {
-                switch column.role {
-                case .toOne, .virtualToOne: columns.insert("ON \(table.name) (\(column.name))")
-                case .primaryKey, .entityNumber, .optimisticLock, .attribute, .toOneEntity, .orderKey, .virtualOrderKey:
-                    continue
-                }
-            }
-        }
-        let joins = Set(layout.joinTables.map(\.name))
-        for (index, statement) in run.step.statements.modelStatements.enumerated() where statement.kind == .index {
-            guard joins.contains(statement.table) || columns.contains(where: { statement.sql.hasSuffix($0) }) else {
-                continue
-            }
-            try ledger.once("link index \(index)") { () throws(EngineError) in
+        for (place, statement) in run.step.statements.modelStatements.enumerated() {
+            guard let index = statement.index, run.step.layout.findsMembers(index) else { continue }
+            try ledger.once("link index \(place)") { () throws(EngineError) in
                 try execute(statement.sql)
                 state.objects.indexes.insert(statement.sql)
             }

@@ -29,11 +29,11 @@ struct RelatePass {
     private func relateKept() throws(EngineError) {
         guard case .open(let begun) = try run.ledger.enter("relate \(plan.index), kept keys") else { return }
         var source = try StatementSource.rows(
-            of: plan.linkSelect, key: plan.linkCells[TableStorage.primaryKey], after: begun,
+            of: plan.linkShape, key: plan.linkCells[TableStorage.primaryKey], after: begun,
             in: run.source.connection, isUTF8: run.source.isUTF8, title: plan.description.name)
         var cursor = begun ?? StepLedger.Cursor()
         let batch = RowBatch()
-        let reader = RecordReader(capacity: plan.linkSelect.cells.count)
+        let reader = RecordReader(capacity: plan.linkShape.cells.count)
         let limits = BatchLimits(rows: run.options.batchRows, bytes: run.options.batchBytes)
         var more = true
         while more {

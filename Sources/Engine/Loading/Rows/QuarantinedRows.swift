@@ -18,36 +18,36 @@ struct QuarantinedRows: Sendable {
     }
 }
 
-/// Keys of all rows that a step has quarantined, by the station of their pass: links to them end, and the verification
+/// Keys of all rows that a step has quarantined, by their pass: links to them end, and the verification
 /// doesn't look for them. Saved with the step's progress.
 struct QuarantinedKeys {
     /// Keys that a step keeps in memory, 8 bytes each. Links to quarantined rows are looked for after the rows, so the
     /// keys must be known until then; a store with more bad rows than this ends the run: it isn't a few rows that are bad.
     static let maximumKeys = 1_000_000
 
-    private var stations: [String: [Int: [Int64]]] = [:]
+    private var passes: [String: [Int: [Int64]]] = [:]
     private(set) var count = 0
 
-    mutating func add(_ rows: QuarantinedRows, station: String) throws(EngineError) {
+    mutating func add(_ rows: QuarantinedRows, pass: String) throws(EngineError) {
         guard count + rows.count <= Self.maximumKeys else {
             throw EngineError(
                 .sourceData, "more than \(Self.maximumKeys) rows would be quarantined in one step",
                 remedy: "look at what is wrong with them: the models may not be the store's, or files may be missing")
         }
         for (number, keys) in rows.keys {
-            stations[station, default: [:]][number, default: []].append(contentsOf: keys)
+            passes[pass, default: [:]][number, default: []].append(contentsOf: keys)
         }
         count += rows.count
     }
 
     /// Sorted.
-    func keys(of station: String) -> SortedKeys {
-        SortedKeys((stations[station] ?? [:]).values.flatMap { $0 })
+    func keys(of pass: String) -> SortedKeys {
+        SortedKeys((passes[pass] ?? [:]).values.flatMap { $0 })
     }
 
-    /// Rows of a station by the discriminator's value.
-    func counts(of station: String) -> [Int: Int] {
-        (stations[station] ?? [:]).mapValues(\.count)
+    /// Rows of a pass by the discriminator's value.
+    func counts(of pass: String) -> [Int: Int] {
+        (passes[pass] ?? [:]).mapValues(\.count)
     }
 
     // MARK: - Saving
@@ -56,9 +56,9 @@ struct QuarantinedKeys {
     private static let maximumEntries = 1_000_000
 
     func save(_ writer: inout FieldWriter) {
-        writer.write(count: stations.count)
-        for (station, numbers) in stations.sorted(by: { $0.key < $1.key }) {
-            writer.write(station)
+        writer.write(count: passes.count)
+        for (pass, numbers) in passes.sorted(by: { $0.key < $1.key }) {
+            writer.write(pass)
             writer.write(count: numbers.count)
             for (number, keys) in numbers.sorted(by: { $0.key < $1.key }) {
                 writer.write(number)
@@ -71,7 +71,7 @@ struct QuarantinedKeys {
 
     init(from reader: inout FieldReader) throws(CheckpointError) {
         for _ in 0..<(try reader.count(limit: Self.maximumEntries)) {
-            let station = try reader.string()
+            let pass = try reader.string()
             var numbers: [Int: [Int64]] = [:]
             for _ in 0..<(try reader.count(limit: Self.maximumEntries)) {
                 let number = try reader.int()
@@ -80,7 +80,7 @@ struct QuarantinedKeys {
                 numbers[number] = keys[0]
                 count += keys[0].count
             }
-            stations[station] = numbers
+            passes[pass] = numbers
         }
     }
 }

@@ -73,7 +73,7 @@ final class RowProjector {
         digestShape = DigestShape(pass)
         meter = isDigesting ? DigestMeter(digestShape) : nil
         madeReader = RecordReader(capacity: pass.destinationColumns.count)
-        reader = RecordReader(capacity: pass.select.cells.count)
+        reader = RecordReader(capacity: pass.shape.cells.count)
         writer = RecordWriter(capacity: pass.destinationColumns.count)
         var compiler = Compiler()
         var programs: [[Operation]] = []
@@ -301,7 +301,7 @@ final class RowProjector {
 
     /// For messages: the source's column of a cell.
     private func column(at cell: Int) -> String {
-        guard case .column(let name) = pass.select.cells[cell] else { return pass.title }
+        guard case .column(let name) = pass.shape.cells[cell] else { return pass.title }
         return name.name
     }
 

@@ -55,14 +55,14 @@ struct RowScreening: Sendable {
         do {
             if pass.kind == .entity {
                 for column in step.source.tables.first(where: { $0.name == pass.sourceTable })?.columns ?? [] {
-                    _ = pass.select.index(of: .column(try SQLIdentifier(column.name)))
+                    _ = pass.shape.index(of: .column(try SQLIdentifier(column.name)))
                     names.append(column.name)
                 }
                 for (name, number) in step.sourceNumbers { entities[number] = name }
                 demands = try Self.demands(step, &pass)
                 for watched in fates?.watched(pass.sourceTable) ?? [] where watched.fate == .carried {
                     guard pass.projections[watched.number] != nil else { continue }
-                    let cell = pass.select.index(of: .column(try SQLIdentifier(watched.column)))
+                    let cell = pass.shape.index(of: .column(try SQLIdentifier(watched.column)))
                     demands[watched.number, default: []].append(.reference(cell: cell, attribute: watched.attribute))
                 }
             }
@@ -70,7 +70,7 @@ struct RowScreening: Sendable {
             throw EngineError(.plan, "\(pass.title): \(error)")
         }
         var places: [String: Int] = [:]
-        for (cell, content) in pass.select.cells.enumerated() {
+        for (cell, content) in pass.shape.cells.enumerated() {
             guard case .column(let name) = content else { continue }
             places[name.name] = cell
             if pass.kind != .entity { names.append(name.name) }
@@ -102,7 +102,7 @@ struct RowScreening: Sendable {
                     guard let column = step.sourceColumn(of: change.source, of: entity) else { continue }
                     demands.append(
                         .converts(
-                            cell: pass.select.index(of: .column(try SQLIdentifier(column))), change.conversion,
+                            cell: pass.shape.index(of: .column(try SQLIdentifier(column))), change.conversion,
                             attribute: change.attribute, place: step.place(of: change)))
                 }
                 result[number, default: []] += demands
@@ -124,7 +124,7 @@ struct RowScreening: Sendable {
             guard !cells.ended.isEmpty else { return [] }
             return [
                 .staying(
-                    key: pass.select.index(of: cells.key), entity: cells.entity.map { pass.select.index(of: $0) },
+                    key: pass.shape.index(of: cells.key), entity: cells.entity.map { pass.shape.index(of: $0) },
                     ended: cells.ended, bad(", but its link can't stay"))
             ]
         }
@@ -133,10 +133,10 @@ struct RowScreening: Sendable {
         case .noRows: return [.noRow(bad())]
         case .noNulls(let attribute):
             guard let column = step.sourceColumn(of: attribute, of: entity) else { return [] }
-            return [.notNull(cell: pass.select.index(of: .column(try SQLIdentifier(column))), bad(lacks))]
+            return [.notNull(cell: pass.shape.index(of: .column(try SQLIdentifier(column))), bad(lacks))]
         case .noMissing(let links):
             let cells = try step.linkCells(links)
-            return [.notNull(cell: pass.select.index(of: cells.key), bad(lacks))] + staying(cells)
+            return [.notNull(cell: pass.shape.index(of: cells.key), bad(lacks))] + staying(cells)
         case .noEnding(let links): return staying(try step.linkCells(links))
         }
     }

@@ -187,6 +187,15 @@ struct RowPipeline {
     }
 }
 
+extension RowPipeline.Outcome {
+    /// What an earlier run has moved.
+    init(_ count: PassCount) {
+        self.init(
+            rows: count.written, bytes: count.bytes, dropped: count.dropped, quarantined: count.quarantined,
+            digest: count.digest)
+    }
+}
+
 extension PassCount {
     /// What the pass has moved so far, the beginning included.
     mutating func take(_ outcome: RowPipeline.Outcome) {

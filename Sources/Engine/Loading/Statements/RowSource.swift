@@ -106,22 +106,22 @@ extension StatementSource {
     /// The rows of a statement from a cursor on (nil: from the first): sought where the statement can be, else passed over.
     /// `key` is the result column that becomes the batch's rowid; nil: rows are numbered from 1.
     static func rows(
-        of select: RowSelect, key: Int?, after cursor: StepLedger.Cursor?, in connection: borrowing Connection,
+        of shape: RowShape, key: Int?, after cursor: StepLedger.Cursor?, in connection: borrowing Connection,
         isUTF8: Bool, title: String
     ) throws(EngineError) -> StatementSource {
-        let isSought = cursor.map { $0.rows > 0 } == true && key != nil && select.isSeekable
-        let statement = try prepared(select, isSought ? cursor : nil, in: connection, title)
+        let isSought = cursor.map { $0.rows > 0 } == true && key != nil && shape.isSeekable
+        let statement = try prepared(shape, isSought ? cursor : nil, in: connection, title)
         var source = StatementSource(statement, key: key, isUTF8: isUTF8, title: title)
         if let cursor, !isSought { try source.skip(cursor.rows) }
         return source
     }
 
     private static func prepared(
-        _ select: RowSelect, _ cursor: StepLedger.Cursor?, in connection: borrowing Connection, _ title: String
+        _ shape: RowShape, _ cursor: StepLedger.Cursor?, in connection: borrowing Connection, _ title: String
     ) throws(EngineError) -> Statement {
         do throws(SQLiteError) {
-            guard let cursor else { return try connection.prepare(select.sql, persistent: true) }
-            var statement = try connection.prepare(select.sqlAfterKey, persistent: true)
+            guard let cursor else { return try connection.prepare(shape.sql, persistent: true) }
+            var statement = try connection.prepare(shape.sqlAfterKey, persistent: true)
             try statement.bind(Mutant.isOn(.cursorTooEarly) ? cursor.key - 1 : cursor.key, at: 1)
             return statement
         } catch {

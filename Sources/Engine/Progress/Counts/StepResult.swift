@@ -31,7 +31,8 @@ struct StepResult {
         rows = passes.reduce(0) { $0 + $1.remaining } + made - validation.rejected
         bytes = passes.reduce(0) { $0 + $1.bytes } + state.objects.bytes
         // Rows of join tables that aren't copied are in other passes.
-        let own = step.objects == nil ? passes : passes.filter { $0.station.hasPrefix("pass") }
+        let own =
+            step.objects == nil ? passes : passes.filter { count in step.passes.contains { $0.id == count.pass.id } }
         dropped = own.reduce(0) { $0 + $1.dropped } + state.objects.dropped
     }
 }

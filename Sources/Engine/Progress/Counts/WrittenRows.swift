@@ -16,8 +16,6 @@ struct WrittenRows {
 
 /// What a pass has moved, for the verification.
 struct PassCount {
-    /// Its station in the step's ledger.
-    let station: String
     let pass: RowPass
     var written = 0
     var bytes = 0

@@ -1,0 +1,91 @@
+import CausewayPlanning
+import CausewayPreparation
+import CausewaySQLite
+import CausewayStoreFormat
+import CausewayStores
+
+/// Loads tables by statements: a SELECT of the source, an INSERT into the staging store.
+struct StatementLoader: TableLoader {
+    let source: SourceStore
+    let ledger: StepLedger
+    let state: StepState
+    let external: ExternalValues
+    let options: EngineOptions
+    /// Where the lines of quarantined rows go.
+    let rejects: RejectsFile?
+    /// What a pass needs to leave bad rows out; nil where they end the run.
+    let screening: (RowPass) throws(EngineError) -> RowScreening?
+    let cancellation: Cancellation
+    let events: (EngineEvent) -> Void
+
+    func load(_ works: [TableWork], _ progress: inout Progress) throws(EngineError) -> [PassCount] {
+        var counts: [PassCount] = []
+        for work in works {
+            for pass in work.passes { counts.append(try move(pass, &progress)) }
+        }
+        return counts
+    }
+
+    private func move(_ pass: RowPass, _ progress: inout Progress) throws(EngineError) -> PassCount {
+        let before = state.count(pass.id) ?? PassCount(pass: pass, digest: PassDigest(pass))
+        guard case .open(let begun) = try ledger.enter(pass.id) else { return before }
+        let screening = try screening(pass)
+        let pass = screening?.pass ?? pass
+        let start = ContinuousClock.now
+        events(.passBegan(title: pass.title))
+        events(.statement(pass.shape.sql))
+        var sink = try StatementSink.into(
+            pass.destinationTable, columns: pass.destinationColumns, staging: ledger.staging, title: pass.title)
+        let count = try move(
+            pass, screening, into: &sink, count: before, after: begun, &progress)
+        state.set(count)
+        try ledger.leave()
+        events(
+            .passEnded(
+                title: pass.title, rows: count.written - before.written, dropped: count.dropped - before.dropped,
+                seconds: (ContinuousClock.now - start).seconds))
+        let quarantined = count.quarantined - before.quarantined
+        if quarantined > 0 { events(.warning("\(pass.title): quarantined rows: \(quarantined)")) }
+        return count
+    }
+
+    /// Moves what the cursor hasn't passed yet; saves as it goes.
+    private func move(
+        _ pass: RowPass, _ screening: RowScreening?, into sink: inout StatementSink, count: PassCount,
+        after begun: StepLedger.Cursor?, _ progress: inout Progress
+    ) throws(EngineError) -> PassCount {
+        let pipeline = RowPipeline(
+            pass: pass, screening: screening, options: options, external: external, cancellation: cancellation)
+        let source = source
+        var count = count
+        var cursor = begun ?? StepLedger.Cursor()
+        let total = progress.total
+        var (rows, bytes) = (progress.rows, progress.bytes)
+        let outcome = try pipeline.run(
+            from: { () throws(EngineError) in
+                try StatementSource.rows(
+                    of: pass.shape, key: pass.key, after: begun, in: source.connection, isUTF8: source.isUTF8,
+                    title: pass.title)
+            }, into: &sink, after: RowPipeline.Outcome(count),
+            departing: ledger.depart,
+            quarantine: { rows throws(EngineError) in
+                try state.quarantine.keys.add(rows, pass: pass.id)
+                try rejects?.append(lines: rows.lines, count: rows.count + rows.kept)
+            },
+            progress: { moved throws(EngineError) in
+                rows += moved.rows
+                bytes += moved.bytes
+                count.take(moved.outcome)
+                state.set(count)
+                cursor.rows += moved.rows
+                if moved.rows > 0 { cursor.key = moved.lastKey }
+                if Mutant.isOn(.progressFirst) { (cursor.rows, cursor.key) = (cursor.rows + 1, cursor.key + 1) }
+                ledger.report(rows: rows, bytes: bytes, total: max(total, rows))
+                try ledger.advance(to: cursor)
+                events(.progress(rows: rows, bytes: bytes, totalRows: max(total, rows)))
+            })
+        (progress.rows, progress.bytes) = (rows, bytes)
+        count.take(outcome)
+        return count
+    }
+}

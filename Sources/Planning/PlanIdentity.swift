@@ -1,0 +1,117 @@
+import CausewayMapping
+package import CausewayStoreFormat
+
+// What unfinished work is recognised by: the values of a plan as text, the same in every process. No SQL is in it, so
+// that a statement that is worded otherwise resumes what an earlier one began.
+
+/// Parts as one text; none of them can be taken for two.
+private func joined(_ parts: [String]) -> String {
+    parts.map { "\($0.utf8.count):\($0)" }.joined(separator: " ")
+}
+
+extension TableWork {
+    package var identity: String {
+        joined([table, method.rawValue] + passes.map(\.identity) + indexes.map(\.identity))
+    }
+}
+
+extension RowPass {
+    fileprivate var identity: String {
+        let projections = projections.sorted { $0.key < $1.key }.map { number, projection in
+            joined(["\(number)", projection.entity] + projection.cells.map(\.identity))
+        }
+        return joined(
+            [id, kind.rawValue, sourceTable, shape.identity, joined(destinationColumns)]
+                + [key, discriminator].map { $0.map(String.init) ?? "" } + projections
+                + ["\(dropped.sorted()) \(elsewhere.sorted()) \(dropsUnknown)"])
+    }
+}
+
+extension RowShape {
+    package var identity: String {
+        joined(
+            [
+                table.name, joined(cells.map(\.identity)), joined(conditions.map(\.identity)), "\(order)",
+                rowOrder.identity,
+            ])
+    }
+}
+
+extension RowShape.Cell {
+    fileprivate var identity: String {
+        switch self {
+        case .column(let name): joined(["column", name.name])
+        case .related(let key): joined(["related", key.identity])
+        case .relatedEntity(let key, let table): joined(["entity of", key.identity, table.name])
+        case .position(let owner, let by): joined(["position", owner.identity, by.name])
+        }
+    }
+}
+
+extension RowShape.RelatedKey {
+    /// Whether there is an index is a matter of speed.
+    fileprivate var identity: String { joined([table.name, key.name, value.name, order?.name ?? ""]) }
+}
+
+extension RowShape.Condition {
+    fileprivate var identity: String {
+        switch self {
+        case .notNull(let cell): joined(["not null", cell.identity])
+        case .oneOf(let column, let numbers): joined(["one of", column.name, "\(numbers)"])
+        case .targetIsNot(let column, let table, let entities):
+            joined(["target is not", column.name, table.name, "\(entities)"])
+        }
+    }
+}
+
+extension RowShape.RowOrder {
+    fileprivate var identity: String {
+        switch self {
+        case .rowID(let name): joined(["rowid", name?.name ?? ""])
+        case .key(let terms):
+            joined(["key"] + terms.map { "\($0.column.name) \($0.collation.name) \($0.isDescending)" })
+        }
+    }
+}
+
+extension TableIndex {
+    package var identity: String {
+        joined(
+            [name, table, "\(isUnique)", "\(isPartial)", condition ?? "", "\(origin)"]
+                + columns.map { "\($0.name ?? "") \($0.collation) \($0.isDescending)" })
+    }
+}
+
+extension DerivedValue {
+    package var identity: String {
+        let what =
+            switch source {
+            case .now: ["now"]
+            case .count(let table, let key): ["count", table, key]
+            case .copy(let table, let column, let key): ["copy", table, column, key]
+            }
+        return joined([table, column, "\(entityNumbers)"] + what)
+    }
+}
+
+extension CellRecipe {
+    /// Sets and dictionaries come in another order in each process.
+    fileprivate var identity: String {
+        switch self {
+        case .carry(let cell): "carry \(cell)"
+        case .carryOr(let cell, let literal): "carry \(cell) or \(literal)"
+        case .converted(let cell, let conversion, let literal):
+            "converted \(cell) \(conversion.types) or \(literal.map { "\($0)" } ?? "NULL")"
+        case .literal(let literal): "literal \(literal)"
+        case .key(let cell, let entity, let dropped): "key \(cell) \(entity) \(dropped.sorted())"
+        case .entityNumber(let cell, let numbers):
+            "number \(cell) \(numbers.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" })"
+        case .literalIfPresent(let cell, let literal): "literal \(literal) if \(cell)"
+        case .first(let recipe, let position): "first of \(position): \(recipe.identity)"
+        case .inlined(let cell): "inlined \(cell)"
+        case .prefixed(let cell): "prefixed \(cell)"
+        // Follows from the models, whose hashes are parts of their own.
+        case .historyBitmap(let cell, _): "bitmap \(cell)"
+        }
+    }
+}

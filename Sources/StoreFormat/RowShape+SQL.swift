@@ -1,0 +1,112 @@
+package import CausewaySQLite
+
+// The one place where a row shape becomes SQL.
+extension RowShape {
+    /// The statement's text.
+    package var sql: String {
+        var text = "SELECT " + cells.map(self.text).joined(separator: ", ") + " FROM \(table) AS t"
+        if isSortedApart { text += " NOT INDEXED" }
+        text += joins
+        if !conditions.isEmpty { text += " WHERE " + conditions.map(self.text).joined(separator: " AND ") }
+        text += " ORDER BY " + (order.isEmpty ? ownOrder : order.map { String($0 + 1) }.joined(separator: ", "))
+        return text
+    }
+
+    /// The rows are read as they lie in the table and sorted apart (an external merge sort): an index in their order that
+    /// doesn't hold all cells would lead through the table at random. With the ordering cells alone the index has all.
+    private var isSortedApart: Bool { !order.isEmpty && cells.count > order.count }
+
+    /// As `sql`, but only the rows whose rowid is above the one parameter. For seekable statements.
+    package var sqlAfterKey: String {
+        let bound = (conditions.map(self.text) + ["\(ownOrder) > ?1"]).joined(separator: " AND ")
+        return "SELECT " + cells.map(self.text).joined(separator: ", ") + " FROM \(table) AS t\(joins) WHERE " + bound
+            + " ORDER BY \(ownOrder)"
+    }
+
+    private var ownOrder: String {
+        switch rowOrder {
+        case .rowID(let name): return name.map { "t.\($0)" } ?? "t.rowid"
+        case .key(let terms):
+            return terms.map { "t.\($0.column) COLLATE \($0.collation)\($0.isDescending ? " DESC" : "")" }
+                .joined(separator: ", ")
+        }
+    }
+
+    /// Counts the rows that `sql` gives.
+    package var countSQL: String {
+        "SELECT count(*) FROM \(table) AS t"
+            + (conditions.isEmpty ? "" : " WHERE " + conditions.map(self.text).joined(separator: " AND "))
+    }
+
+    /// Links without an index, each once: `f0`, `f1`, …
+    private var unindexed: [RelatedKey] {
+        var result: [RelatedKey] = []
+        for cell in cells {
+            var cell = cell
+            while case .position(let owner, _) = cell { cell = owner }
+            switch cell {
+            case .related(let key), .relatedEntity(let key, _):
+                if !key.isIndexed, !result.contains(key) { result.append(key) }
+            case .column, .position: break
+            }
+        }
+        return result
+    }
+
+    /// The first link of each key. SQLite sorts them, and finds them by an index that it makes once for the statement.
+    private var joins: String {
+        unindexed.enumerated().map { place, key in
+            """
+             LEFT JOIN (SELECT k, v FROM (\(key.first)) WHERE n = 1) AS f\(place) ON f\(place).k = t."Z_PK"
+            """
+        }.joined()
+    }
+
+    private func text(_ cell: Cell) -> String {
+        switch cell {
+        case .column(let name): return "t.\(name)"
+        case .related(let key): return text(key)
+        case .relatedEntity(let key, let table):
+            return "(SELECT r.\"Z_ENT\" FROM \(table) AS r WHERE r.\"Z_PK\" = \(text(key)))"
+        case .position(let owner, let by):
+            let owner = text(owner)
+            return """
+                CASE WHEN \(owner) IS NULL THEN NULL \
+                ELSE 1024 + 1024 * row_number() OVER (PARTITION BY \(owner) ORDER BY t.\(by)) END
+                """
+        }
+    }
+
+    private func text(_ key: RelatedKey) -> String {
+        if let place = unindexed.firstIndex(of: key) { return "f\(place).v" }
+        let order = key.order.map { "o.\($0), " } ?? ""
+        return """
+            (SELECT o.\(key.value) FROM \(key.table) AS o WHERE o.\(key.key) = t."Z_PK" \
+            ORDER BY \(order)o.\(key.value) LIMIT 1)
+            """
+    }
+
+    private func text(_ condition: Condition) -> String {
+        switch condition {
+        case .notNull(let cell): return "\(text(cell)) IS NOT NULL"
+        case .oneOf(let column, let numbers):
+            return "t.\(column) IN (\(numbers.map(String.init).joined(separator: ", ")))"
+        case .targetIsNot(let column, let table, let entities):
+            return """
+                NOT EXISTS (SELECT 1 FROM \(table) AS e WHERE e."Z_PK" = t.\(column) \
+                AND e."Z_ENT" IN (\(entities.map(String.init).joined(separator: ", "))))
+                """
+        }
+    }
+}
+
+extension RowShape.RelatedKey {
+    /// All links as `k` (this row's key), `v` (the other end's) and `n`, which is 1 for the first link of each key.
+    package var first: String {
+        let order = order.map { "o.\($0), " } ?? ""
+        return """
+            SELECT o.\(key) AS k, o.\(value) AS v, row_number() OVER \
+            (PARTITION BY o.\(key) ORDER BY \(order)o.\(value)) AS n FROM \(table) AS o
+            """
+    }
+}

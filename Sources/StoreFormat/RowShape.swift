@@ -1,0 +1,127 @@
+package import CausewaySQLite
+
+/// What a pass reads: rows of one table, as cells of it and of what must be looked up elsewhere, under conditions, in an order.
+///
+/// A cell is named by its place among `cells`, whoever reads it: a statement (`RowShape.sql`), or the pages themselves.
+/// Names come from a store that isn't trusted, so every one is an `SQLIdentifier`.
+package struct RowShape: Hashable, Sendable {
+    /// One cell of a row.
+    package indirect enum Cell: Hashable, Sendable {
+        /// A column of the table itself.
+        case column(SQLIdentifier)
+        /// The key of the first row that a link stored elsewhere leads to.
+        case related(RelatedKey)
+        /// The Z_ENT of that row, which lives in `table`.
+        case relatedEntity(RelatedKey, table: SQLIdentifier)
+        /// The row's place among the rows with the same owner: 2048, 3072, … by key, as Core Data numbers a fresh list
+        /// (InsideStoreFormat §5.4); NULL where the owner is NULL.
+        case position(owner: Cell, by: SQLIdentifier)
+    }
+
+    /// A link that isn't stored in the row itself.
+    package struct RelatedKey: Hashable, Sendable {
+        /// The other end's table, or the join table.
+        package var table: SQLIdentifier
+        /// The column that holds this row's key.
+        package var key: SQLIdentifier
+        /// The column that holds the other end's key.
+        package var value: SQLIdentifier
+        /// Orders the candidates before their keys do.
+        package var order: SQLIdentifier?
+        /// Whether an index leads with `key`; without one all links are sorted once instead of searched for every row.
+        package var isIndexed = true
+
+        package init(
+            table: SQLIdentifier, key: SQLIdentifier, value: SQLIdentifier, order: SQLIdentifier? = nil,
+            isIndexed: Bool = true
+        ) {
+            self.isIndexed = isIndexed
+            self.table = table
+            self.key = key
+            self.value = value
+            self.order = order
+        }
+    }
+
+    /// What a row must fulfil.
+    package enum Condition: Hashable, Sendable {
+        case notNull(Cell)
+        /// The integer column holds one of these.
+        case oneOf(SQLIdentifier, [Int])
+        /// The row of `table` that the column names isn't of one of these entities.
+        case targetIsNot(SQLIdentifier, table: SQLIdentifier, entities: [Int])
+    }
+
+    /// The order in which a table's own b-tree has its rows.
+    package enum RowOrder: Hashable, Sendable {
+        /// By rowid, under a name that no other column has.
+        case rowID(SQLIdentifier?)
+        /// By the primary key of a table WITHOUT ROWID.
+        case key([KeyTerm])
+    }
+
+    /// One column of a primary key as its b-tree orders it.
+    package struct KeyTerm: Hashable, Sendable {
+        package var column: SQLIdentifier
+        package var collation: SQLIdentifier
+        package var isDescending: Bool
+
+        package init(column: SQLIdentifier, collation: SQLIdentifier, isDescending: Bool) {
+            self.column = column
+            self.collation = collation
+            self.isDescending = isDescending
+        }
+    }
+
+    package var table: SQLIdentifier
+    package var cells: [Cell] { didSet { places = nil } }
+    /// Of the cells; nil until it is asked for. A hierarchy's table has hundreds, each asked for by every entity.
+    private var places: [Cell: Int]?
+    package var conditions: [Condition]
+    /// Places of the cells that order the rows; empty for the table's own order.
+    package var order: [Int]
+    /// The table's own order.
+    package var rowOrder = RowOrder.rowID(nil)
+
+    package init(table: SQLIdentifier, cells: [Cell] = [], conditions: [Condition] = [], order: [Int] = []) {
+        self.table = table
+        self.cells = cells
+        self.conditions = conditions
+        self.order = order
+    }
+
+    /// The place of `cell`, appended if it isn't there.
+    package mutating func index(of cell: Cell) -> Int {
+        var places =
+            self.places ?? Dictionary(zip(cells, 0...), uniquingKeysWith: { first, _ in first })
+        self.places = nil
+        defer { self.places = places }
+        if let index = places[cell] { return index }
+        places[cell] = cells.count
+        cells.append(cell)
+        return cells.count - 1
+    }
+
+    package static func == (left: RowShape, right: RowShape) -> Bool {
+        left.table == right.table && left.cells == right.cells && left.conditions == right.conditions
+            && left.order == right.order && left.rowOrder == right.rowOrder
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(table)
+        hasher.combine(cells)
+        hasher.combine(conditions)
+        hasher.combine(order)
+        hasher.combine(rowOrder)
+    }
+
+    /// Whether rows can be asked for from a key on: they come in the table's own order, and no cell counts rows.
+    package var isSeekable: Bool {
+        if case .key = rowOrder { return false }
+        return order.isEmpty
+            && !cells.contains {
+                if case .position = $0 { return true }
+                return false
+            }
+    }
+}
