@@ -35,6 +35,7 @@ extension MigrationPlan.Step {
         self.diskBytes = diskBytes
         conversions = step.mapping.conversions.map { "\(step.version(ofStep: $0.step)): \($0)" }
         losses = step.losses
+        tables = step.works.map { MigrationPlan.Table($0) }
         var passes = step.passes.enumerated().map { index, pass in
             MigrationPlan.Pass(pass, rows: rows?[index])
         }
@@ -66,6 +67,18 @@ extension MigrationPlan.Step {
             (schema.tableStatements + schema.houseStatements
             + (step.hasHistory ? schema.historyStatements : [])).map(\.sql)
             + (schema.indexStatements + schema.rTreeStatements + schema.triggerStatements).map(\.sql)
+    }
+}
+
+extension MigrationPlan.Table {
+    init(_ work: TableWork) {
+        name = work.table
+        method = work.method.rawValue
+        indexes = work.indexes.map { index in
+            MigrationPlan.Index(
+                name: index.name, columns: index.columns.map(\.name), isUnique: index.isUnique,
+                isPartial: index.isPartial, origin: index.origin.rawValue)
+        }
     }
 }
 

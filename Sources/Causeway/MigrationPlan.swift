@@ -38,6 +38,8 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
         public var diskBytes: Int
         /// The passes in the order of their execution.
         public var passes: [Pass]
+        /// Every table of the new store: how its rows come into it, and its indexes.
+        public var tables: [Table]
         /// Attributes whose numeric type changes and whose values are converted, each as
         /// `V2: Thing.count: Integer 32 → Integer 64` with the version that changes it.
         public var conversions: [String]
@@ -45,6 +47,31 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
         public var losses: [String]
         /// Statements of the new store's schema in the order of their execution.
         public var statements: [String]
+    }
+
+    /// A table of the new store.
+    public struct Table: Hashable, Sendable, Codable {
+        /// Its name.
+        public var name: String
+        /// `statements`: passes read rows by SELECT and write them by INSERT; `objects`: mapping models make them;
+        /// `empty`: no row of the source becomes one of this table's.
+        public var method: String
+        /// Every index that it has in the end, those of its constraints included.
+        public var indexes: [Index]
+    }
+
+    /// An index of a table.
+    public struct Index: Hashable, Sendable, Codable {
+        /// Its name.
+        public var name: String
+        /// The columns of its key in their order, nil for an expression.
+        public var columns: [String?]
+        /// Whether no two rows may have the same key.
+        public var isUnique: Bool
+        /// Whether only rows that fulfil a predicate are in it.
+        public var isPartial: Bool
+        /// `model`, `history`, `app`, or `constraint` where the table's text asks for it.
+        public var origin: String
     }
 
     /// One pass: rows of one table on their way.

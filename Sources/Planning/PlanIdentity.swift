@@ -77,7 +77,7 @@ extension RowShape.RowOrder {
 extension TableIndex {
     package var identity: String {
         joined(
-            [name, table, "\(isUnique)", "\(isPartial)", condition ?? "", "\(origin)"]
+            [name, table, "\(isUnique)", "\(isPartial)", condition ?? "", origin.rawValue]
                 + columns.map { "\($0.name ?? "") \($0.collation) \($0.isDescending)" })
     }
 }

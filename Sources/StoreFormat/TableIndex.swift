@@ -1,7 +1,7 @@
 /// An index of a table: what is sorted, how, and which rows are in it.
 package struct TableIndex: Hashable, Sendable {
     /// Who asks for it.
-    package enum Origin: Hashable, Sendable {
+    package enum Origin: String, Hashable, Sendable {
         /// The model: relationships, hierarchies, fetch indexes, uniqueness.
         case model
         /// Persistent history.
