@@ -35,6 +35,11 @@ extension RowPass {
         package var cell: Int
         /// Place among the destination's columns.
         package var column: Int
+
+        package init(cell: Int, column: Int) {
+            self.cell = cell
+            self.column = column
+        }
     }
 
     /// The cells that are carried by position alone, whatever a row's entity is.

@@ -70,6 +70,24 @@ import Testing
         #expect(statements.tableStatements.allSatisfy { !$0.sql.contains("UNIQUE") })
     }
 
+    @Test("the value of an index says what SQLite understands its text to be", arguments: [519, 754, 851, 866, 1509])
+    func indexValues(version: Int) throws {
+        let layout = try TestModels.layout(Self.entities, frameworkVersion: version)
+        let statements = try layout.statements()
+        let known = (statements.indexStatements + statements.historyStatements).compactMap(\.index)
+        let understood = try DestinationSchema(statements, hasHistory: true).indexes([])
+        #expect(!known.isEmpty)
+        for index in known {
+            let found = try #require(understood.first { $0.name == index.name })
+            #expect(found.table == index.table && found.columns == index.columns)
+            #expect(found.isUnique == index.isUnique && found.isPartial == index.isPartial)
+        }
+        // Every other is a constraint's.
+        let others = understood.filter { index in !known.contains { $0.name == index.name } }
+        #expect(others.allSatisfy { $0.origin == .constraint && $0.isUnique })
+        #expect(others.map(\.table).contains("Z_1TAGS"))
+    }
+
     @Test("every phase together is everything")
     func phases() throws {
         let statements = try TestModels.layout(Self.entities).statements()
