@@ -30,6 +30,7 @@ struct ModelConsistency {
                 )
             ]
         }
+        if let problem = tooManyColumns(model) { return [problem] }
         var check = ModelConsistency(model, lines)
         for name in model.entities.keys.sorted(by: ManagedObjectModel.compareOrder) {
             if let entity = model.entities[name] { check.check(entity) }
@@ -60,6 +61,52 @@ struct ModelConsistency {
             if level.isEmpty { return nil }
         }
         return level.min(by: ManagedObjectModel.compareOrder)
+    }
+
+    /// Hierarchies whose entities and columns multiply to more than is read; nil where they don't. Takes one look at each
+    /// property. A to-one counts as the three columns that it can have.
+    private static func tooManyColumns(_ model: ManagedObjectModel) -> ModelError.Problem? {
+        var hierarchies: [String: (entities: Int, columns: Int)] = [:]
+        for (name, entity) in model.entities {
+            var columns = 0
+            for attribute in entity.attributes where !attribute.isTransient { columns += leaves(of: attribute) }
+            for relationship in entity.relationships where !relationship.isTransient {
+                if !relationship.isToMany {
+                    columns += 3
+                } else if relationship.inverse == nil {
+                    // The other end's rows hold the key, and their place.
+                    hierarchies[root(of: relationship.destination, in: model), default: (0, 0)].columns += 2
+                }
+            }
+            let root = root(of: name, in: model)
+            hierarchies[root, default: (0, 0)].entities += 1
+            hierarchies[root, default: (0, 0)].columns += columns
+        }
+        func pairs(_ hierarchy: (entities: Int, columns: Int)) -> Int {
+            hierarchy.entities * min(hierarchy.columns, ModelLimits.tableColumns)
+        }
+        let count = hierarchies.values.reduce(0) { $0 + pairs($1) }
+        guard count > ModelLimits.entityColumns,
+            let largest = hierarchies.max(by: { (pairs($0.value), $1.key) < (pairs($1.value), $0.key) })
+        else { return nil }
+        return .init(
+            "The model's hierarchies have \(count) pairs of an entity and a column of its table; at most "
+                + "\(ModelLimits.entityColumns) are read. The largest is this entity's, with "
+                + "\(largest.value.entities) entities.", entity: largest.key)
+    }
+
+    /// Ends in a cycle too, which is found later.
+    private static func root(of name: String, in model: ManagedObjectModel) -> String {
+        var root = name
+        for _ in 0..<ModelLimits.inheritanceDepth {
+            guard let parent = model.entities[root]?.parent, model.entities[parent] != nil else { break }
+            root = parent
+        }
+        return root
+    }
+
+    private static func leaves(of attribute: Attribute) -> Int {
+        attribute.elements.isEmpty ? 1 : attribute.elements.reduce(0) { $0 + leaves(of: $1) }
     }
 
     private mutating func check(_ entity: Entity) {

@@ -79,6 +79,11 @@ package enum ModelLimits {
     /// Levels of inheritance, the root included; deeper than 8 was never seen. What is inherited is walked through, and
     /// numbered, once for each level below.
     package static let inheritanceDepth = 100
+    /// Entities of a hierarchy times columns of its table, over all hierarchies. A migration keeps sums of each such pair,
+    /// and a checkpoint takes 64 MiB of them.
+    package static let entityColumns = 1_600_000
+    /// Columns of a table; SQLite takes no more.
+    package static let tableColumns = 2_000
     /// Levels of composite attributes inside each other; Xcode allows few, none deeper than 2 was seen.
     package static let compositeDepth = 16
     /// Leaf elements of all composite attributes of a model: a composite type may name others, which multiplies.

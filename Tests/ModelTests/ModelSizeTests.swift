@@ -51,6 +51,27 @@ struct ModelSizeTests {
         #expect(error?.problems.map(\.message) == ["The model has 2001 entities; at most 2000 are read."])
     }
 
+    /// A migration keeps sums of each entity's cells: what one checkpoint can't hold is known when the model is read.
+    @Test("hierarchies are refused with the limit where entities and columns multiply to more than it")
+    func columns() throws {
+        func hierarchy(_ root: String, entities: Int, columns: Int) -> String {
+            let attributes = (0..<columns).map { "<attribute name=\"a\($0)\" attributeType=\"String\"/>" }.joined()
+            return "<entity name=\"\(root)\">\(attributes)</entity>"
+                + (1..<entities).map { "<entity name=\"\(root)\($0)\" parentEntity=\"\(root)\"/>" }.joined()
+        }
+        let small = Self.source({ hierarchy("A\($0)", entities: 300, columns: 200) }, 2)
+        #expect(try ModelReader.model(source: small).entities.count == 600)
+        for bytes in [
+            Self.source({ _ in hierarchy("A", entities: 1_300, columns: 1_990) }, 1),
+            Self.source({ hierarchy($0 == 0 ? "A" : "B", entities: 900 - $0, columns: 1_000) }, 2),
+        ] {
+            let error = #expect(throws: ModelError.self) { try ModelReader.model(source: bytes) }
+            #expect(error?.problems.count == 1)
+            #expect(error?.problems.first?.message.contains("at most 1600000 are read") == true, "\(error as Any)")
+            #expect(error?.problems.first?.entity == "A")
+        }
+    }
+
     @Test("far beyond the limits the answer comes as fast", arguments: [true, false])
     func beyond(isDeep: Bool) throws {
         let bytes = isDeep ? Self.chain(5_000) : Self.ring(10_000)
