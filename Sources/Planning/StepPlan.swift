@@ -127,13 +127,14 @@ package struct StepPlanner {
             mapping: mapping, source: source, destination: layout, steps: steps, fillsTables: fillsTables)
         let made = try DestinationSchema(statements, hasHistory: hasHistory)
         var passes = try planner.passes()
+        let renames = planner.renames(passes, schema: schema)
+        if let schema, hasHistory { passes += try planner.historyPasses(schema) }
         let derived = derivedValues(in: layout)
         try check(passes, derived, in: made)
         let carried = try planner.carried(
-            appObjects, schema: schema, renames: planner.renames(passes, schema: schema), into: made,
-            known(statements))
-        if let schema, hasHistory { passes += try planner.historyPasses(schema) }
+            appObjects, schema: schema, renames: renames, into: made, known(statements))
         passes += carried.passes
+        try checkReading(passes.map(\.shape))
         return StepPlan(
             versions: versions, firstStep: firstStep, mapping: mapping, source: source, layout: layout,
             statements: statements, hasHistory: hasHistory, passes: passes.named { "pass \($0)" },
@@ -163,9 +164,12 @@ package struct StepPlanner {
         let transfer = TransferPlanner(
             mapping: objectPlanner.skeleton(onlyKept: true), source: source, destination: layout)
         let derived = planner.derivedValues(in: layout)
-        try check([], derived, in: made)
         var passes: [RowPass] = []
         if let schema, hasHistory { passes += try transfer.historyPasses(schema) }
+        let joins = objects.joins.flatMap(\.work.passes)
+        try check(passes + joins, derived, in: made)
+        for table in layout.tables { try made.checkInsert(into: table.name, columns: table.columns.map(\.name)) }
+        try made.check(objects.cleanups, place: objects.models.joined(separator: ", "))
         // Names follow from everything that mapping models read, not from the keys that are kept alone.
         let named = TransferPlanner(mapping: planner.mapping, source: source, destination: layout)
         let carried = try transfer.carried(
@@ -173,6 +177,9 @@ package struct StepPlanner {
             renames: named.renames((try? named.passes()) ?? [], schema: schema, computes: true), into: made,
             known(statements))
         passes += carried.passes
+        try checkReading(
+            (passes + joins).map(\.shape)
+                + objects.mappings.filter { $0.sourceEntity != nil }.flatMap { [$0.shape, $0.linkShape] })
         return StepPlan(
             versions: versions, firstStep: firstStep, mapping: planner.mapping, source: source, layout: layout,
             statements: statements, hasHistory: hasHistory, passes: passes.named { "pass \($0)" },
@@ -201,6 +208,13 @@ package struct StepPlanner {
     /// The indexes that Core Data makes.
     private func known(_ statements: SchemaStatements) -> [TableIndex] {
         (statements.indexStatements + (hasHistory ? statements.historyStatements : [])).compactMap(\.index)
+    }
+
+    /// What SQLite would refuse when the rows are read it refuses here.
+    private func checkReading(_ shapes: [RowShape]) throws(StoreFormatError) {
+        guard let schema else { return }
+        var source = try SourceSchema(schema)
+        for shape in shapes { try source.check(shape) }
     }
 
     /// The destination's layout, with names from stores of its version where they are known, else the source's.

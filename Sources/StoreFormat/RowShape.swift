@@ -115,6 +115,27 @@ package struct RowShape: Hashable, Sendable {
         hasher.combine(rowOrder)
     }
 
+    /// Names of all tables that it reads.
+    var tables: Set<String> {
+        func tables(_ cell: Cell) -> [String] {
+            switch cell {
+            case .column: []
+            case .related(let key): [key.table.name]
+            case .relatedEntity(let key, let table): [key.table.name, table.name]
+            case .position(let owner, _): tables(owner)
+            }
+        }
+        var result = Set(cells.flatMap(tables))
+        for condition in conditions {
+            switch condition {
+            case .notNull(let cell): result.formUnion(tables(cell))
+            case .oneOf: break
+            case .targetIsNot(_, let table, _): result.insert(table.name)
+            }
+        }
+        return result.union([table.name])
+    }
+
     /// Whether rows can be asked for from a key on: they come in the table's own order, and no cell counts rows.
     package var isSeekable: Bool {
         if case .key = rowOrder { return false }

@@ -213,4 +213,32 @@ struct AppTableTests {
         #expect(try snapshot(scenario.folder) == before)
         #expect(try failure { _ = try Migration(scenario.request(to: "V3", fuses: fuses)).plan() }.kind == .plan)
     }
+
+    /// Both tables fit; the statement that looks six links up besides has more columns than SQLite gives.
+    @Test("a statement that SQLite doesn't read rows with is an error of the plan, in a later step too")
+    func refusedReading() throws {
+        func version(_ link: (String) -> String) -> String {
+            model(
+                entity(
+                    "Thing", (0..<1_988).map { attribute("a\($0)") }.joined(),
+                    (0..<6).map { link("tag\($0)") }.joined()),
+                entity("Tag", (0..<6).map { toOne("thing\($0)", "Thing", inverse: "tag\($0)") }.joined()),
+                entity("Old", parent: "Tag"))
+        }
+        func one(_ name: String) -> String { toOne(name, "Tag", inverse: "thing" + name.dropFirst(3)) }
+        let many = version { toMany($0, "Tag", inverse: "thing" + $0.dropFirst(3)) }
+        let ones = version(one).replacing("<entity name=\"Old\" parentEntity=\"Tag\" ></entity>", with: "")
+        for versions in [[many, ones], [many.replacing("\"a0\"", with: "\"b0\""), many, ones]] {
+            let scenario = try Scenario(versions: versions)
+            let before = try snapshot(scenario.folder)
+            let request = scenario.request(to: scenario.lastVersion, fuses: false)
+            let error = try failure { _ = try Migration(request).plan() }
+            #expect(error.kind == .plan)
+            #expect(
+                error.message.contains("ZTHING: SQLite refuses the statement that reads its rows: too many columns"),
+                "\(error)")
+            #expect(try failure { _ = try Migration(request).run() }.kind == .plan)
+            #expect(try snapshot(scenario.folder) == before)
+        }
+    }
 }

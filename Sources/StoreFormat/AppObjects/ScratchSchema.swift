@@ -13,8 +13,8 @@ struct ScratchSchema: ~Copyable {
     private(set) var connection: Connection
 
     /// An empty schema; `readsDoubleQuotedTexts` as the SQLite does that apps come with: ours doesn't.
-    init(readsDoubleQuotedTexts: Bool) throws(SQLiteError) {
-        var made = try Connection.inMemory(hardening: .own)
+    init(readsDoubleQuotedTexts: Bool, hardening: Hardening = .own) throws(SQLiteError) {
+        var made = try Connection.inMemory(hardening: hardening)
         if readsDoubleQuotedTexts { try made.setDoubleQuotedTexts(true) }
         var looks = 0
         // Instructions between two looks: no statement here comes to it.

@@ -1,0 +1,45 @@
+import CausewaySQLite
+
+/// The tables of a store to be read, without rows: what SQLite would refuse of a statement that reads them it refuses here.
+package struct SourceSchema: ~Copyable {
+    private var scratch: ScratchSchema
+    /// By name in lower case.
+    private let tables: [String: StoreSchema.Object]
+    private var defined: Set<String> = []
+
+    package init(_ schema: StoreSchema) throws(StoreFormatError) {
+        tables = Dictionary(
+            schema.objects.filter { $0.kind == .table }.map { ($0.name.lowercased(), $0) },
+            uniquingKeysWith: { first, _ in first })
+        do throws(SQLiteError) {
+            // Held to what a store is held to when it is read.
+            scratch = try ScratchSchema(readsDoubleQuotedTexts: false, hardening: .untrusted)
+        } catch {
+            throw StoreFormatError(error, doing: "making a database in memory")
+        }
+    }
+
+    /// Compiles what streams and counts the rows.
+    ///
+    /// - Throws: `unusableModel`, naming the table and SQLite's reason.
+    package mutating func check(_ shape: RowShape) throws(StoreFormatError) {
+        do throws(SQLiteError) {
+            for name in shape.tables.sorted() {
+                guard defined.insert(name.lowercased()).inserted, let table = tables[name.lowercased()] else {
+                    continue
+                }
+                try scratch.setDoubleQuotedTexts(true)
+                _ = try scratch.define(table)
+                try scratch.setDoubleQuotedTexts(false)
+            }
+            for sql in [shape.sql, shape.countSQL] + (shape.isSeekable ? [shape.sqlAfterKey] : []) {
+                try scratch.compile(sql)
+            }
+        } catch {
+            throw StoreFormatError(
+                .unusableModel, "SQLite refuses the statement that reads its rows: \(error.message)",
+                place: shape.table.name,
+                cause: error)
+        }
+    }
+}
