@@ -29,6 +29,9 @@ package struct RowTrace: Sendable {
     /// one.
     package var decider: String?
     package var obligations: [Obligation]
+    /// Of each relationship the entities at the other end that a mapping decides about, by its name: links to what it
+    /// leaves out end.
+    package var decidedLinks: [String: [String: Set<String>]] = [:]
     private var attributes: [String: Origin]
     private var links: [String: LinkOrigin]
     private var otherAttributes: Origin
@@ -89,10 +92,20 @@ extension RowTrace {
             attributes[property.name] = Self.origin(expression, of: source, in: step)
         }
         for property in mapping.relationshipMappings where property.expression != nil {
-            guard let reading = LinkPlanning.reading(property.expression) else { continue }
+            guard let fates = LinkFates(property, of: plan, source: source, in: step) else { continue }
             links[property.name] = .carried(
-                LinkSource(entity: source, relationship: reading.relationship, isInverted: false, changesForm: false))
+                LinkSource(
+                    entity: source, relationship: fates.relationship, isInverted: false, changesForm: false,
+                    ended: fates.ended))
+            decidedLinks[property.name] = fates.decided
         }
+    }
+
+    /// An entity none of whose rows is read by a mapping model.
+    fileprivate init(dropped source: String) {
+        (self.source, destination) = (source, "")
+        (obligations, attributes, links) = ([], [:], [:])
+        (otherAttributes, otherLinks) = (.unknown, .unknown)
     }
 
     private static func origin(_ expression: Expression, of entity: String, in step: StepPlan) -> Origin {
@@ -109,14 +122,19 @@ extension StepPlan {
     /// What the step makes of the rows of each entity; several for one destination where their rows come together.
     package var traces: [RowTrace] {
         guard let objects else { return mapping.entityMappings.compactMap(RowTrace.init) }
-        return objects.mappings.flatMap { plan -> [RowTrace] in
-            var numbers: [Int] = []
-            for case .oneOf(_, let found) in plan.shape.conditions { numbers += found }
-            if numbers.isEmpty, let number = plan.sourceEntity { numbers = [Int(number)] }
-            return numbers.compactMap { number in
-                guard source.entities.indices.contains(number - 1) else { return nil }
-                return RowTrace(plan, source: source.entities[number - 1], in: self)
-            }
+        let made = objects.mappings.flatMap { plan in
+            entities(readBy: plan).compactMap { RowTrace(plan, source: $0, in: self) }
         }
+        // A policy makes of a row what it likes.
+        guard objects.policies.isEmpty else { return made }
+        return made + Set(source.entities).subtracting(made.map(\.source)).sorted().map(RowTrace.init(dropped:))
+    }
+
+    /// The source's entities whose rows an entity mapping reads.
+    func entities(readBy plan: EntityMappingPlan) -> [String] {
+        var numbers: [Int] = []
+        for case .oneOf(_, let found) in plan.shape.conditions { numbers += found }
+        if numbers.isEmpty, let number = plan.sourceEntity { numbers = [Int(number)] }
+        return numbers.compactMap { source.entities.indices.contains($0 - 1) ? source.entities[$0 - 1] : nil }
     }
 }

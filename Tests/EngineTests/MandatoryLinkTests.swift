@@ -1,4 +1,5 @@
 import CausewayEngine
+import CausewayObjects
 import CausewayPreparation
 import CausewayStores
 import Testing
@@ -170,5 +171,70 @@ struct MandatoryLinkTests {
             try remedy(Self.changes[2]).contains(", go past V2 with --next \"V1=V3\", which may ask for less, or leave")
         )
         for change in Self.changes[...1] { #expect(try !remedy(change).contains("--next")) }
+    }
+
+    // MARK: - Behind mapping models
+
+    /// V1 to V2 by a mapping model, in V3 each thing must have a pet.
+    private static func mapped(
+        cat: Bool = false, @EntityMappingsBuilder _ mappings: () -> [EntityMappingStatement]
+    ) throws -> (Scenario, MigrationRequest) {
+        let scenario = try Scenario(
+            version(pet), version(pet, cat: cat), version(strict(pet), cat: cat),
+            rows: rows + "INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT) VALUES (5, 4, 1);")
+        var request = scenario.request(to: "V3")
+        request.code.add(SwiftMappingModel(from: "V1", to: "V2", content: mappings))
+        return (scenario, request)
+    }
+
+    @Test("rows whose object a mapping model leaves out with its entity are refused by the plan")
+    func behindMappingModel() throws {
+        let (scenario, request) = try Self.mapped {
+            CopyEntity("Animal")
+            CopyEntity("Dog")
+            CopyEntity("Thing")
+            RemoveEntity("Cat")
+        }
+        let before = try snapshot(scenario.folder)
+        for error in [
+            try failure { _ = try Migration(request).plan() }, try failure { _ = try Migration(request).run() },
+        ] {
+            #expect(error.kind == .sourceData)
+            #expect(
+                error.details == [
+                    "V3: Thing.pet is mandatory now, but it is missing, or its object can't stay, in 3 rows of Thing "
+                        + "(p1, p4, p5)"
+                ], "\(error)")
+        }
+        #expect(try snapshot(scenario.folder) == before)
+        try Scenario.execute("DELETE FROM ZTHING WHERE Z_PK IN (1, 4, 5)", scenario.store)
+        #expect(try Migration(request).plan().notices.isEmpty)
+        _ = try Migration(request).run()
+        #expect(try scenario.rows("SELECT Z_PK, ZPET FROM ZTHING ORDER BY 1") == ["2|2", "3|3"])
+    }
+
+    @Test("where a filter decides which objects there are, the plan says so, and the step asks when it begins")
+    func behindFilter() throws {
+        let (scenario, request) = try Self.mapped(cat: true) {
+            CopyEntity("Animal")
+            CopyEntity("Dog")
+            TransformEntity("Cat") { Filter("name != nil") }
+            CopyEntity("Thing")
+        }
+        try Scenario.execute("DELETE FROM ZTHING WHERE Z_PK = 5", scenario.store)
+        let notices = try Migration(request).plan().notices
+        #expect(
+            notices == [
+                """
+                V3: Thing.pet is mandatory now: whether 2 rows of Thing (p1, p4) fulfil it is decided by the mapping \
+                “CatToCat”, and asked when the step V2 → V3 begins
+                """
+            ])
+        let error = try failure { _ = try Migration(request).run() }
+        #expect(error.kind == .sourceData)
+        #expect(error.details.contains { $0.hasPrefix("V3: Thing.pet is mandatory now") && $0.contains("(p1, p4)") })
+        try Scenario.execute("UPDATE ZANIMAL SET ZNAME = 'x'", scenario.store)
+        _ = try Migration(request).run()
+        #expect(try scenario.rows("SELECT Z_PK, ZPET FROM ZTHING ORDER BY 1") == ["1|1", "2|2", "3|3", "4|1"])
     }
 }

@@ -162,7 +162,13 @@ struct QuarantineTests {
         var request = scenario.request(to: "V3", fuses: fuses)
         (request.badRows, request.rejects) = (.quarantine, scenario.folder + "/rejects.jsonl")
         request.verification = .full
-        #expect(try Migration(request).run().quarantinedRows == 3)
+        var warnings: [String] = []
+        let outcome = try Migration(request) { event in
+            if case .warning(let text) = event { warnings.append(text) }
+        }.run()
+        #expect(outcome.quarantinedRows == 3)
+        // Rows that have lost their link on the way are new to the later step.
+        #expect(warnings.count { $0.contains("V3: A.b is mandatory now, it is missing in 2 rows of A (p1, p2)") } == 1)
         #expect(try scenario.rows("SELECT Z_PK, ZB FROM ZA") == ["3|2"])
         #expect(try scenario.rows("SELECT Z_PK FROM ZB") == ["2"])
         let lines = try BadLine.read(scenario.folder + "/rejects.jsonl")
@@ -195,5 +201,46 @@ struct QuarantineTests {
         #expect(try scenario.rows("SELECT Z_PK, ZZ FROM ZC") == ["1|'a'"])
         let lines = try BadLine.read(scenario.folder + "/rejects.jsonl")
         #expect(lines.map { "\($0.entity ?? "")\($0.key)" } == ["A1", "A2", "B1"])
+    }
+
+    @Test("one notice a row and reason, whatever the number of steps", arguments: [true, false])
+    func toldOnce(fuses: Bool) throws {
+        func version(_ note: String...) -> String {
+            model(
+                entity("Author", attribute("name"), toMany("books", "Note", inverse: "author", was: "books")),
+                entity("Note", note.joined()))
+        }
+        let author = toOne("author", "Author", inverse: "books")
+        let writer = toOne("writer", "Author", inverse: "books", was: "author")
+        func later(_ title: String, _ size: String, _ rate: String, _ extra: String = "") -> String {
+            version(title, attribute("size", size), attribute("rate", rate), writer, extra)
+                .replacing("inverseName=\"author\"", with: "inverseName=\"writer\"")
+        }
+        let head = attribute("head", optional: false)
+        let scenario = try Scenario(
+            version(attribute("title"), attribute("size", "Double"), attribute("rate", "Double"), author),
+            later(attribute("head", was: "title"), "Double", "Double"), later(head, "Integer 16", "Float"),
+            later(head, "Integer 16", "Float", attribute("more")),
+            rows: """
+                INSERT INTO ZAUTHOR (Z_PK, Z_ENT, Z_OPT) VALUES (1, 1, 1);
+                INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT, ZTITLE, ZSIZE, ZRATE, ZAUTHOR) VALUES
+                (1, 2, 1, 'one', 1.0, 0.5, 1), (2, 2, 1, NULL, 2.0, 0.5, 1), (3, 2, 1, 'three', 3.0, 0.1, 9),
+                (4, 2, 1, 'four', 70000.0, 0.5, 1);
+                """)
+        var request = scenario.request(to: "V4", fuses: fuses)
+        (request.badRows, request.rejects) = (.quarantine, scenario.folder + "/rejects.jsonl")
+        request.verification = .full
+        var warnings: [String] = []
+        let outcome = try Migration(request) { event in
+            if case .warning(let text) = event { warnings.append(text) }
+        }.run()
+        #expect(outcome.quarantinedRows == 2)
+        for notice in [
+            "V3: Note.head is mandatory now", "that Integer 16 can't hold", "values that lose precision: 1",
+            "such links are carried", "as in the source",
+        ] {
+            #expect(warnings.count { $0.contains(notice) } == 1, "\(notice): \(warnings)")
+            #expect(outcome.warnings.count { $0.contains(notice) } == 1, "\(notice): \(outcome.warnings)")
+        }
     }
 }

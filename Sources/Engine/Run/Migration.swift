@@ -133,21 +133,12 @@ package struct Migration {
         let hasHandlers = prepared.handlers.contains { !$0.isEmpty }
         let notices = try Preflight(
             steps: prepared.steps, source: store, makesObjects: step.objects != nil || hasHandlers,
-            deciders: deciders(prepared), badRows: request.badRows,
+            deciders: prepared.deciders(request.violations), badRows: request.badRows,
             stopsAtViolations: request.violations == .stop,
             external: ExternalValues(directory: store.location.externalData), endsLinks: request.endsLinks,
             mayDetour: request.code.stages == nil
         ).check()
         try cancellation.check()
         return notices
-    }
-
-    /// Of each step what may change its finished rows before the next step reads them.
-    private func deciders(_ prepared: PreparedMigration) -> [[String]] {
-        prepared.steps.indices.map { index in
-            let validates = prepared.steps[index].objects != nil && request.violations != .stop
-            return prepared.handlers[index].map(\.title)
-                + (validates ? ["--on-violation \(request.violations.rawValue)"] : [])
-        }
     }
 }

@@ -28,6 +28,8 @@ struct StepRun {
     let badRows: BadRowPolicy
     /// Links whose relationship leads to another entity now may end.
     let endsLinks: Bool
+    /// What was told of the source's rows before; nil for the first step.
+    let told: ToldNotices?
     let cancellation: Cancellation
     let events: (EngineEvent) -> Void
 
@@ -76,16 +78,18 @@ struct StepRun {
 
     /// Compares the staging store with its source; its connection is closed by now.
     ///
-    /// - Returns: what was found wrong in both, for the summary.
-    func verify(_ result: StepResult) throws(EngineError) -> [String] {
+    /// `isTold`: what is wrong with the source was told when the step that made it was verified. Returns what was found
+    /// wrong in both, for the summary.
+    func verify(_ result: StepResult, isTold: Bool) throws(EngineError) -> [String] {
         events(.phaseBegan("verification"))
         let notices = try Verification(
             step: step, source: source, written: result.written, frameworkVersion: frameworkVersion,
             level: verification, changesValues: result.validation.defaulted > 0, cancellation: cancellation
         ).check(path)
-        for notice in notices { events(.warning(notice)) }
+        let untold = isTold ? [] : notices
+        for notice in untold { events(.warning(notice)) }
         KillPoint.reach(.verified)
-        return notices
+        return untold
     }
 
     private var path: String { place.staging }
@@ -104,7 +108,7 @@ struct StepRun {
         // Again: until the store was locked, or the snapshot began, its rows could change. A later step's are there only now.
         let notices = try Preflight(
             steps: [step], source: source, makesObjects: step.objects != nil || !handlers.isEmpty, deciders: [[]],
-            badRows: badRows, stopsAtViolations: validation == .stop, countsLinks: place.index > 0,
+            badRows: badRows, stopsAtViolations: validation == .stop, told: told, countsLinks: place.index > 0,
             external: place.index == 0 ? external : nil, fates: ReferenceFates(steps: [step] + following),
             endsLinks: endsLinks
         ).check()

@@ -56,7 +56,7 @@ struct StepSequence {
                 try DiskRoom.require(overflow ? .max : needed, at: work.path)
             }
             try forget(from: index, in: work)
-            let record = try step(index, source, done.last, work, files, resuming: isFirst && isResumed, &outcome)
+            let record = try step(index, source, done, work, files, isFirst: isFirst, &outcome)
             isFirst = false
             done.append(record)
             if index > 0 {
@@ -144,10 +144,10 @@ struct StepSequence {
     }
 
     private func step(
-        _ index: Int, _ source: SourceStore, _ before: VerifiedRecord?, _ work: borrowing WorkDirectory,
-        _ files: SideFiles, resuming: Bool, _ outcome: inout MigrationOutcome
+        _ index: Int, _ source: SourceStore, _ done: [VerifiedRecord], _ work: borrowing WorkDirectory,
+        _ files: SideFiles, isFirst: Bool, _ outcome: inout MigrationOutcome
     ) throws(EngineError) -> VerifiedRecord {
-        let step = prepared.steps[index]
+        let (step, before) = (prepared.steps[index], done.last)
         events(
             .stepBegan(
                 versions: step.versions, index: index, count: prepared.steps.count,
@@ -161,18 +161,23 @@ struct StepSequence {
             frameworkVersion: prepared.frameworkVersion, options: options,
             external: ExternalValues(directory: external.externalData), handlers: prepared.handlers[index],
             code: request.code, validation: request.violations, sideFiles: files, verification: request.verification,
-            badRows: request.badRows, endsLinks: request.endsLinks, cancellation: cancellation,
-            events: events)
+            badRows: request.badRows, endsLinks: request.endsLinks,
+            told: index == 0
+                ? nil
+                : ToldNotices(
+                    ofStep: index, in: prepared, violations: request.violations,
+                    linksEnded: done.contains { $0.quarantinedLinks > 0 }),
+            cancellation: cancellation, events: events)
         var progress = Progress(total: prepared.rowsToRead * prepared.steps.count)
         (progress.rows, progress.bytes) = (before?.progressRows ?? 0, before?.progressBytes ?? 0)
         let result = try run.run(&progress)
         outcome.savingSeconds += progress.savingSeconds
         if let resumed = result.resumedRows {
             outcome.resumed = MigrationOutcome.Resumed(step: index, rows: resumed)
-        } else if resuming, index > 0 {
+        } else if isFirst, isResumed, index > 0 {
             outcome.resumed = MigrationOutcome.Resumed(step: index, rows: before?.progressRows ?? 0)
         }
-        if !Mutant.isOn(.swapBeforeVerification) { outcome.warnings += try run.verify(result) }
+        if !Mutant.isOn(.swapBeforeVerification) { outcome.warnings += try run.verify(result, isTold: !isFirst) }
         try place.sync()
         let record = VerifiedRecord(
             result, plan, step: index + 1, progress, files.marks, verification: request.verification)

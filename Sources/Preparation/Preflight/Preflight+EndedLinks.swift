@@ -24,7 +24,9 @@ extension Preflight {
             let reason = "it leads to \(ending.leadsTo) now, and they to \(targets.joined(separator: ", ")) objects"
             let links = loss.count == 1 ? "1 link" : "\(loss.count) links"
             if endsLinks {
-                findings.notices.append("\(hop(ending.step)): will end \(links) of \(place): \(reason)")
+                if told?.followsRows != true {
+                    findings.notices.append("\(hop(ending.step)): will end \(links) of \(place): \(reason)")
+                }
             } else {
                 findings.refuse(
                     "\(hop(ending.step)): would end \(links) of \(place)\(try rowsText(loss)): \(reason)",

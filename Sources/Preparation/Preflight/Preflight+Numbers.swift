@@ -20,10 +20,11 @@ extension Preflight {
     }
 
     private func report(_ question: NumberScan.Question, in findings: inout Findings) {
-        if question.rounded > 0 {
+        let isTold = told?.covers(conversion: question.place) ?? false
+        if question.rounded > 0, !isTold {
             findings.notices.append("\(question.place): values that lose precision: \(question.rounded)")
         }
-        if question.others > 0 {
+        if question.others > 0, !isTold {
             findings.notices.append(
                 "\(question.place): values that are no numbers and are carried as they are: \(question.others)")
         }
@@ -36,7 +37,10 @@ extension Preflight {
             \(question.misfits.values.reduce(0, +)) (\(kinds.joined(separator: ", ")))
             """
         let way = detour(over: question.change.step) { $0.narrows(question.change) }
-        guard !quarantines(step) else { return findings.notices.append("\(text); their rows will be quarantined") }
+        guard !quarantines(step) else {
+            if told?.followsRows != true { findings.notices.append("\(text); their rows will be quarantined") }
+            return
+        }
         let uris = question.rows.prefix(Self.namedRows).map {
             "x-coredata://\(source.metadata.uuid)/\(question.entity)/p\($0)"
         }
@@ -65,7 +69,7 @@ extension Preflight {
 }
 
 /// A conversion that the rows of one of the source's entities go through in some step.
-private struct NumberDemand {
+struct NumberDemand {
     let entity: String
     /// Place of the step that converts, among those that are executed.
     let step: Int
@@ -77,18 +81,40 @@ private struct NumberDemand {
     static func all(_ steps: [StepPlan]) -> [NumberDemand] {
         var result: [NumberDemand] = []
         for (index, step) in steps.prefix(while: { $0.objects == nil }).enumerated() {
-            var demands = step.mapping.entityMappings.flatMap { mapping -> [NumberDemand] in
-                guard let entity = mapping.source else { return [] }
-                return mapping.conversions.map {
-                    NumberDemand(entity: entity, step: index, place: step.place(of: $0), change: $0)
-                }
-            }
+            var demands = own(step, at: index)
             for earlier in steps[..<index].reversed() {
                 demands = demands.flatMap { $0.traced(through: earlier.mapping) }
             }
             result += demands
         }
         return result
+    }
+
+    /// Places of a step's conversions all of whose numbers `all` finds among the rows that the first step reads: no step in
+    /// between writes a default.
+    static func followed(_ steps: [StepPlan], at index: Int) -> Set<String> {
+        var demands = own(steps[index], at: index)
+        var places = Set(demands.map(\.place))
+        for earlier in steps[..<index].reversed() {
+            for demand in demands where !demand.isCarried(by: earlier.mapping) { places.remove(demand.place) }
+            demands = demands.flatMap { $0.traced(through: earlier.mapping) }
+        }
+        return places
+    }
+
+    private static func own(_ step: StepPlan, at index: Int) -> [NumberDemand] {
+        step.mapping.entityMappings.flatMap { mapping -> [NumberDemand] in
+            guard let entity = mapping.source else { return [] }
+            return mapping.conversions.map {
+                NumberDemand(entity: entity, step: index, place: step.place(of: $0), change: $0)
+            }
+        }
+    }
+
+    private func isCarried(by mapping: MappingModel) -> Bool {
+        mapping.entityMappings.allSatisfy {
+            $0.destination != entity || $0.source == nil || change.traced(through: $0) != nil
+        }
     }
 
     private func traced(through mapping: MappingModel) -> [NumberDemand] {

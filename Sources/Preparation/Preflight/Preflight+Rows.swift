@@ -147,7 +147,7 @@ extension Preflight {
         let quarantines = quarantines(asking)
         return Question(table: table, condition: condition) { rows, findings in
             let entity = demand.entity
-            let text = "\(demand.place) \(demand.reason)"
+            let text = demand.subject
             guard demand.isCertain else {
                 findings.notices.append(
                     """
@@ -159,7 +159,7 @@ extension Preflight {
             }
             let breach = "\(demand.complaint(rows.count, rows.counted(of: entity))) (\(rows.list))"
             if quarantines {
-                findings.notices.append("\(text), \(breach); to be quarantined")
+                if told?.covers(demand) != true { findings.notices.append("\(text), \(breach); to be quarantined") }
             } else {
                 findings.refuse(
                     "\(text), but \(breach)",
@@ -216,12 +216,6 @@ extension LinkCells {
 }
 
 extension RowDemand {
-    /// Whether a row that breaks it surely ends the run.
-    fileprivate var isCertain: Bool {
-        if case .unknown = breach { return false }
-        return deciders.isEmpty
-    }
-
     /// How rows break it, as a clause.
     fileprivate func complaint(_ count: Int, _ rows: String) -> String {
         switch breach {

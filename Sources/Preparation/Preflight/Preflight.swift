@@ -23,6 +23,8 @@ package struct Preflight {
     package var badRows = BadRowPolicy.fail
     /// Whether a step with mapping models ends at a row without a mandatory value (`--on-violation stop`).
     package var stopsAtViolations = true
+    /// What was told before of the rows that a later step reads; nil where nothing was.
+    package var told: ToldNotices?
     /// Whether links that lead nowhere are counted: they were where the same store was checked before.
     package var countsLinks = true
     /// Where the store's external files are; nil for what a step has made, whose references are the store's own.
@@ -36,7 +38,8 @@ package struct Preflight {
 
     package init(
         steps: [StepPlan], source: SourceStore, makesObjects: Bool, deciders: [[String]], badRows: BadRowPolicy = .fail,
-        stopsAtViolations: Bool = true, countsLinks: Bool = true, external: ExternalValues? = nil,
+        stopsAtViolations: Bool = true, told: ToldNotices? = nil, countsLinks: Bool = true,
+        external: ExternalValues? = nil,
         fates: ReferenceFates? = nil, endsLinks: Bool = false, mayDetour: Bool = false
     ) {
         self.steps = steps
@@ -45,6 +48,7 @@ package struct Preflight {
         self.deciders = deciders
         self.badRows = badRows
         self.stopsAtViolations = stopsAtViolations
+        self.told = told
         self.countsLinks = countsLinks
         self.external = external
         self.fates = fates
@@ -83,7 +87,7 @@ package struct Preflight {
             findings += try rows()
             findings += try numbers()
             findings += try uniqueness()
-            if countsLinks { findings += try links() }
+            if countsLinks, told?.danglingLinks != true { findings += try links() }
             findings += try externalValues()
             findings += try endedLinks()
         } catch {

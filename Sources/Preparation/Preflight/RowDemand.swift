@@ -50,6 +50,21 @@ struct RowDemand {
         }
     }
 
+    /// `V3: Note.title is mandatory now`
+    var subject: String { "\(place) \(reason)" }
+
+    /// Whether a row that breaks it surely ends the run.
+    var isCertain: Bool {
+        if case .unknown = breach { return false }
+        return deciders.isEmpty
+    }
+
+    /// Whether a row breaks it that has lost its link.
+    var asksForLink: Bool {
+        if case .missing = breach { return true }
+        return false
+    }
+
     /// Everything that the steps ask, traced back to the rows that the first of them reads.
     ///
     /// - Parameters:
@@ -152,50 +167,76 @@ struct RowDemand {
         self.cause = cause
     }
 
-    /// The demand on the rows of the step before.
+    /// The demands on the rows of the step before: what surely breaks this one, and what may, as mappings decide about the
+    /// rows that links lead to.
     private func traced(through traces: [RowTrace], _ others: [String]) -> [RowDemand] {
-        traces.filter { $0.destination == entity }.compactMap { trace in
+        traces.filter { $0.destination == entity }.flatMap { trace -> [RowDemand] in
             var result = self
             result.entity = trace.source
-            if let decider = trace.decider { result.deciders.append("the mapping “\(decider)”") }
+            if let decider = trace.decider { result.deciders.append(Self.mapping(decider)) }
             result.deciders += others
             switch breach {
             case .existing, .unknown: break
             case .null(let attribute):
                 switch trace.origin(of: attribute) {
                 case .carried(let from): result.breach = .null(attribute: from)
-                case .filled: return nil
+                case .filled: return []
                 case .null: result.breach = .existing
                 case .unknown: result.breach = .unknown
                 }
             case .missing(let links):
-                // Links that come by the inverse are found through the entity at the other end.
-                let carrier = links.isInverted ? traces.first { $0.destination == links.entity } : trace
-                switch carrier?.links(of: links.relationship) ?? .none {
+                switch Self.carrier(of: links, trace, traces)?.links(of: links.relationship) ?? .none {
                 case .carried(let earlier):
                     var composed = links.composed(after: earlier)
                     composed.ended = Self.sources(of: links.ended, traces).union(
                         // The other end's rows may have gone without its relationship's knowing.
                         links.isInverted ? Self.sources(of: [""], traces) : earlier.ended)
                     result.breach = .missing(composed)
+                    return [result] + result.decided(links, composed, trace, traces)
                 case .none: result.breach = .existing
                 case .unknown: result.breach = .unknown
                 }
             case .ending(let links):
-                let carrier = links.isInverted ? traces.first { $0.destination == links.entity } : trace
-                switch carrier?.links(of: links.relationship) ?? .none {
+                switch Self.carrier(of: links, trace, traces)?.links(of: links.relationship) ?? .none {
                 case .carried(let earlier):
                     var composed = links.composed(after: earlier)
                     composed.ended = Self.sources(of: links.ended, traces)
-                    guard !composed.ended.isEmpty else { return nil }
+                    guard !composed.ended.isEmpty else { return [] }
                     result.breach = .ending(composed)
-                case .none: return nil
+                case .none: return []
                 case .unknown: result.breach = .unknown
                 }
             }
+            return [result]
+        }
+    }
+
+    /// Who says where links come from: those that come by the inverse are found through the entity at the other end.
+    private static func carrier(of links: LinkSource, _ trace: RowTrace, _ traces: [RowTrace]) -> RowTrace? {
+        links.isInverted ? traces.first { $0.destination == links.entity } : trace
+    }
+
+    /// This demand for the links that end where a mapping leaves out the row at their other end.
+    private func decided(
+        _ links: LinkSource, _ earlier: LinkSource, _ trace: RowTrace, _ traces: [RowTrace]
+    ) -> [RowDemand] {
+        var decided = trace.decidedLinks[links.relationship] ?? [:]
+        if links.isInverted {
+            decided = [:]
+            for other in traces where other.destination == links.entity {
+                if let decider = other.decider { decided[decider, default: []].insert(other.source) }
+            }
+        }
+        return decided.sorted { $0.key < $1.key }.map { decider, entities in
+            var (result, links) = (self, earlier)
+            links.ended = entities
+            result.breach = .ending(links)
+            result.deciders.append(Self.mapping(decider))
             return result
         }
     }
+
+    private static func mapping(_ name: String) -> String { "the mapping “\(name)”" }
 
     /// The entities from which others come; what is dropped has no name.
     private static func sources(of names: Set<String>, _ traces: [RowTrace]) -> Set<String> {

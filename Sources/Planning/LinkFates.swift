@@ -1,0 +1,72 @@
+import CausewayMapping
+import CausewayModel
+import CausewayObjects
+import CausewayStoreFormat
+
+/// What becomes of a relationship's links where a mapping model carries them: they end where nothing is made of the row
+/// that they lead to.
+struct LinkFates {
+    /// The source's.
+    let relationship: String
+    /// Entities of the source at the other end of whose rows surely nothing is made that the link can lead to.
+    private(set) var ended: Set<String> = []
+    /// Entities about whose rows a filter or a policy decides, by the mapping's name.
+    private(set) var decided: [String: Set<String>] = [:]
+
+    /// nil where the mapping model doesn't just carry links.
+    ///
+    /// - Parameters:
+    ///   - property: maps the relationship.
+    ///   - plan: the mapping that it belongs to.
+    ///   - source: an entity that the mapping reads.
+    ///   - step: the step of both.
+    init?(_ property: PropertyMappingDescription, of plan: EntityMappingPlan, source: String, in step: StepPlan) {
+        guard let reading = LinkPlanning.reading(property.expression),
+            let from = step.sourceModel.relationship(reading.relationship, of: source)?.relationship,
+            let entity = plan.description.destinationEntity,
+            let to = step.layout.model.relationship(property.name, of: entity)?.relationship
+        else { return nil }
+        relationship = reading.relationship
+        let mappings = step.objects?.mappings ?? []
+        // A name means the mapping of that name in the same mapping model, if there is one.
+        let isNamedHere = mappings.contains {
+            $0.modelIndex == plan.modelIndex && $0.description.name == reading.mapping
+        }
+        let makers = mappings.filter { other in
+            guard other.description.kind != .remove, let made = other.description.destinationEntity,
+                step.layout.model.isKind(made, of: to.destination)
+            else { return false }
+            guard let wanted = reading.mapping else { return true }
+            return other.description.name == wanted && (!isNamedHere || other.modelIndex == plan.modelIndex)
+        }
+        for target in step.sourceModel.entityAndSubentities(of: from.destination)
+        where step.sourceModel.entities[target]?.isAbstract == false {
+            // A policy may make an object of any row.
+            let able = makers.filter {
+                $0.description.policyClassName != nil || step.entities(readBy: $0).contains(target)
+            }
+            if able.isEmpty { ended.insert(target) }
+            guard let first = able.first,
+                able.allSatisfy({ $0.filter != nil || $0.description.policyClassName != nil })
+            else { continue }
+            decided[first.description.name, default: []].insert(target)
+        }
+        guard Self.isMirrored(to, from, by: mappings, in: step) else { return nil }
+    }
+
+    /// Whether no mapping gives the inverse other links: a link is set from either end.
+    private static func isMirrored(
+        _ to: Relationship, _ from: Relationship, by mappings: [EntityMappingPlan], in step: StepPlan
+    ) -> Bool {
+        guard let inverse = step.layout.model.inverse(of: to) else { return true }
+        return mappings.allSatisfy { mapping in
+            guard let entity = mapping.description.destinationEntity,
+                step.layout.model.isKind(entity, of: inverse.owner)
+            else { return true }
+            guard mapping.description.policyClassName == nil else { return false }
+            let back = mapping.description.relationshipMappings.first { $0.name == inverse.relationship.name }
+            guard let expression = back?.expression else { return true }
+            return LinkPlanning.reading(expression)?.relationship == from.inverse
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import CausewayPlanning
+
+/// What the check before the run has told of rows that a later step reads: that step's own check tells the rest. One
+/// notice a row and reason, be the steps run as one or one by one.
+package struct ToldNotices {
+    /// `V3: Note.title is mandatory now`: demands that were asked of the store's rows, each for certain.
+    private let demands: Set<String>
+    /// Conversions all of whose numbers were the store's.
+    private let conversions: Set<String>
+    /// All steps up to this one only infer: links that end were followed, and numbers that don't fit, defaults too.
+    let followsRows: Bool
+    /// Links that lead nowhere were counted, and none have come since.
+    let danglingLinks: Bool
+
+    /// - Parameters:
+    ///   - index: of a step after the first.
+    ///   - prepared: with all steps.
+    ///   - violations: what becomes of rows that break the model's rules in steps with mapping models.
+    ///   - linksEnded: rows of earlier steps were quarantined, and links to them ended: there may be more rows without a
+    ///     link now than the store has.
+    package init(
+        ofStep index: Int, in prepared: PreparedMigration, violations: ViolationPolicy, linksEnded: Bool
+    ) {
+        let all = RowDemand.all(
+            prepared.steps, deciders: prepared.deciders(violations), stopsAtViolations: violations == .stop
+        ).filter { $0.step == index }
+        let untold = all.filter { !$0.isCertain || (linksEnded && $0.asksForLink) }
+        demands = Set(all.map(\.subject)).subtracting(untold.map(\.subject))
+        followsRows =
+            prepared.steps[...index].allSatisfy { $0.objects == nil } && prepared.handlers.allSatisfy(\.isEmpty)
+        conversions = followsRows ? NumberDemand.followed(prepared.steps, at: index) : []
+        danglingLinks = prepared.steps[index - 1].objects == nil && prepared.handlers[index - 1].isEmpty
+    }
+
+    func covers(_ demand: RowDemand) -> Bool { demands.contains(demand.subject) }
+
+    /// `conversion`: `V2: Thing.count: Integer 64 → Integer 16`.
+    func covers(conversion: String) -> Bool { conversions.contains(conversion) }
+}
+
+extension PreparedMigration {
+    /// Of each step what may change its finished rows before the next step reads them.
+    package func deciders(_ violations: ViolationPolicy) -> [[String]] {
+        steps.indices.map { index in
+            let validates = steps[index].objects != nil && violations != .stop
+            return handlers[index].map(\.title) + (validates ? ["--on-violation \(violations.rawValue)"] : [])
+        }
+    }
+}
