@@ -1,4 +1,5 @@
 import CausewayMapping
+import CausewaySQLite
 package import CausewayStoreFormat
 
 // What unfinished work is recognised by: the values of a plan as text, the same in every process. No SQL is in it, so

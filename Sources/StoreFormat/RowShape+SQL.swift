@@ -1,4 +1,4 @@
-package import CausewaySQLite
+import CausewaySQLite
 
 // The one place where a row shape becomes SQL.
 extension RowShape {

@@ -1,4 +1,5 @@
 import CausewayPlanning
+import CausewayPlatform
 import CausewayPreparation
 import CausewaySQLite
 import CausewayStoreFormat
