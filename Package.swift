@@ -53,6 +53,8 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "Causeway", targets: ["Causeway"]),
+        // Apart from `Causeway`: an app that migrates its store links no generator.
+        .library(name: "CausewayGenerator", targets: ["CausewayGenerator"]),
         .library(name: "CausewayTool", targets: ["CausewayTool"]),
         .executable(name: "causeway", targets: ["CausewayMain"]),
         // Loaded into the command by the reliability harness; no part of it, and linked into nothing: its calls would take
@@ -93,21 +95,20 @@ let package = Package(
         .layer("Mapping", ["CausewayModel", "CausewayExpressions", "CausewayPlist", "CausewayXML"]),
         .layer(
             "StoreFormat",
-            ["CausewayModel", "CausewayMapping", "CausewayExpressions", "CausewayPlist", "CausewaySQLite"]),
+            ["CausewayModel", "CausewayExpressions", "CausewayPlist", "CausewaySQLite"]),
 
         // What to do, and doing it.
         .layer(
             "Planning",
             [
-                "CausewayObjects", "CausewayEvaluation", "CausewayExpressions", "CausewayStoreFormat",
-                "CausewayMapping",
-                "CausewayModel", "CausewaySQLite", crypto,
+                "CausewayEvaluation", "CausewayExpressions", "CausewayStoreFormat", "CausewayMapping", "CausewayModel",
+                "CausewaySQLite",
             ]),
         .layer(
             "Objects",
             [
-                "CausewayEvaluation", "CausewayStoreFormat", "CausewayMapping", "CausewayModel", "CausewayExpressions",
-                "CausewaySQLite", "CausewaySQLiteFile",
+                "CausewayPlanning", "CausewayEvaluation", "CausewayStoreFormat", "CausewayMapping", "CausewayModel",
+                "CausewayExpressions", "CausewaySQLite", "CausewaySQLiteFile",
             ]),
         .layer(
             "Stores",
@@ -132,7 +133,7 @@ let package = Package(
             [
                 "CausewayPreparation", "CausewayStores", "CausewayObjects", "CausewayEvaluation", "CausewayExpressions",
                 "CausewayPlanning", "CausewayStoreFormat", "CausewayMapping", "CausewayModel", "CausewaySQLite",
-                "CausewaySQLiteFile", "CausewayPlatform", "CausewayCheckpoint", crypto,
+                "CausewaySQLiteFile", "CausewayPlatform", "CausewayCheckpoint",
             ]),
         .layer(
             "Generation",
@@ -146,13 +147,19 @@ let package = Package(
             name: "Causeway",
             dependencies: [
                 "CausewayObjects", "CausewayEvaluation", "CausewayExpressions", "CausewayStores", "CausewayPreparation",
-                "CausewayExamination", "CausewayEngine", "CausewayGeneration",
-                "CausewayPlanning", "CausewayStoreFormat", "CausewayMapping",
+                "CausewayExamination", "CausewayEngine", "CausewayPlanning", "CausewayStoreFormat", "CausewayMapping",
                 "CausewayModel", "CausewaySQLite", "CausewayPlatform",
             ],
             swiftSettings: settings),
+        .layer(
+            "Generator",
+            [
+                "Causeway", "CausewayGeneration", "CausewayPreparation", "CausewayStores", "CausewayStoreFormat",
+                "CausewayModel",
+            ]),
         .target(
-            name: "CausewayTool", dependencies: ["Causeway", "CausewayPlatform", arguments], swiftSettings: settings),
+            name: "CausewayTool", dependencies: ["Causeway", "CausewayGenerator", "CausewayPlatform", arguments],
+            swiftSettings: settings),
         // Not `causeway`: a file system that ignores case can't hold it beside `Causeway`.
         .executableTarget(
             name: "CausewayMain", dependencies: ["CausewayTool"], path: "Sources/Main", swiftSettings: settings),
@@ -174,7 +181,14 @@ let package = Package(
         .tests(
             "Model", ["CausewayModel", "CausewayExpressions", "CausewayPlist", "CausewayDeflate", "CausewaySQLite"]),
         .tests("Evaluation", ["CausewayEvaluation", "CausewayExpressions", "CausewayModel"]),
-        .tests("Mapping", ["CausewayMapping", "CausewayModel", "CausewayExpressions", "CausewayPlist"]),
+        // Writes mapping models as Xcode does, for tests.
+        .target(
+            name: "CausewayMappingFiles",
+            dependencies: ["CausewayMapping", "CausewayModel", "CausewayExpressions", "CausewayPlist"],
+            path: "Tests/MappingFiles", swiftSettings: settings),
+        .tests(
+            "Mapping",
+            ["CausewayMappingFiles", "CausewayMapping", "CausewayModel", "CausewayExpressions", "CausewayPlist"]),
         .tests(
             "StoreFormat",
             ["CausewayStoreFormat", "CausewayModel", "CausewayPlist", "CausewaySQLite"]),
@@ -194,7 +208,7 @@ let package = Package(
             "Engine",
             [
                 "CausewayObjects", "CausewayEvaluation", "CausewayStores", "CausewayPreparation", "CausewayExamination",
-                "CausewayEngine", "CausewayPlanning", "CausewayMapping",
+                "CausewayEngine", "CausewayPlanning", "CausewayMapping", "CausewayMappingFiles",
                 "CausewayModel", "CausewayStoreFormat",
                 "CausewayExpressions", "CausewaySQLite", "CausewaySQLiteFile", "CausewayPlatform", "CausewayPlist",
                 "CausewayCheckpoint",
@@ -209,8 +223,8 @@ let package = Package(
         .testTarget(
             name: "CausewayTests",
             dependencies: [
-                "Causeway", "CausewayStores", "CausewayPreparation", "CausewayExamination", "CausewayEngine",
-                "CausewayPlatform", "CausewaySQLite", "ColourfulPostsMigrator",
+                "Causeway", "CausewayGenerator", "CausewayStores", "CausewayPreparation", "CausewayExamination",
+                "CausewayEngine", "CausewayPlatform", "CausewaySQLite", "ColourfulPostsMigrator",
                 "BookStoreMigrator", "TracksMigrator", "StaffMigrator",
             ],
             swiftSettings: settings),
@@ -218,7 +232,7 @@ let package = Package(
         .tests(
             "Examples",
             [
-                "Causeway", "CausewaySQLite", "ColourfulPostsMigrator", "BookStoreMigrator", "TracksMigrator",
+                "Causeway", "CausewayGenerator", "CausewaySQLite", "ColourfulPostsMigrator", "BookStoreMigrator", "TracksMigrator",
                 "StaffMigrator", "CausewayMain",
             ]),
         // The command; depends on the executable so that it is built.
@@ -231,7 +245,7 @@ let package = Package(
         .target(
             name: "CausewayReliabilityKit",
             dependencies: [
-                "Causeway", "CausewayStores", "CausewayPreparation", "CausewayExamination", "CausewayEngine",
+                "Causeway", "CausewayGenerator", "CausewayStores", "CausewayPreparation", "CausewayEngine",
                 "CausewayGeneration", "CausewayObjects", "CausewayModel",
                 "CausewayStoreFormat", "CausewayCheckpoint", "CausewayPlatform", "CausewaySQLite", crypto,
             ],
@@ -258,10 +272,9 @@ let package = Package(
         .target(
             name: "CausewayFuzzTargets",
             dependencies: [
-                "CausewayCheckpoint", "CausewayStores", "CausewayPreparation", "CausewayExamination", "CausewayEngine",
-                "CausewayEvaluation", "CausewayExpressions", "CausewayMapping",
-                "CausewayModel", "CausewayPlatform", "CausewayPlist", "CausewaySQLite", "CausewayStoreFormat",
-                "CausewayXML",
+                "CausewayCheckpoint", "CausewayStores", "CausewayEngine", "CausewayExpressions", "CausewayMapping",
+                "CausewayMappingFiles", "CausewayModel", "CausewayPlatform", "CausewayPlist", "CausewaySQLite",
+                "CausewayStoreFormat",
             ],
             path: "Tests/FuzzTargets", swiftSettings: settings),
         .testTarget(

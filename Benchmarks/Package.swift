@@ -19,6 +19,7 @@ let package = Package(
             dependencies: [
                 "CBenchmarkSQLite",
                 .product(name: "Causeway", package: "causeway"),
+                .product(name: "CausewayGenerator", package: "causeway"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: [

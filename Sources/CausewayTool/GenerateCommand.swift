@@ -1,5 +1,6 @@
 public import ArgumentParser
 import Causeway
+import CausewayGenerator
 import Synchronization
 
 /// `causeway generate`: a store with made-up rows, for tests and measurements.

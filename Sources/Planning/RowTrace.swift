@@ -1,7 +1,6 @@
 import CausewayExpressions
 package import CausewayMapping
 import CausewayModel
-import CausewayObjects
 import CausewayStoreFormat
 
 /// What a step surely makes of each row of an entity, as far as it can be told without running it: for asking an earlier

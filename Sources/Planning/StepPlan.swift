@@ -1,6 +1,5 @@
 package import CausewayMapping
 package import CausewayModel
-import CausewayObjects
 package import CausewayStoreFormat
 
 /// What one run of steps does: from one store's tables into the next's.

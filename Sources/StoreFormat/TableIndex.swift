@@ -65,7 +65,10 @@ enum KeySpelling {
 extension TableIndex {
     /// `CREATE INDEX …` in Core Data's text; for indexes on columns.
     ///
-    /// - Parameter blank: what stands between WHERE and the condition.
+    /// - Parameters:
+    ///   - spelling: how the key is written.
+    ///   - blank: what stands between WHERE and the condition.
+    /// - Returns: the statement's text.
     func statement(_ spelling: KeySpelling, blank: String = " ") -> String {
         let keys = columns.map { column in
             let name = column.name ?? ""

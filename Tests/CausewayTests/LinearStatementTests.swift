@@ -1,5 +1,6 @@
 import BookStoreMigrator
 import Causeway
+import CausewayGenerator
 import CausewaySQLite
 import ColourfulPostsMigrator
 import Foundation

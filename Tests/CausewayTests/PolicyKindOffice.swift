@@ -1,4 +1,5 @@
 import Causeway
+import CausewayGenerator
 import CausewayEngine
 import CausewayPreparation
 import CausewaySQLite

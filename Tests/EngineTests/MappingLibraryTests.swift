@@ -1,5 +1,6 @@
 import CausewayEngine
 import CausewayMapping
+import CausewayMappingFiles
 import CausewayModel
 import CausewayObjects
 import CausewayPreparation

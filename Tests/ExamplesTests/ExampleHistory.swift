@@ -1,4 +1,5 @@
 import Causeway
+import CausewayGenerator
 import Foundation
 import Testing
 

@@ -1,4 +1,5 @@
 import CausewayMapping
+import CausewayMappingFiles
 
 /// Readers of mapping models, both forms.
 enum MappingChecks {

@@ -1,5 +1,6 @@
 import CausewayCheckpoint
 import CausewayMapping
+import CausewayMappingFiles
 import CausewayModel
 import CausewayPlatform
 import CausewayPlist

@@ -1,5 +1,6 @@
 import CausewayExpressions
 import CausewayMapping
+import CausewayMappingFiles
 import CausewayPlist
 import Foundation
 import Testing

@@ -1,5 +1,6 @@
 import CausewayExpressions
 import CausewayMapping
+import CausewayMappingFiles
 import CausewayModel
 import CausewayPlist
 import Foundation

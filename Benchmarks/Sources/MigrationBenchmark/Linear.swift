@@ -1,5 +1,6 @@
 import ArgumentParser
 import Causeway
+import CausewayGenerator
 import Foundation
 
 /// Whether a migration's time grows with the rows alone: every history at two sizes, ten times apart.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Causeway
+import CausewayGenerator
 import Foundation
 
 /// Generates stores, lets the kinds of work take turns, and prints a report.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Causeway
+import CausewayGenerator
 import Foundation
 
 /// What safety costs: the same migration as it is, without checkpoints and fsyncs, and with more or less verification,

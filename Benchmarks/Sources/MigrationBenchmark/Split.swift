@@ -1,5 +1,6 @@
 import ArgumentParser
 import Causeway
+import CausewayGenerator
 import Foundation
 
 /// Splits every post by a Swift policy, side by side with the same split as SQL.

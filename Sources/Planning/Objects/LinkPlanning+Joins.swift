@@ -2,7 +2,6 @@ import CausewayEvaluation
 import CausewayExpressions
 import CausewayMapping
 import CausewayModel
-import CausewayObjects
 import CausewayStoreFormat
 
 /// Join tables that are copied whole: both ends keep their keys.

@@ -2,7 +2,6 @@ import CausewayEvaluation
 import CausewayExpressions
 import CausewayMapping
 import CausewayModel
-import CausewayObjects
 
 /// Which relationships need no look-up in stage 2: keys that are carried with their rows, and the other ends of those.
 struct LinkPlanning {

@@ -1,5 +1,3 @@
-package import CausewayObjects
-
 /// The part of a step that inference can't describe: entity mappings whose rows are made and linked as objects.
 package struct ObjectStep: Sendable {
     /// Names of the mapping models, in the order in which they run.
@@ -36,13 +34,13 @@ package struct CodeCatalog {
     package var policyNames: [String]
     package var hasOwnManager: Bool
 
-    package init(_ code: MigrationCode) {
-        let manager = code.managerType.init()
-        managerSelectors = Set(manager.functions.keys)
-        policyNames = code.policyNames
-        hasOwnManager = code.hasOwnManager
-        policySelectors = { name in
-            code.policy(named: name).map { Set($0.init().functions.keys) }
-        }
+    package init(
+        managerSelectors: Set<String>, policyNames: [String], hasOwnManager: Bool,
+        policySelectors: @escaping (String) -> Set<String>?
+    ) {
+        self.managerSelectors = managerSelectors
+        self.policyNames = policyNames
+        self.hasOwnManager = hasOwnManager
+        self.policySelectors = policySelectors
     }
 }

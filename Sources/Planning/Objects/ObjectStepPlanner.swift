@@ -2,7 +2,6 @@ import CausewayEvaluation
 import CausewayExpressions
 package import CausewayMapping
 import CausewayModel
-package import CausewayObjects
 import CausewaySQLite
 import CausewayStoreFormat
 
@@ -117,22 +116,9 @@ package struct ObjectStepPlanner {
         let from =
             mapping.kind == .add
             ? nil : mapping.sourceEntity.flatMap { source.schema.number(of: $0) }.map { Int32($0) }
-        var selectors: Set<String>? = []
-        if let policy = mapping.policyClassName {
-            if let known = code.policySelectors(policy) {
-                selectors = known
-            } else {
-                selectors = nil
-                report(
-                    mapping,
-                    "its policy “\(policy)” isn't registered"
-                        + (code.policyNames.isEmpty ? "" : " (registered: \(code.policyNames.joined(separator: ", ")))")
-                        + "; build a tool of your own on CausewayTool that registers it")
-            }
-        }
         let compiler = MappingCompiler(
             source: source.schema, destination: destination.schema,
-            functions: SelectorCatalog(policy: selectors, manager: code.managerSelectors))
+            functions: SelectorCatalog(policy: selectors(of: mapping), manager: code.managerSelectors))
         guard let from, to != nil || mapping.policyClassName != nil else {
             return EntityMappingPlan(
                 description: mapping, index: index, modelIndex: entities[index].model, sourceEntity: nil,
@@ -146,6 +132,41 @@ package struct ObjectStepPlanner {
             attributes += try fills(property, mapping, compiler, &columns)
         }
         refuseOpaqueDefaults(of: mapping, filled: Set(attributes.map(\.column)))
+        let (keys, relationships) = try linkFills(of: index, compiler, &columns)
+        let filter = self.filter(resolved, compiler)
+        let isPlain =
+            mapping.policyClassName == nil && filter == nil && relationships.isEmpty
+            && attributes.allSatisfy { if case .carry = $0.origin { true } else { false } }
+        // A policy or an expression may ask for anything that the row has.
+        if !isPlain || code.hasOwnManager { try columns.addAll() }
+        var linkColumns = SourceColumns(map: source, entity: from)
+        try linkColumns.begin(rows: resolved.rows)
+        try linkColumns.addLinks()
+        return EntityMappingPlan(
+            description: mapping, index: index, modelIndex: entities[index].model, sourceEntity: from,
+            destinationEntity: to, keeping: keeping[index], shape: columns.shape, cells: columns.cells,
+            linkShape: linkColumns.shape, linkCells: linkColumns.cells, filter: filter, attributes: attributes,
+            keys: keys, relationships: relationships)
+    }
+
+    /// What expressions may call on the policy; nil where nobody registered it.
+    private mutating func selectors(of mapping: EntityMappingDescription) -> Set<String>? {
+        guard let policy = mapping.policyClassName else { return [] }
+        if let known = code.policySelectors(policy) { return known }
+        report(
+            mapping,
+            "its policy “\(policy)” isn't registered"
+                + (code.policyNames.isEmpty ? "" : " (registered: \(code.policyNames.joined(separator: ", ")))")
+                + "; build a tool of your own on CausewayTool that registers it")
+        return nil
+    }
+
+    /// How links are found: by keys that say them already, or by an expression in stage 2; those of copied join tables
+    /// are remembered.
+    private mutating func linkFills(
+        of index: Int, _ compiler: MappingCompiler, _ columns: inout SourceColumns
+    ) throws(PlanError) -> (keys: [EntityMappingPlan.KeyFill], relationships: [EntityMappingPlan.RelationshipFill]) {
+        let mapping = entities[index].mapping.mapping
         let links = LinkPlanning(planner: self)
         var keys: [EntityMappingPlan.KeyFill] = []
         var relationships: [EntityMappingPlan.RelationshipFill] = []
@@ -163,11 +184,15 @@ package struct ObjectStepPlanner {
                 relationships.append(fill)
             }
         }
-        var filter: CompiledPredicate?
+        return (keys, relationships)
+    }
+
+    private mutating func filter(_ resolved: ResolvedEntityMapping, _ compiler: MappingCompiler) -> CompiledPredicate? {
+        let mapping = resolved.mapping
         switch resolved.rows {
         case .entity(let predicate?, _):
             do throws(CompilationError) {
-                filter = try compiler.compile(predicate, source: mapping.sourceEntity ?? "")
+                return try compiler.compile(predicate, source: mapping.sourceEntity ?? "")
             } catch {
                 report(mapping, "its filter: \(error)")
             }
@@ -180,19 +205,7 @@ package struct ObjectStepPlanner {
                 """)
         case .entity, .none: break
         }
-        let isPlain =
-            mapping.policyClassName == nil && filter == nil && relationships.isEmpty
-            && attributes.allSatisfy { if case .carry = $0.origin { true } else { false } }
-        // A policy or an expression may ask for anything that the row has.
-        if !isPlain || code.hasOwnManager { try columns.addAll() }
-        var linkColumns = SourceColumns(map: source, entity: from)
-        try linkColumns.begin(rows: resolved.rows)
-        try linkColumns.addLinks()
-        return EntityMappingPlan(
-            description: mapping, index: index, modelIndex: entities[index].model, sourceEntity: from,
-            destinationEntity: to, keeping: keeping[index], shape: columns.shape, cells: columns.cells,
-            linkShape: linkColumns.shape, linkCells: linkColumns.cells, filter: filter, attributes: attributes,
-            keys: keys, relationships: relationships)
+        return nil
     }
 
     private func emptyShape() throws(PlanError) -> RowShape {

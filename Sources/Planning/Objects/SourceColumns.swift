@@ -1,6 +1,5 @@
 import CausewayEvaluation
 import CausewayMapping
-import CausewayObjects
 import CausewaySQLite
 import CausewayStoreFormat
 

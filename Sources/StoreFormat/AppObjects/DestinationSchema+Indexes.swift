@@ -5,6 +5,7 @@ extension DestinationSchema {
     /// too.
     ///
     /// - Parameter known: Core Data's own, whose predicates are known.
+    /// - Returns: them table by table, in the order of their creation.
     /// - Throws: `StoreFormatError` where SQLite can't say.
     package func indexes(_ known: [TableIndex]) throws(StoreFormatError) -> [TableIndex] {
         let named = Dictionary(known.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })

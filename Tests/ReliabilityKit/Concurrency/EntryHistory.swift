@@ -1,4 +1,5 @@
 internal import Causeway
+internal import CausewayGenerator
 package import CausewayPlatform
 internal import CausewaySQLite
 

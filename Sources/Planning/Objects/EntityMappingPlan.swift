@@ -26,13 +26,6 @@ package struct EntityMappingPlan: Sendable {
         package var column: Int
         package var attribute: Attribute
         package var origin: Origin
-
-        package init(name: String, column: Int, attribute: Attribute, origin: Origin) {
-            self.name = name
-            self.column = column
-            self.attribute = attribute
-            self.origin = origin
-        }
     }
 
     /// A to-one whose targets keep their keys: the key is copied with the row.
@@ -53,22 +46,6 @@ package struct EntityMappingPlan: Sendable {
         package var relationship: RelationshipFill
         /// The mappings that make the targets, by place in the step.
         package var targets: [Int]
-
-        package init(
-            key: Int, entity: Int?, place: Int?, numbers: [Int32: Int32], declared: Int32, column: Int,
-            entityColumn: Int?, placeColumn: Int?, relationship: RelationshipFill, targets: [Int]
-        ) {
-            self.key = key
-            self.entity = entity
-            self.place = place
-            self.numbers = numbers
-            self.declared = declared
-            self.column = column
-            self.entityColumn = entityColumn
-            self.placeColumn = placeColumn
-            self.relationship = relationship
-            self.targets = targets
-        }
     }
 
     /// A relationship whose expression is evaluated for every row in stage 2.
@@ -77,12 +54,6 @@ package struct EntityMappingPlan: Sendable {
         package var expression: CompiledExpression
         /// The entity that the destination relationship leads to.
         package var destination: String
-
-        package init(name: String, expression: CompiledExpression, destination: String) {
-            self.name = name
-            self.expression = expression
-            self.destination = destination
-        }
     }
 
     package var description: EntityMappingDescription
@@ -104,26 +75,4 @@ package struct EntityMappingPlan: Sendable {
     package var attributes: [AttributeFill]
     package var keys: [KeyFill]
     package var relationships: [RelationshipFill]
-
-    package init(
-        description: EntityMappingDescription, index: Int, modelIndex: Int, sourceEntity: Int32?,
-        destinationEntity: Int32?, keeping: KeyKeeping, shape: RowShape, cells: [Int], linkShape: RowShape,
-        linkCells: [Int], filter: CompiledPredicate?,
-        attributes: [AttributeFill], keys: [KeyFill], relationships: [RelationshipFill]
-    ) {
-        self.description = description
-        self.index = index
-        self.modelIndex = modelIndex
-        self.sourceEntity = sourceEntity
-        self.destinationEntity = destinationEntity
-        self.keeping = keeping
-        self.shape = shape
-        self.cells = cells
-        self.linkShape = linkShape
-        self.linkCells = linkCells
-        self.filter = filter
-        self.attributes = attributes
-        self.keys = keys
-        self.relationships = relationships
-    }
 }

@@ -35,15 +35,4 @@ package struct MappingCompiler {
     package func compile(_ predicate: Predicate, source: String) throws(CompilationError) -> CompiledPredicate {
         try compiler(source, nil).compile(predicate)
     }
-
-    /// Compiles a policy's own text.
-    func compile(
-        _ text: String, source: String?, destination: String?, place: String
-    ) throws(ObjectError) -> CompiledExpression {
-        do {
-            return try compiler(source, destination).compile(try Expression(parsing: text))
-        } catch {
-            throw ObjectError(.type, "\(place): the rewritten expression can't be used: \(error)")
-        }
-    }
 }

@@ -1,4 +1,4 @@
-import CausewayEngine
+public import Causeway
 import CausewayGeneration
 import CausewayModel
 import CausewayPreparation

@@ -29,7 +29,7 @@ struct StorageMapBuilder {
         return index
     }
 
-    func places(of entity: String) throws(ObjectError) -> [PropertyStorage?] {
+    func places(of entity: String) throws(PlanError) -> [PropertyStorage?] {
         guard let number = schema.number(of: entity) else { return [] }
         var result: [PropertyStorage?] = []
         for index in schema.names.indices {
@@ -45,7 +45,7 @@ struct StorageMapBuilder {
 
     private func place(
         of property: ModelSchema.Property, named name: String, entity: String
-    ) throws(ObjectError) -> PropertyStorage {
+    ) throws(PlanError) -> PropertyStorage {
         switch property {
         case .attribute(let attribute):
             let top = name.split(separator: ".").first.map(String.init) ?? name
@@ -67,7 +67,7 @@ struct StorageMapBuilder {
 
     private func place(
         of relationship: Relationship, declaredBy owner: String
-    ) throws(ObjectError) -> PropertyStorage {
+    ) throws(PlanError) -> PropertyStorage {
         if relationship.isTransient { return .none }
         let inverse = layout.model.inverse(of: relationship)
         if !relationship.isToMany {
@@ -106,20 +106,20 @@ struct StorageMapBuilder {
 
     private func join(
         _ table: JoinTable, isNaming: Bool, _ relationship: Relationship, _ other: Int
-    ) throws(ObjectError) -> JoinStorage {
-        func identifier(_ name: String?) throws(ObjectError) -> SQLIdentifier? {
+    ) throws(PlanError) -> JoinStorage {
+        func identifier(_ name: String?) throws(PlanError) -> SQLIdentifier? {
             guard let name else { return nil }
             do {
                 return try SQLIdentifier(name)
             } catch {
-                throw ObjectError(.store, error.description)
+                throw PlanError.unusableName(error.description)
             }
         }
         let owner = try identifier(table.ownerColumn)
         let destination = try identifier(table.destinationColumn)
         guard let name = try identifier(table.name), let mine = isNaming ? owner : destination,
             let theirs = isNaming ? destination : owner
-        else { throw ObjectError(.store, "the join table \(table.name) lacks a column") }
+        else { throw PlanError.unusableName("the join table \(table.name) lacks a column") }
         let ownerPlace = try identifier(table.ownerOrderColumn)
         let destinationPlace = try identifier(table.destinationOrderColumn)
         return JoinStorage(

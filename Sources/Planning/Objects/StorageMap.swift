@@ -14,14 +14,14 @@ package struct StorageMap: Sendable {
     /// By Z_ENT − 1, then by property handle.
     private let places: [[PropertyStorage?]]
 
-    /// - Throws: `ObjectError` where the layout names what SQLite can't.
-    package init(_ layout: StoreLayout) throws(ObjectError) {
+    /// - Throws: `PlanError` where the layout names what SQLite can't.
+    package init(_ layout: StoreLayout) throws(PlanError) {
         self.layout = layout
         schema = ModelSchema(layout.model)
-        tables = try layout.tables.map { table throws(ObjectError) in try TableStorage(table) }
+        tables = try layout.tables.map { table throws(PlanError) in try TableStorage(table) }
         let builder = StorageMapBuilder(layout: layout, schema: schema, tables: tables)
         tableOfEntity = layout.entities.map { builder.tableIndex(of: $0) }
-        places = try layout.entities.map { entity throws(ObjectError) in try builder.places(of: entity) }
+        places = try layout.entities.map { entity throws(PlanError) in try builder.places(of: entity) }
     }
 
     /// Where the entity with this Z_ENT keeps the property; nil where it has none of that name.
@@ -59,12 +59,12 @@ package struct TableStorage: Sendable {
     package static let entityNumber = 1
     package static let optimisticLock = 2
 
-    init(_ table: EntityTable) throws(ObjectError) {
+    init(_ table: EntityTable) throws(PlanError) {
         do {
             name = try SQLIdentifier(table.name)
             columns = try table.columns.map { column throws(SQLiteError) in try SQLIdentifier(column.name) }
         } catch {
-            throw ObjectError(.store, error.description)
+            throw PlanError.unusableName(error.description)
         }
         rootEntity = table.rootEntity
         // InsideStoreFormat §3: the house columns come first.

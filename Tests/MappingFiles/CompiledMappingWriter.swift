@@ -1,3 +1,4 @@
+package import CausewayMapping
 import CausewayExpressions
 import CausewayPlist
 
