@@ -6,7 +6,8 @@
 
 /// Places at which the reliability harness can end or hold the process: every numbered step of InsideCrashSafety §4.2.
 ///
-/// Compiled into debug builds and into builds with `-DCAUSEWAY_HARNESS` only; elsewhere `reach` is nothing.
+/// Compiled into debug builds and into builds with `-DCAUSEWAY_HARNESS` only; elsewhere `reach` is nothing. They answer
+/// where the environment has `CAUSEWAY_HARNESS`, too: without it a debug build does what a release does.
 ///
 /// - `CAUSEWAY_KILL_AT=name[:n]` ends the process with SIGKILL at the n-th time (default 1) that the place is reached.
 /// - `CAUSEWAY_PAUSE_AT=name:milliseconds` sleeps there, each time.
@@ -110,7 +111,9 @@ package enum UnsafeBaseline {
         let number: Int?
 
         init?(_ variable: String) {
-            guard let text = unsafe getenv(variable).map({ unsafe String(cString: $0) }) else { return nil }
+            guard unsafe getenv("CAUSEWAY_HARNESS") != nil,
+                let text = unsafe getenv(variable).map({ unsafe String(cString: $0) })
+            else { return nil }
             let parts = text.split(separator: ":", maxSplits: 1)
             guard let first = parts.first else { return nil }
             name = String(first)

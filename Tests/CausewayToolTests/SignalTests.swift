@@ -98,7 +98,8 @@ struct SignalTests {
             let folder = try WorkFolder()
             // It hangs far longer than the test, as soon as the plan has its name, and doesn't look for a request to stop
             // in between: nothing but the second signal can end the process.
-            let run = try RunningMigration(folder, environment: ["CAUSEWAY_PAUSE_AT": "planWritten:600000"])
+            let run = try RunningMigration(
+                folder, environment: ["CAUSEWAY_HARNESS": "1", "CAUSEWAY_PAUSE_AT": "planWritten:600000"])
             let plan = folder.path(".Store.sqlite.migration/plan.json")
             while !FileManager.default.fileExists(atPath: plan), run.process.isRunning { usleep(10_000) }
             run.send(SIGTERM)

@@ -76,6 +76,7 @@ extension Scenario {
             place: "\(point.rawValue):\(count)", store: store, models: models, target: target ?? lastVersion,
             output: output)
         await #expect(processExitsWith: .signal(SIGKILL)) { [errand = errand as Errand] in
+            unsafe setenv("CAUSEWAY_HARNESS", "1", 1)
             unsafe setenv("CAUSEWAY_KILL_AT", errand.place, 1)
             var request = MigrationRequest(
                 store: errand.store, models: errand.models, output: errand.output, target: errand.target,

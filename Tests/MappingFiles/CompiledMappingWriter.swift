@@ -13,14 +13,6 @@ extension MappingModelDescription {
     }
 }
 
-extension ResolvedMapping {
-    /// The resolved mapping model as a description that can be written as a `.cdm` and read again.
-    package func compiled() -> MappingModelDescription {
-        MappingModelDescription(
-            name: name, path: path, form: .compiled, entityMappings: entityMappings.map(\.mapping))
-    }
-}
-
 /// Writes classes and keys as V2toV3.cdm has them.
 private struct CompiledMappingWriter {
     typealias Reference = KeyedArchiveWriter.Reference

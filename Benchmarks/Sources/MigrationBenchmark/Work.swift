@@ -31,7 +31,9 @@ enum Work: String, CaseIterable {
     }
 
     /// What the process gets beside its arguments.
-    var environment: [String: String] { self == .migrateUnsaved ? ["CAUSEWAY_WITHOUT_CHECKPOINTS": "1"] : [:] }
+    var environment: [String: String] {
+        self == .migrateUnsaved ? ["CAUSEWAY_HARNESS": "1", "CAUSEWAY_WITHOUT_CHECKPOINTS": "1"] : [:]
+    }
 }
 
 /// What one piece of work took.

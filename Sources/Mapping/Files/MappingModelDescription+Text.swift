@@ -19,6 +19,12 @@ extension MappingModelDescription {
 }
 
 extension ResolvedMapping {
+    /// The resolved mapping model as a description: what a `.cdm` would hold.
+    package func compiled() -> MappingModelDescription {
+        MappingModelDescription(
+            name: name, path: path, form: .compiled, entityMappings: entityMappings.map(\.mapping))
+    }
+
     /// The same as resolved: every default written out, then what the mapping model leaves out.
     package func lines() -> [String] {
         compiled().lines() + warnings.map { "  warning: \($0)" } + losses.map { "  lost: \($0)" }

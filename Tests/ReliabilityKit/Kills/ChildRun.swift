@@ -182,6 +182,7 @@ package struct ChildRun: Sendable {
         }
         // A trap must end at once: nobody reads a backtrace here.
         variables["SWIFT_BACKTRACE"] = "enable=no"
+        variables["CAUSEWAY_HARNESS"] = "1"
         variables.merge(extra) { _, new in new }
         return variables.map { "\($0.key)=\($0.value)" }
     }
