@@ -1,4 +1,5 @@
 import CausewayEvaluation
+import CausewayPlanning
 import CausewaySQLite
 
 /// The objects of a fetch, some at a time.

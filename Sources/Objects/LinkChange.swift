@@ -1,3 +1,4 @@
+import CausewayPlanning
 import CausewaySQLite
 
 /// A change in a join table that isn't written yet.

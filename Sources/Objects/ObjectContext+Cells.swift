@@ -1,5 +1,6 @@
 package import CausewayEvaluation
 import CausewayModel
+import CausewayPlanning
 import CausewaySQLite
 package import CausewaySQLiteFile
 

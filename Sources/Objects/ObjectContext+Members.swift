@@ -1,5 +1,6 @@
 import CausewayEvaluation
 import CausewayModel
+import CausewayPlanning
 import CausewaySQLite
 
 /// Relationships' members: asked from the store, or on a worker, found among what the row in hand made.

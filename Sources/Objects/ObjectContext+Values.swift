@@ -1,5 +1,6 @@
 package import CausewayEvaluation
 import CausewayModel
+import CausewayPlanning
 
 /// Properties of objects as values.
 extension ObjectContext {

@@ -1,5 +1,6 @@
 public import CausewayEvaluation
 import CausewayModel
+import CausewayPlanning
 import CausewaySQLite
 package import CausewaySQLiteFile
 import CausewayStoreFormat

@@ -1,6 +1,7 @@
 import CausewayEvaluation
 import CausewayExpressions
 import CausewayModel
+import CausewayPlanning
 
 /// The part of a predicate that SQLite answers as Core Data would: comparisons of an object's own attributes with values.
 struct PredicateSQL {

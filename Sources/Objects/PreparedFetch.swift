@@ -1,6 +1,7 @@
 import CausewayEvaluation
 import CausewayExpressions
 import CausewayModel
+import CausewayPlanning
 import CausewaySQLite
 import CausewayStoreFormat
 

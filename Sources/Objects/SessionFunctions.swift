@@ -1,4 +1,5 @@
-package import CausewayEvaluation
+import CausewayEvaluation
+import CausewayPlanning
 
 /// The functions that expressions call on `$manager` and `$entityPolicy`.
 final class SessionFunctions: FunctionTarget {
@@ -100,37 +101,5 @@ final class SessionFunctions: FunctionTarget {
 
     private func unknown(_ selector: String, _ receiver: String) -> ObjectError {
         ObjectError(.unknownProperty, "\(receiver) has no function \(selector)")
-    }
-}
-
-/// Which selectors a step's manager and one policy have.
-package struct SelectorCatalog: FunctionCatalog, Sendable {
-    static let byMapping = "destinationInstancesForEntityMappingNamed:sourceInstances:"
-    static let byRelationship = "destinationInstancesForSourceRelationshipNamed:sourceInstances:"
-    static let sources = "sourceInstancesForEntityMappingNamed:destinationInstances:"
-
-    /// `$entityMapping.userInfo.key`
-    static let keyPath = "valueForKeyPath:"
-
-    /// nil where the policy isn't known, which is reported by itself: then any selector passes.
-    private let policy: Set<String>?
-    private let manager: Set<String>
-
-    package init(policy: Set<String>?, manager: Set<String>) {
-        self.policy = policy
-        self.manager = manager
-    }
-
-    package func hasFunction(_ selector: String, on receiver: FunctionReceiver, argumentCount: Int) -> Bool {
-        guard argumentCount == selector.count(where: { $0 == ":" }) else { return false }
-        switch receiver {
-        case .manager:
-            return [Self.byMapping, Self.byRelationship, Self.sources].contains(selector) || manager.contains(selector)
-        case .entityPolicy: return policy?.contains(selector) ?? true
-        case .entityMapping:
-            return ["name", "sourceEntityName", "destinationEntityName", Self.keyPath].contains(selector)
-        case .propertyMapping: return ["name", Self.keyPath].contains(selector)
-        case .object: return false
-        }
     }
 }

@@ -1,6 +1,5 @@
 import CausewayMapping
 import CausewayModel
-import CausewayObjects
 import CausewayStoreFormat
 
 /// What becomes of a relationship's links where a mapping model carries them: they end where nothing is made of the row

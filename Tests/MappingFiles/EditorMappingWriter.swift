@@ -1,3 +1,4 @@
+import CausewayEvaluation
 package import CausewayMapping
 import CausewayExpressions
 import CausewayModel

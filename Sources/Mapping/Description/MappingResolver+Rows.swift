@@ -1,4 +1,4 @@
-import CausewayExpressions
+package import CausewayExpressions
 import CausewayModel
 
 // Which source rows a mapping reads (InsideCoreDataMigration §3, “Which source rows”).
@@ -45,14 +45,14 @@ extension MappingResolver {
 }
 
 /// A fetch of the source entity in one of the forms that Xcode writes.
-struct SourceFetch {
-    var entity: String
+package struct SourceFetch {
+    package var entity: String
     /// nil is a null predicate string: all rows.
-    var filter: String?
-    var includesSubentities: Bool
+    package var filter: String?
+    package var includesSubentities: Bool
 
     /// nil for any other expression.
-    init?(_ expression: Expression) {
+    package init?(_ expression: Expression) {
         guard case .fetch(let request, let context, false) = expression, Self.isSourceContext(context),
             case .function(.variable("manager")?, let name, let arguments) = request, let entity = arguments.first?.text
         else { return nil }

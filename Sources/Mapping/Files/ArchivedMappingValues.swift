@@ -1,5 +1,5 @@
 import CausewayExpressions
-import CausewayPlist
+package import CausewayPlist
 
 /// Decodes the expressions and user infos of one mapping model, and counts their parts against the limit.
 struct ArchivedMappingValues {
@@ -76,7 +76,7 @@ struct ArchivedMappingValues {
 }
 
 extension MappingFileError {
-    init(_ error: PropertyListError) {
+    package init(_ error: PropertyListError) {
         self.init(error.code == .limitExceeded ? .limitExceeded : .damaged, "The archive can't be read: \(error)")
     }
 

@@ -7,13 +7,13 @@ import CausewayExpressions
 /// are default names, default expressions, true `autogenerateexpression` flags of attributes, and empty filters. The
 /// mapping type is always “Undefined”. Objects that the model doesn't reach are what somebody deleted in the editor
 /// (LoopKit's file has 17 of them); they're passed over, as Xcode's compiler does.
-struct EditorMappingReader {
+package struct EditorMappingReader {
     typealias Object = EditorDatabase.Object
 
-    static let model = "XDDEVMAPPINGMODEL"
-    static let entityMapping = "XDDEVENTITYMAPPING"
-    static let attributeMapping = "XDDEVATTRIBUTEMAPPING"
-    static let relationshipMapping = "XDDEVRELATIONSHIPMAPPING"
+    package static let model = "XDDEVMAPPINGMODEL"
+    package static let entityMapping = "XDDEVENTITYMAPPING"
+    package static let attributeMapping = "XDDEVATTRIBUTEMAPPING"
+    package static let relationshipMapping = "XDDEVRELATIONSHIPMAPPING"
 
     /// What is understood per type; anything else becomes a notice.
     private static let known: [String: Set<String>] = [
@@ -183,7 +183,7 @@ struct EditorMappingReader {
 
 extension EntityMappingKind {
     /// As the editor spells it. Real files say “Undefined” only; the others follow Core Data's names.
-    var editorName: String {
+    package var editorName: String {
         switch self {
         case .undefined: "Undefined"
         case .custom: "Custom"

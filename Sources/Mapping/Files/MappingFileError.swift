@@ -36,7 +36,7 @@ package struct MappingFileError: Error, Hashable, Sendable, CustomStringConverti
     }
 
     /// The same error at a place that the thrower didn't know.
-    func at(path: String? = nil, mapping: String? = nil, property: String? = nil) -> MappingFileError {
+    package func at(path: String? = nil, mapping: String? = nil, property: String? = nil) -> MappingFileError {
         var error = self
         error.path = error.path ?? path
         error.mapping = error.mapping ?? mapping
