@@ -17,11 +17,11 @@ struct ClosedStoreTests {
         try owned.give(OtherUser.number, OtherUser.number)
         if command == "rollback" { #expect(try owned.migrate(as: OtherUser.number).status == 0) }
         try close(.file)
-        let before = try folder.content()
+        let before = try contentOfOrchard()
         let run = try look([command] + (command == "migrate" ? ["--models"] : []))
         #expect(run.status == 73, "\(run.errors)")
         #expect(run.errors.contains("read-only") && run.errors.contains("chmod u+w"), "\(run.errors)")
-        #expect(try folder.content() == before)
+        #expect(try contentOfOrchard() == before)
     }
 
     /// Everything that only reads the store; what it writes goes elsewhere.

@@ -175,7 +175,9 @@ struct MandatoryLinkTests {
 
     @Test("a way past the version that asks is named where a to-one of that name leads elsewhere in the target")
     func detourToAnother() throws {
-        let versions = ["Animal", "Dog", "Animal"].map { Self.version(Self.strict(toOne("pet", $0))) }
+        let versions = [("Animal", ""), ("Dog", ""), ("Animal", entity("More"))].map { destination, more in
+            Self.version(Self.strict(toOne("pet", destination)), more)
+        }
         let scenario = try Scenario(versions: versions, rows: Self.rows)
         var request = scenario.request(to: "V3")
         let error = try failure { _ = try Migration(request).plan() }
