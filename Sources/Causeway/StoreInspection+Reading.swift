@@ -16,17 +16,16 @@ extension StoreInspection {
     public init(store: String, models: String? = nil) throws(MigrationError) {
         do throws(EngineError) {
             let history = try models.map { path throws(EngineError) in try ModelHistory(reading: path, edges: [:]) }
-            let opened = try SourceStore.reading(StoreLocation(existing: store))
-            defer { opened.release() }
-            let reader = StoreReader(store: opened, history: history)
-            do {
-                self = try reader.inspection()
-            } catch let error as SQLiteError where !error.isOfSystem {
-                throw EngineError(.sourceData, "\(store): can't be read: \(error)")
-            } catch let error as FileError {
-                throw EngineError(reading: error, at: error.path)
-            } catch {
-                throw EngineError(error, during: store)
+            self = try SourceStore.reading(StoreLocation(existing: store)) { opened throws(EngineError) in
+                do {
+                    return try StoreReader(store: opened, history: history).inspection()
+                } catch let error as SQLiteError where !error.isOfSystem {
+                    throw EngineError(.sourceData, "\(store): can't be read: \(error)")
+                } catch let error as FileError {
+                    throw EngineError(reading: error, at: error.path)
+                } catch {
+                    throw EngineError(error, during: store)
+                }
             }
         } catch {
             throw MigrationError(error)

@@ -15,15 +15,15 @@ extension StoreVerification {
     public init(store: String, models: String? = nil, isQuick: Bool = false) throws(MigrationError) {
         do throws(EngineError) {
             let history = try models.map { path throws(EngineError) in try ModelHistory(reading: path, edges: [:]) }
-            let opened = try SourceStore.reading(StoreLocation(existing: store))
-            defer { opened.release() }
-            let report = try StoreExamination(opened, history: history, isQuick: isQuick).run()
-            self.init(
-                store: opened.location.path, models: history?.path, versions: report.versions,
-                modelOrigin: StoreInspection.ModelOrigin(report.origin), comparedIndexes: report.comparedIndexes,
-                rowCount: report.rows, walBreak: opened.walBreak.map { WALBreak($0) },
-                findings: report.findings.map(Finding.init),
-                notes: report.notes.map(Finding.init))
+            self = try SourceStore.reading(StoreLocation(existing: store)) { opened throws(EngineError) in
+                let report = try StoreExamination(opened, history: history, isQuick: isQuick).run()
+                return StoreVerification(
+                    store: opened.location.path, models: history?.path, versions: report.versions,
+                    modelOrigin: StoreInspection.ModelOrigin(report.origin), comparedIndexes: report.comparedIndexes,
+                    rowCount: report.rows, walBreak: opened.walBreak.map { WALBreak($0) },
+                    findings: report.findings.map(Finding.init),
+                    notes: report.notes.map(Finding.init))
+            }
         } catch {
             throw MigrationError(error)
         }

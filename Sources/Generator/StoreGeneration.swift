@@ -91,8 +91,6 @@ extension StoreGeneration {
     }
 
     private static func hints(fromTemplate path: String) throws(EngineError) -> LayoutHints {
-        let store = try SourceStore.reading(StoreLocation(existing: path))
-        defer { store.release() }
-        return LayoutHints(store.schema)
+        try SourceStore.reading(StoreLocation(existing: path)) { LayoutHints($0.schema) }
     }
 }

@@ -60,7 +60,8 @@ extension MappingInference {
     private mutating func oblige(_ relationship: Relationship, _ links: LinkSource?, entity: String) {
         guard !relationship.isToMany, !relationship.isOptional else { return }
         var obligation = Obligation(
-            step: step, entity: entity, property: relationship.name, .newToOne, demand: .noRows)
+            step: step, entity: entity, property: relationship.name, leadsTo: relationship.destination, .newToOne,
+            demand: .noRows)
         if let links {
             let old = source.relationship(links.relationship, of: links.entity)?.relationship
             let mine = links.isInverted ? old.flatMap { source.inverse(of: $0)?.relationship } : old

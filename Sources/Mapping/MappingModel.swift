@@ -114,6 +114,8 @@ package struct Obligation: Hashable, Sendable {
     /// The attribute's path or the relationship's name, in the version that makes it mandatory; nil for an entity as a
     /// whole.
     package var property: String?
+    /// Where a relationship leads in that version; nil for what is none.
+    package var leadsTo: String?
     package var change: Change
     /// What the source's rows must fulfil.
     package var demand: Demand
@@ -140,10 +142,13 @@ package struct Obligation: Hashable, Sendable {
         case noEnding(links: LinkSource)
     }
 
-    package init(step: Int, entity: String, property: String?, _ change: Change, demand: Demand) {
+    package init(
+        step: Int, entity: String, property: String?, leadsTo: String? = nil, _ change: Change, demand: Demand
+    ) {
         self.step = step
         self.entity = entity
         self.property = property
+        self.leadsTo = leadsTo
         self.change = change
         self.demand = demand
     }

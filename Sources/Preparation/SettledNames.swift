@@ -73,9 +73,9 @@ struct SettledNames {
                 .usage, "\(path): the store to be migrated can't be the template of its own schema",
                 remedy: "give a store of the target version that Core Data wrote")
         }
-        let template = try SourceStore.reading(StoreLocation(existing: path))
-        defer { template.release() }
-        return Template(path: path, hashes: template.metadata.entityHashes, hints: LayoutHints(template.schema))
+        return try SourceStore.reading(StoreLocation(existing: path)) { template in
+            Template(path: path, hashes: template.metadata.entityHashes, hints: LayoutHints(template.schema))
+        }
     }
 
     /// Every store of a folder; other files aren't looked at.

@@ -16,6 +16,8 @@ package struct Connection: ~Copyable {
 
     package enum Mode: Hashable, Sendable {
         case readOnly
+        /// Read only, without locks, and without a look at `-wal` and `-journal`: for a file to which nobody writes.
+        case immutable
         case readWrite
         /// Read and write; the file is created when missing.
         case create
@@ -32,12 +34,28 @@ package struct Connection: ~Copyable {
         let flags =
             switch mode {
             case .readOnly: SQLITE_OPEN_READONLY
+            case .immutable: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
             case .readWrite: SQLITE_OPEN_READWRITE
             case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
             }
         // "file:x" and ":memory:" have a meaning only at the start of the name; "./file:x" is a file.
         let name = path.hasPrefix("/") ? path : "./" + path
-        unsafe self.init(try Self.open(name, flags: flags, hardening: hardening))
+        let uri = mode == .immutable ? Self.immutableURI(name) : nil
+        unsafe self.init(try Self.open(name, as: uri, flags: flags, hardening: hardening))
+    }
+
+    /// Only a URI says that a file is immutable (https://www.sqlite.org/uri.html).
+    private static func immutableURI(_ name: String) -> String {
+        var uri = name.hasPrefix("/") ? "file://" : "file:"
+        for byte in name.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."):
+                uri.unicodeScalars.append(Unicode.Scalar(byte))
+            default: uri += (byte < 16 ? "%0" : "%") + String(byte, radix: 16)
+            }
+        }
+        return uri + "?immutable=1"
     }
 
     private init(_ database: OpaquePointer) {
@@ -46,10 +64,10 @@ package struct Connection: ~Copyable {
     }
 
     private static func open(
-        _ name: String, flags: Int32, hardening: Hardening
+        _ name: String, as uri: String? = nil, flags: Int32, hardening: Hardening
     ) throws(SQLiteError) -> OpaquePointer {
         var opened: OpaquePointer?
-        let result = unsafe sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_NOMUTEX, nil)
+        let result = unsafe sqlite3_open_v2(uri ?? name, &opened, flags | SQLITE_OPEN_NOMUTEX, nil)
         do throws(SQLiteError) {
             guard result == SQLITE_OK, let database = unsafe opened else {
                 throw unsafe SQLiteError.last(of: opened, result: result)

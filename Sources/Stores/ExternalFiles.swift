@@ -35,6 +35,9 @@ package struct ExternalFiles {
             remedy: "give an --output whose name differs before its extension, or that lies in another folder")
     }
 
+    /// Refuses a folder whose files can be read but not listed: they must be copied, and nobody knows which there are.
+    package func refuseUnlisted() throws(EngineError) { _ = try names() }
+
     /// Bytes of all files that are to be copied.
     package var bytes: Int {
         get throws(EngineError) {
@@ -47,10 +50,11 @@ package struct ExternalFiles {
 
     /// The files that Core Data may have made.
     private func files() throws(EngineError) -> [(name: String, bytes: Int)] {
+        let names = try names() ?? []
         do {
             var result: [(name: String, bytes: Int)] = []
             // What can't be read was told of before the run where a value refers to it, and is told of after it.
-            for name in try names() ?? [] where Files.mayRead(source(name)) {
+            for name in names where Files.mayRead(source(name)) {
                 let status = try Files.linkStatus(of: source(name))
                 // A link could lead to any file of the user's; Core Data makes none.
                 if status.kind == .regular { result.append((name, Int(clamping: status.size))) }
@@ -62,16 +66,17 @@ package struct ExternalFiles {
     }
 
     /// Names in the folder that are as Core Data names its files; nil where nobody can reach a file in it.
-    private func names() throws(FileError) -> [String]? {
+    private func names() throws(EngineError) -> [String]? {
+        let folder = from.externalData
         do throws(FileError) {
-            guard try Files.exists(from.externalData) else { return [] }
-            return try Files.list(from.externalData).filter { ExternalValues.isFileName($0.utf8) }
+            guard try Files.exists(folder) else { return [] }
+            return try Files.list(folder).filter { ExternalValues.isFileName($0.utf8) }
         } catch {
-            // Files whose names are known can be read in a folder that can't be listed: they must be copied.
-            guard [.permissionDenied, .notADirectory].contains(error.code),
-                (try? Files.linkStatus(of: from.externalData + "/.")) == nil
-            else { throw error }
-            return nil
+            guard [.permissionDenied, .notADirectory].contains(error.code) else { throw failure(error) }
+            guard (try? Files.linkStatus(of: folder + "/.")) != nil else { return nil }
+            throw EngineError(
+                .missing, "\(folder): you may not list this folder, and its files must be copied beside the new store",
+                remedy: "give yourself the right to read it (chmod u+r), or run as its owner")
         }
     }
 
@@ -99,10 +104,10 @@ package struct ExternalFiles {
     @discardableResult
     package func copy(cancellation: Cancellation = Cancellation()) throws(EngineError) -> [String] {
         try Self.refuseShared(from: from, to: to)
+        guard try names() != nil else {
+            return ["\(from.externalData): can't be read; none of its files has a copy beside the new store"]
+        }
         do {
-            guard try names() != nil else {
-                return ["\(from.externalData): can't be read; none of its files has a copy beside the new store"]
-            }
             guard try Files.exists(from.externalData) else { return [] }
         } catch {
             throw failure(error)
@@ -126,14 +131,10 @@ package struct ExternalFiles {
 
     /// Files that can't be read, and so have no copies.
     private func unreadableWarning() throws(EngineError) -> [String] {
-        var names: [String] = []
-        do {
-            for name in try self.names() ?? [] where !Files.mayRead(source(name)) {
-                // What can't even be looked at is taken for one.
-                if (try? Files.linkStatus(of: source(name)))?.kind ?? .regular == .regular { names.append(name) }
-            }
-        } catch {
-            throw failure(error)
+        let names = try (self.names() ?? []).filter { name in
+            // What can't even be looked at is taken for a file.
+            !Files.mayRead(source(name))
+                && (try? Files.linkStatus(of: source(name)))?.kind ?? .regular == .regular
         }
         guard !names.isEmpty else { return [] }
         let named = names.prefix(FoundRows.namedRows).joined(separator: ", ")

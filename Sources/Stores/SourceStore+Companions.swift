@@ -24,7 +24,8 @@ extension SourceStore {
         var result: [SourceReader] = []
         for _ in 0..<count {
             do {
-                var connection = try Connection(path: location.path, mode: .readOnly, hardening: .untrusted)
+                var connection = try Connection(
+                    path: location.path, mode: isUnlocked ? .immutable : .readOnly, hardening: .untrusted)
                 try connection.setAuthorization(.readOnlyTables(Set(schema.tables.keys)))
                 try connection.begin(.deferred)
                 _ = try connection.pragmaInteger("schema_version")

@@ -6,7 +6,8 @@ package import CausewayStoreFormat
 /// A store that is read: a connection with an open transaction, so that every statement sees the same rows.
 ///
 /// Three ways to hold one:
-/// - `reading`: for a plan, an inspection or `--output`. No byte of the store changes; writers may go on.
+/// - `reading`: for a plan, an inspection or `--output`. No byte of the store changes; writers may go on. Where SQLite can
+///   keep no locks, the file is looked at again when it has been read (`requireUnchanged`).
 /// - `owning`: in place. The WAL is folded in by SQLite, and a guard connection holds RESERVED from now to the swap:
 ///   readers work, writers are told that it is busy (InsideCrashSafety §4.2).
 /// - `staged`: a staging store of an earlier step.
@@ -30,6 +31,8 @@ package final class SourceStore: @unchecked Sendable {
     /// `PRAGMA user_version` and `application_id`: the app's own, 0 in stores that Core Data alone writes.
     package let userVersion: Int64
     package let applicationID: Int64
+    /// Nothing keeps others from writing to the file while it is read.
+    let isUnlocked: Bool
     package let metadata: StoreMetadata
     package let schema: StoreSchema
     package let connection: Connection
@@ -46,8 +49,10 @@ package final class SourceStore: @unchecked Sendable {
         let file = try StoreFile(checking: location)
         // Before SQLite opens it: a program that writes may begin the log anew.
         let walBreak = try file.walBreak(location)
+        let mode = try file.readingMode(location)
         return try SourceStore(
-            location, file: file, walBreak: walBreak, connection: try file.readingConnection(location), guardian: nil)
+            location, file: file, walBreak: walBreak, isUnlocked: mode == .immutable,
+            connection: try file.readingConnection(location, mode), guardian: nil)
     }
 
     /// Opens a store to read it with several connections, all of which see the same rows although others write.
@@ -108,12 +113,13 @@ package final class SourceStore: @unchecked Sendable {
 
     private init(
         _ location: StoreLocation, file: StoreFile, isWAL: Bool? = nil, walBreak: WALBreak? = nil,
-        connection: consuming Connection, guardian: consuming Guardian?
+        isUnlocked: Bool = false, connection: consuming Connection, guardian: consuming Guardian?
     ) throws(EngineError) {
         self.location = location
         self.isWAL = isWAL ?? file.header.isWAL
         bytes = Int(file.bytes)
         identity = file.status
+        self.isUnlocked = isUnlocked
         self.walBreak = walBreak
         walBefore = try Self.walStatus(location)
         var connection = connection

@@ -45,61 +45,52 @@ package struct StoreFile {
         self.header = header
     }
 
-    /// A connection that changes no byte of the store.
-    func readingConnection(_ location: StoreLocation) throws(EngineError) -> Connection {
+    /// How SQLite can read the store and leave nothing behind.
+    ///
+    /// In WAL mode it makes a `-wal` and a `-shm` with the store's own permissions, and can't remove them without the right
+    /// to write to the store: the application, once it may write, couldn't write to them. Where they aren't there and can't
+    /// be made, a store without rows in a `-wal` needs neither.
+    func readingMode(_ location: StoreLocation) throws(EngineError) -> Connection.Mode {
+        guard header.isWAL else { return .readOnly }
+        let (mayWrite, mayMakeFiles) = (Files.mayWrite(to: location.path), Files.mayWrite(in: location.directory))
+        if mayWrite, mayMakeFiles { return .readWrite }
         do {
-            guard header.isWAL else {
-                return try Connection(path: location.path, mode: .readOnly, hardening: .untrusted)
-            }
-            try refuseReadOnlyWAL(location)
-            // Opened for writing, SQLite would play it back.
-            if try Self.hasHotJournal(location) {
-                throw SQLiteError(code: .readOnlyRollback, message: "there is a hot journal", path: location.path)
-            }
-            // A WAL database needs its -shm, which a read-only connection would leave behind. Opened for writing, SQLite
-            // removes what it made; it must write nothing, and leave a -wal that holds rows as it is.
-            let connection = try Connection(path: location.path, mode: .readWrite, hardening: .untrusted)
-            try connection.setQueryOnly(true)
-            try connection.setNoCheckpointOnClose(walBytes > 0)
-            return connection
-        } catch let error as SQLiteError where error.code != .readOnlyRollback {
-            if header.isWAL, error.code ~= .cannotOpen || error.code ~= .readOnly || error.code ~= .permission {
-                throw Self.closed(location)
-            }
-            throw EngineError(reading: error, during: location.path)
-        } catch {
-            throw EngineError(error, during: location.path)
-        }
-    }
-
-    private static func closed(_ location: StoreLocation) -> EngineError {
-        EngineError(
-            .missing,
-            "\(location.path): a store in WAL mode can't be read where neither it nor its folder can be written",
-            remedy: "copy the store with its -wal and its support folder to a place that you can write")
-    }
-
-    /// Refuses to read where SQLite would leave something behind: it gives the `-wal` and `-shm` that it makes the store's
-    /// own permissions, and can't remove them without the right to write to the store. The application, once it may write,
-    /// couldn't write to them.
-    private func refuseReadOnlyWAL(_ location: StoreLocation) throws(EngineError) {
-        guard !Files.mayWrite(to: location.path) else { return }
-        do {
-            if try Files.exists(location.wal), try Files.exists(location.shm) { return }
+            if try Files.exists(location.wal), try Files.exists(location.shm) { return .readWrite }
         } catch {
             throw EngineError(reading: error, at: location.path)
         }
-        guard Files.mayWrite(in: location.directory) else { throw Self.closed(location) }
+        guard walBytes > 0 else { return .immutable }
+        let obstacle =
+            mayMakeFiles
+            ? "the store's file is read-only for you, and a -shm would be so for every program"
+            : "you can't make files in its folder"
         throw EngineError(
             .cannotCreate,
-            """
-            \(location.path): the store's file is read-only for you, and it is in WAL mode: reading it would leave a -wal \
-            and a -shm beside it to which no program could write
-            """,
+            "\(location.path): its -wal holds something, which SQLite can't read without a -shm: \(obstacle)",
             remedy: """
-                change its permissions (chmod u+w), or copy the store with its -wal and its support folder to a place that \
+                change the permissions (chmod u+w), or copy the store with its -wal and its support folder to a place that \
                 you can write
                 """)
+    }
+
+    /// A connection that changes no byte of the store.
+    func readingConnection(_ location: StoreLocation, _ mode: Connection.Mode) throws(EngineError) -> Connection {
+        do {
+            // Opened for writing, SQLite would play it back; opened as immutable, it wouldn't look at it.
+            if header.isWAL, try Self.hasHotJournal(location) {
+                throw SQLiteError(code: .readOnlyRollback, message: "there is a hot journal", path: location.path)
+            }
+            let connection = try Connection(path: location.path, mode: mode, hardening: .untrusted)
+            if mode == .readWrite {
+                // A WAL database needs its -shm, which a read-only connection would leave behind. Opened for writing,
+                // SQLite removes what it made; it must write nothing, and leave a -wal that holds rows as it is.
+                try connection.setQueryOnly(true)
+                try connection.setNoCheckpointOnClose(walBytes > 0)
+            }
+            return connection
+        } catch {
+            throw EngineError(error, during: location.path)
+        }
     }
 
     /// Where the -wal breaks off although there is more of it; nil where it doesn't. Before SQLite opens it for writing.

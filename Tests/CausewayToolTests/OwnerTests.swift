@@ -4,39 +4,18 @@ import Testing
 /// Stores that belong to somebody else. Only root can make one, and run the tool as another user.
 @Suite("Owners", .enabled(if: OtherUser.canRun, "needs root, setpriv, and a build that other users may run"))
 struct OwnerTests {
-    private let folder: WorkFolder
-    private let store: String
+    private let owned: OwnedStore
+    private var folder: WorkFolder { owned.folder }
+    private var store: String { owned.store }
 
-    /// Fixtures/Orchard, external data included, in a folder of its own.
-    init() throws {
-        folder = try WorkFolder()
-        try FileManager.default.copyItem(atPath: OtherUser.orchard, toPath: folder.path("Orchard"))
-        store = folder.path("Orchard/Orchard-v1.sqlite")
-        // It is in WAL mode, which can't be read where nothing may be written; there is no -wal.
-        var bytes = try Data(contentsOf: URL(fileURLWithPath: store))
-        bytes.replaceSubrange(18..<20, with: [1, 1])
-        try bytes.write(to: URL(fileURLWithPath: store))
-    }
+    init() throws { owned = try OwnedStore() }
 
     private func migrate(_ options: [String] = [], as user: UInt32?) throws -> ToolProcess {
-        try ToolProcess(
-            ["migrate", store, "--models", folder.path("Orchard/Orchard.xcdatamodeld")] + options,
-            environment: ["TMPDIR": folder.path("Orchard")], as: user)
+        try owned.migrate(options, as: user)
     }
 
-    /// Gives the folder one owner, and everything in it another.
     private func give(_ place: UInt32, _ content: UInt32, mode: Int = 0o644) throws {
-        let root = folder.path("Orchard")
-        for name in try FileManager.default.subpathsOfDirectory(atPath: root) {
-            let path = root + "/" + name
-            let type = try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
-            try FileManager.default.setAttributes(
-                [.ownerAccountID: content, .groupOwnerAccountID: content], ofItemAtPath: path)
-            try FileManager.default.setAttributes(
-                [.posixPermissions: type == .typeDirectory ? 0o755 : mode], ofItemAtPath: path)
-        }
-        try FileManager.default.setAttributes(
-            [.ownerAccountID: place, .groupOwnerAccountID: place], ofItemAtPath: root)
+        try owned.give(place, content, mode: mode)
     }
 
     private func owner(_ path: String) throws -> UInt32? {
@@ -146,33 +125,6 @@ struct OwnerTests {
         #expect(try FileManager.default.attributesOfItem(atPath: output)[.posixPermissions] as? Int == 0o444)
     }
 
-    /// Everything that only looks.
-    static let looks = [
-        ["inspect"], ["plan", "--models"], ["verify", "--models"], ["migrate", "--models"], ["rollback"],
-    ]
-
-    @Test(
-        "a read-only store in WAL mode is refused by whatever would leave a -wal beside it that nobody may write",
-        arguments: looks)
-    func readOnlyWAL(command: [String]) throws {
-        try give(OtherUser.number, OtherUser.number)
-        if command == ["rollback"] { #expect(try migrate(as: OtherUser.number).status == 0) }
-        var bytes = try Data(contentsOf: URL(fileURLWithPath: store))
-        bytes.replaceSubrange(18..<20, with: [2, 2])
-        try bytes.write(to: URL(fileURLWithPath: store))
-        try FileManager.default.setAttributes(
-            [.posixPermissions: 0o444, .ownerAccountID: OtherUser.number, .groupOwnerAccountID: OtherUser.number],
-            ofItemAtPath: store)
-        let before = try folder.content()
-        let models = command.count > 1 ? [folder.path("Orchard/Orchard.xcdatamodeld")] : []
-        let run = try ToolProcess(
-            [command[0], store] + command.dropFirst() + models, environment: ["TMPDIR": folder.path("Orchard")],
-            as: OtherUser.number)
-        #expect(run.status == 73, "\(run.errors)")
-        #expect(run.errors.contains("read-only") && run.errors.contains("chmod u+w"), "\(run.errors)")
-        #expect(try folder.content() == before)
-    }
-
     @Test("another user's store in a folder with the sticky bit is refused, though its owner is to be ignored")
     func sticky() throws {
         try give(0, 0, mode: 0o666)
@@ -237,6 +189,21 @@ struct OwnerTests {
         #expect(other.status == 0, "\(other.errors)")
     }
 
+    @Test("a folder of external files that may be searched but not listed is refused where they must be copied")
+    func unlistedExternalFolder() throws {
+        try give(OtherUser.number, OtherUser.number)
+        let files = folder.path("Orchard/.Orchard-v1_SUPPORT/_EXTERNAL_DATA")
+        try FileManager.default.setAttributes([.posixPermissions: 0o111], ofItemAtPath: files)
+        let before = try folder.content()
+        let run = try migrate(["-v", "--output", folder.path("Orchard/New.sqlite")], as: OtherUser.number)
+        #expect(run.status == 66, "\(run.errors)")
+        #expect(run.errors.contains(files) && run.errors.contains("chmod u+r"), "\(run.errors)")
+        #expect(!run.errors.contains("check\n"), "before the rows are read")
+        #expect(try folder.content() == before)
+        // In place they stay where they are.
+        #expect(try migrate(as: OtherUser.number).status == 0)
+    }
+
     @Test("a folder in which the caller may make nothing is refused in place")
     func closedFolder() throws {
         try give(0, OtherUser.number)
@@ -246,16 +213,4 @@ struct OwnerTests {
         #expect(run.errors.contains("--output"))
         #expect(try folder.content() == before)
     }
-}
-
-/// A user with no rights of its own.
-enum OtherUser {
-    /// Debian's “nobody”; the number needs no name.
-    static let number: UInt32 = 65_534
-
-    static let orchard = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("Fixtures/Orchard").path
-
-    /// Whether the tool can be run as this user: a build in a home folder is closed to others.
-    static let canRun = getuid() == 0 && (try? ToolProcess(["--version"], as: number))?.status == 0
 }

@@ -189,6 +189,19 @@ struct AppObjectTests {
             ("CREATE VIEW o AS SELECT Z_ENT AS e, count(*) FROM ZTHING GROUP BY Z_ENT ORDER BY e", false),
             ("CREATE VIEW o AS SELECT CASE Z_ENT WHEN 2 THEN 'a' ELSE 'b' END FROM ZTHING", true),
             ("CREATE VIEW o AS SELECT Z_PK FROM ZTHING WHERE Z_ENT IN (2, 3, 4, 5)", true),
+            ("CREATE TRIGGER o AFTER INSERT ON ZTHING WHEN NEW.Z_ENT + 0 = 2 BEGIN SELECT 1; END", true),
+            ("CREATE TRIGGER o AFTER UPDATE ON ZTHING WHEN 2 = abs(OLD.\"Z_ENT\") BEGIN SELECT 1; END", true),
+            ("CREATE VIEW o AS SELECT * FROM ZTHING WHERE CAST(Z_ENT AS INTEGER) IN (3)", true),
+            ("CREATE VIEW o AS SELECT 1 FROM (SELECT * FROM ZTHING) WHERE [z_ent] % 2 = 0", true),
+            ("CREATE VIEW o AS SELECT CASE coalesce(Z_ENT, 0) WHEN 2 THEN 'a' END FROM ZTHING", true),
+            (
+                "CREATE TRIGGER o AFTER DELETE ON ZTHING BEGIN UPDATE ZTHING SET Z_ENT = 7 WHERE Z_ENT + 1 > 2; END",
+                true
+            ),
+            (
+                "CREATE TRIGGER o AFTER DELETE ON ZTHING WHEN OLD.ZTEXT = 'Z_ENT' /* Z_ENT + 0 = 2 */ BEGIN "
+                    + "INSERT INTO ZOTHER (Z_ENT, Z_OPT) VALUES (OLD.Z_ENT + 0, 1); END", false
+            ),
         ])
     func numbers(_ sql: String, compares: Bool) throws {
         let thing = [entity("Other"), entity("Thing", attribute("text"))]

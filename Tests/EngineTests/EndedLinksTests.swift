@@ -132,6 +132,20 @@ struct EndedLinksTests {
         #expect(outcome.warnings.count { $0.contains("will end \(count) links of Thing.target") } == 1)
     }
 
+    @Test("a way past the version whose relationship leads elsewhere is named where the target's doesn't")
+    func detour() throws {
+        let shape = LinkShape.one
+        func remedy(_ last: String) throws -> String {
+            let last = shape.version(last).replacing("</model>", with: entity("More") + "</model>")
+            let scenario = try Self.scenario(shape, shape.pairs(Self.rows), shape.version("Left"), last)
+            return try failure { _ = try Migration(Self.request(scenario, ends: false)).plan() }.remedy
+        }
+        #expect(
+            try remedy("Base").contains(
+                "with --end-links, go past V2 with --next \"V1=V3\", which may ask for less, or carry"))
+        #expect(try remedy("Left").contains("with --end-links, or carry"))
+    }
+
     @Test("a relationship that goes after its links have ended: the step in between asks all the same")
     func goneLater() throws {
         let bare = model(

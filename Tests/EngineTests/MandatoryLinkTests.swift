@@ -173,6 +173,20 @@ struct MandatoryLinkTests {
         for change in Self.changes[...1] { #expect(try !remedy(change).contains("--next")) }
     }
 
+    @Test("a way past the version that asks is named where a to-one of that name leads elsewhere in the target")
+    func detourToAnother() throws {
+        let versions = [("Animal", ""), ("Dog", ""), ("Animal", entity("More"))].map { destination, more in
+            Self.version(Self.strict(toOne("pet", destination)), more)
+        }
+        let scenario = try Scenario(versions: versions, rows: Self.rows)
+        var request = scenario.request(to: "V3")
+        let error = try failure { _ = try Migration(request).plan() }
+        #expect(error.details.first?.hasPrefix("V2: Thing.pet is mandatory, but its link") == true, "\(error)")
+        #expect(error.remedy.contains(", go past V2 with --next \"V1=V3\", which may ask for less"))
+        request.edges = ["V1": "V3"]
+        _ = try Migration(request).plan()
+    }
+
     // MARK: - Behind mapping models
 
     /// V1 to V2 by a mapping model, in V3 each thing must have a pet.

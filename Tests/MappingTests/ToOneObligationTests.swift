@@ -30,7 +30,7 @@ struct ToOneObligationTests {
         #expect(
             found == [
                 Obligation(
-                    step: 3, entity: "Book", property: "author", .tightenedToOne,
+                    step: 3, entity: "Book", property: "author", leadsTo: "Author", .tightenedToOne,
                     demand: .noMissing(links: Self.link("author")))
             ])
         let kept = try inferred(
@@ -54,7 +54,9 @@ struct ToOneObligationTests {
         let bare = model(entity("Author"), entity("Book"))
         let found = Self.obligations(try inferred(bare, Self.version("books", "author", optional: "NO")))
         #expect(
-            found == [Obligation(step: 0, entity: "Book", property: "author", .newToOne, demand: .noRows)])
+            found == [
+                Obligation(step: 0, entity: "Book", property: "author", leadsTo: "Author", .newToOne, demand: .noRows)
+            ])
         #expect(Self.obligations(try inferred(bare, Self.version("books", "author"))).isEmpty)
     }
 
@@ -77,7 +79,11 @@ struct ToOneObligationTests {
             .composed(with: later)
         #expect(
             Self.obligations(none)
-                == [Obligation(step: 1, entity: "Book", property: "author", .tightenedToOne, demand: .noRows)])
+                == [
+                    Obligation(
+                        step: 1, entity: "Book", property: "author", leadsTo: "Author", .tightenedToOne, demand: .noRows
+                    )
+                ])
     }
 
     @Test("links that end are conditions, with the option only where it helps")

@@ -55,6 +55,26 @@ import Testing
         #expect(try integer("SELECT count(*) FROM t", reader) == 2)
     }
 
+    @Test(
+        "a file that is taken as immutable is read without locks and without what lies beside it, whatever its name",
+        arguments: ["plain", "a b?c=d&e#f%20g", "größe '\"", "-~_.+;:@"])
+    func immutable(name: String) throws {
+        let database = try TemporaryDatabase()
+        let path = database.folder + "/" + name
+        let writer = try Connection(path: path, mode: .create, hardening: .own)
+        try writer.setJournalMode(.wal)
+        try writer.execute("CREATE TABLE t(a); INSERT INTO t VALUES(1); PRAGMA wal_checkpoint")
+        try writer.execute("INSERT INTO t VALUES(2)")
+        let reader = try Connection(path: path, mode: .immutable, hardening: .untrusted)
+        #expect(try integer("SELECT count(*) FROM t", reader) == 1)
+        #expect(reader.path == path)
+        #expect(throws: SQLiteError.self) { try reader.execute("INSERT INTO t VALUES(3)") }
+        let error = #expect(throws: SQLiteError.self) {
+            _ = try Connection(path: path + "-none", mode: .immutable, hardening: .untrusted)
+        }
+        #expect(error?.path == path + "-none")
+    }
+
     @Test("closing with a living statement says so")
     func closeBusy() throws {
         let connection = try Connection.inMemory()

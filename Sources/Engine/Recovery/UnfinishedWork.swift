@@ -124,7 +124,7 @@ struct UnfinishedWork {
             location, ["it is another store: its NSStoreUUID was \(plan.source.uuid) and is \(uuid)"])
     }
 
-    private static func changed(_ location: StoreLocation, _ differences: [String]) -> EngineError {
+    static func changed(_ location: StoreLocation, _ differences: [String]) -> EngineError {
         EngineError(
             .undecided, "\(location.path): the store has changed since its migration began", details: differences,
             remedy: "migrate it as it is now with --restart, which discards the unfinished work")

@@ -106,7 +106,11 @@ extension Migration {
         let preview = try prepare(source, versions())
         guard preview.steps.isEmpty else {
             // What is known of the place says more than that no folder can be made there.
-            if source == destination { try refuseUnreplaceable(source) } else { try refuseUnusable(destination) }
+            guard source == destination else {
+                try refuseUnusable(destination, for: source)
+                throw refusal
+            }
+            try refuseUnreplaceable(source)
             throw refusal
         }
         return MigrationOutcome(store: source.path, backup: nil, prepared: preview, warnings: preview.warnings)

@@ -49,7 +49,7 @@ extension Migration {
     ) throws(EngineError) -> (MigrationOutcome?, notices: [String]?) {
         try refuseExisting(destination)
         let preview = try checkedPreview(source, try versions()) { () throws(EngineError) in
-            try refuseUnusable(destination)
+            try refuseUnusable(destination, for: source)
         }
         guard !preview.steps.isEmpty else {
             return (
@@ -101,7 +101,7 @@ private struct OutputRun {
             found = try UnfinishedWork(in: directory.path, for: destination, isOutput: true)
         }
         KillPoint.reach(.recovered)
-        try migration.refuseUnusable(destination)
+        try migration.refuseUnusable(destination, for: source)
         let foreignness = try migration.foreignness(of: source)
         ignoresOwnership = request.ignoresOwnership || foreignness != .none
         if found.plan == nil { try directory.tryAttributes(of: source, ignoringOwner: ignoresOwnership) }
@@ -115,7 +115,23 @@ private struct OutputRun {
         defer { store.release() }
         // Again: what was written before the snapshot began isn't what the work began with.
         try found.requireSource(descriptor, isGuarded: false)
-        return try migrate(store, identity, found, descriptor, directory)
+        do throws(EngineError) {
+            return try migrate(store, identity, found, descriptor, directory)
+        } catch {
+            // What changes while it is read may look like any damage.
+            if !error.state.isReplaced { try requireUnchanged(store) }
+            throw error
+        }
+    }
+
+    /// Refuses what was read of a store that nothing kept others from writing to. What was begun is of no use then.
+    private func requireUnchanged(_ store: SourceStore) throws(EngineError) {
+        do throws(EngineError) {
+            try store.requireUnchanged()
+        } catch {
+            throw hasPlan && error.kind == .busy
+                ? UnfinishedWork.changed(source, ["another program wrote to it while it was read"]) : error
+        }
     }
 
     private mutating func migrate(
@@ -163,6 +179,7 @@ private struct OutputRun {
             plan: plan, external: source, isResumed: found.plan != nil,
             furtherBytes: externalBytes)
         let staging = try steps.build(from: store, isWAL: plan.sourceIsWAL, in: directory, &outcome)
+        try requireUnchanged(store)
         migration.events(.phaseBegan("swap"))
         try migration.cancellation.check()
         outcome.warnings += try ExternalFiles(

@@ -13,18 +13,19 @@ extension Migration {
         try refuseLongNames(location, longest: ".premigration-00000000-journal", "its backup's journal")
     }
 
-    /// Refuses a place at which no new store can be made.
-    func refuseUnusable(_ output: StoreLocation) throws(EngineError) {
+    /// Refuses a place at which no new store can be made of this one.
+    func refuseUnusable(_ output: StoreLocation, for source: StoreLocation) throws(EngineError) {
         try refuseExisting(output)
         try refuseClosedFolder(of: output)
         try refuseLongNames(output, longest: "-journal", "its journal")
+        try ExternalFiles(from: source, to: output).refuseUnlisted()
     }
 
     /// Why a run would refuse the place of the new store, for a plan, which is of use all the same; nil where it wouldn't.
     func placeRefusal(_ store: StoreLocation) -> String? {
         do throws(EngineError) {
             if let output = request.output {
-                try refuseUnusable(try StoreLocation(new: output))
+                try refuseUnusable(try StoreLocation(new: output), for: store)
             } else {
                 try refuseUnreplaceable(store)
             }

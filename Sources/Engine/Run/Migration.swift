@@ -38,10 +38,11 @@ package struct Migration {
     /// - Throws: every reason why the store can't be migrated; `.sourceData` where its rows don't fit.
     package func plan() throws(EngineError) -> PreparedMigration {
         let location = try StoreLocation(existing: request.store)
-        let store = try SourceStore.reading(location)
-        defer { store.release() }
-        var prepared = try PreparedMigration(request, history: try versions(), store: store)
-        prepared.notices = try notices(prepared, store)
+        var prepared = try SourceStore.reading(location) { store throws(EngineError) in
+            var prepared = try PreparedMigration(request, history: try versions(), store: store)
+            prepared.notices = try notices(prepared, store)
+            return prepared
+        }
         if !prepared.steps.isEmpty, let refusal = placeRefusal(location) {
             prepared.notices.append("as things are, the migration would be refused: \(refusal)")
         }
@@ -56,9 +57,9 @@ package struct Migration {
     func prepare(
         _ location: StoreLocation, _ history: ModelHistory
     ) throws(EngineError) -> PreparedMigration {
-        let store = try SourceStore.reading(location)
-        defer { store.release() }
-        return try PreparedMigration(request, history: history, store: store)
+        try SourceStore.reading(location) { store throws(EngineError) in
+            try PreparedMigration(request, history: history, store: store)
+        }
     }
 
     func versions() throws(EngineError) -> ModelHistory {
@@ -102,14 +103,14 @@ package struct Migration {
     func checkedPreview(
         _ location: StoreLocation, _ history: ModelHistory, refusing: () throws(EngineError) -> Void
     ) throws(EngineError) -> PreparedMigration {
-        let store = try SourceStore.reading(location)
-        defer { store.release() }
-        var prepared = try PreparedMigration(request, history: history, store: store)
-        guard !prepared.steps.isEmpty else { return prepared }
-        try refusing()
-        events(.prepared(prepared))
-        prepared.notices = try check(prepared, store)
-        return prepared
+        try SourceStore.reading(location) { store throws(EngineError) in
+            var prepared = try PreparedMigration(request, history: history, store: store)
+            guard !prepared.steps.isEmpty else { return prepared }
+            try refusing()
+            events(.prepared(prepared))
+            prepared.notices = try check(prepared, store)
+            return prepared
+        }
     }
 
     /// What the source must fulfil before a byte is written.

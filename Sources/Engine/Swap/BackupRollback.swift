@@ -143,10 +143,10 @@ package struct BackupRollback {
     ///
     /// - Returns: whether its header says WAL: a backup that somebody has opened since the migration may be in that mode.
     private func requireSound(_ backup: StoreLocation) throws(EngineError) -> Bool {
-        let store = try SourceStore.reading(backup)
-        defer { store.release() }
-        try store.checkIntegrity()
-        return store.isWAL
+        try SourceStore.reading(backup) { store throws(EngineError) in
+            try store.checkIntegrity()
+            return store.isWAL
+        }
     }
 
     // MARK: - The rename

@@ -71,10 +71,9 @@ package struct ModelHistory: Sendable {
 
     private static func bundle(at path: String) throws -> ModelBundle {
         guard isDatabase(path) else { return try ModelReader.bundle(at: path) }
-        let store = try SourceStore.reading(StoreLocation(existing: path))
-        defer { store.release() }
-        let model = try store.cachedModel()
-        let name = model.versionIdentifiers.sorted().first { !$0.isEmpty } ?? store.location.name
+        let location = try StoreLocation(existing: path)
+        let model = try SourceStore.reading(location) { store throws(EngineError) in try store.cachedModel() }
+        let name = model.versionIdentifiers.sorted().first { !$0.isEmpty } ?? location.name
         return ModelBundle(
             name: name, path: path, kind: .compiled,
             versions: [.init(name: name, path: path, model: .success(model))], currentVersionName: name)

@@ -43,7 +43,8 @@ extension ManagedObjectModel {
             return !attribute.isOptional && attribute.defaultValue == nil
         }
         let relationship = relationship(property, of: entity.name)?.relationship
-        return relationship.map { !$0.isToMany && !$0.isOptional } ?? false
+        // One that leads elsewhere asks for other links.
+        return relationship.map { !$0.isToMany && !$0.isOptional && $0.destination == obligation.leadsTo } ?? false
     }
 
     /// Whether an attribute's numbers must fit a type that doesn't hold all of those that an earlier version converts.

@@ -4,7 +4,8 @@ import CausewaySQLite
 /// when they are renumbered; who only reads the column means what it always meant.
 ///
 /// The columns get a collating sequence of their own. The program that SQLite makes of a statement names it where it
-/// compares their values.
+/// compares their values. Operators and functions hand a column's sequence on to nobody, but one that stands behind a name
+/// in the text is handed on by all of them: so each name of such a column is given it in turn.
 struct EntityNumberProbe {
     /// At most 18 bytes: SQLite shows no more.
     static let collation = "causeway_number"
@@ -40,11 +41,51 @@ struct EntityNumberProbe {
             }
         }
         _ = try scratch.define(object)
-        for statement in firing {
-            // What doesn't compile here has been compiled before, or is no statement for this view.
-            if (try? scratch.compares(statement, by: Self.collation, about: sql)) ?? false { return true }
+        if scratch.compares(firing, about: sql) { return true }
+        let text = Array(sql.utf8)
+        let places = Self.places(of: numbers, in: text)
+        // A text made to take for ever is called one that compares.
+        guard places.count <= Self.maximumPlaces else { return true }
+        try scratch.drop(object.kind, object.name)
+        for place in places {
+            let words = [text[..<place], Self.mark[...], text[place...]].joined()
+            let marked = object.renamed(to: String(decoding: Array(words), as: UTF8.self), on: object.table)
+            // Where no expression may stand, as in the list of columns of an INSERT, SQLite refuses it.
+            guard (try? scratch.define(marked)) != nil else { continue }
+            if scratch.compares(firing, about: sql) { return true }
+            try scratch.drop(object.kind, object.name)
         }
         return false
+    }
+
+    /// Photos' triggers have a dozen at most.
+    private static let maximumPlaces = 200
+    private static let mark = Array(" COLLATE \(collation) ".utf8)
+
+    /// Where names end, quotes included. Which of them are columns, SQLite knows.
+    private static func places(of names: Set<String>, in text: [UInt8]) -> [Int] {
+        var places: [Int] = []
+        var start = 0
+        while start < text.count {
+            let end = text[start...].firstIndex { !isOfName($0) } ?? text.count
+            if end > start, names.contains(String(decoding: text[start..<end], as: UTF8.self).lowercased()) {
+                let isQuoted = end < text.count && closingQuotes.contains(text[end])
+                places.append(isQuoted ? end + 1 : end)
+            }
+            start = end + 1
+        }
+        return places
+    }
+
+    private static let closingQuotes = Array("\"]`".utf8)
+
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"), 0x80...:
+            true
+        default: false
+        }
     }
 
     private func standIn(
@@ -56,5 +97,16 @@ struct EntityNumberProbe {
             columns.append(numbers.contains(name.lowercased()) ? "\(quoted) COLLATE \(Self.collation)" : quoted)
         }
         return "CREATE TABLE \(try SQLIdentifier(table)) (\(columns.joined(separator: ", ")))"
+    }
+}
+
+extension ScratchSchema {
+    /// Whether one of the statements compares by the sequence. What doesn't compile here has been compiled before, or is no
+    /// statement for this view.
+    fileprivate mutating func compares(_ statements: [String], about text: String) -> Bool {
+        for sql in statements {
+            if (try? compares(sql, by: EntityNumberProbe.collation, about: text)) ?? false { return true }
+        }
+        return false
     }
 }

@@ -1,0 +1,42 @@
+import CausewayPlatform
+
+extension SourceStore {
+    /// Opens a store, has it read and releases it.
+    ///
+    /// - Throws: what `body` throws, or `.busy` where the store was written to meanwhile and no lock could prevent it.
+    package static func reading<Answer>(
+        _ location: StoreLocation, _ body: (SourceStore) throws(EngineError) -> Answer
+    ) throws(EngineError) -> Answer {
+        let store = try reading(location)
+        defer { store.release() }
+        let answer: Answer
+        do throws(EngineError) {
+            answer = try body(store)
+        } catch {
+            // What changes while it is read may look like any damage.
+            try store.requireUnchanged()
+            throw error
+        }
+        try store.requireUnchanged()
+        return answer
+    }
+
+    /// Refuses what was read without locks where the file isn't what it was when it was opened.
+    ///
+    /// Who writes in WAL mode changes the file only when it takes a `-wal` over: until then it holds one state, whole.
+    package func requireUnchanged() throws(EngineError) {
+        guard isUnlocked else { return }
+        do {
+            let now = try Files.status(of: location.path)
+            guard
+                !now.isSameFile(as: identity) || now.size != identity.size
+                    || now.modificationTime != identity.modificationTime
+            else { return }
+        } catch {
+            throw EngineError(reading: error, at: location.path)
+        }
+        throw EngineError(
+            .busy, "\(location.path): another program wrote to the store while it was read",
+            remedy: "run again when no other program uses it")
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import Testing
+
+/// Stores in WAL mode beside which SQLite can make nothing. Only root can make one, and run the tool as another user.
+@Suite("Closed stores", .enabled(if: OtherUser.canRun, "needs root, setpriv, and a build that other users may run"))
+struct ClosedStoreTests {
+    private let owned: OwnedStore
+    private var folder: WorkFolder { owned.folder }
+    private var store: String { owned.store }
+
+    init() throws { owned = try OwnedStore() }
+
+    @Test(
+        "a read-only store in WAL mode is neither replaced nor rolled back, and no -wal is left beside it",
+        arguments: ["migrate", "rollback"])
+    func readOnlyWAL(command: String) throws {
+        try owned.give(OtherUser.number, OtherUser.number)
+        if command == "rollback" { #expect(try owned.migrate(as: OtherUser.number).status == 0) }
+        try close(.file)
+        let before = try contentOfOrchard()
+        let run = try look([command] + (command == "migrate" ? ["--models"] : []))
+        #expect(run.status == 73, "\(run.errors)")
+        #expect(run.errors.contains("read-only") && run.errors.contains("chmod u+w"), "\(run.errors)")
+        #expect(try contentOfOrchard() == before)
+    }
+
+    /// Everything that only reads the store; what it writes goes elsewhere.
+    static let looks = [
+        ["inspect"], ["verify", "--models"], ["plan", "--models"], ["migrate", "--output", "--models"],
+    ]
+
+    /// What keeps SQLite from making a -shm that it could remove.
+    enum Closed: CaseIterable { case file, fileWithEmptyLog, folder }
+
+    private func look(_ command: [String], pausing: String = "") throws -> ToolProcess {
+        let mine = folder.path("mine")
+        if !FileManager.default.fileExists(atPath: mine) {
+            try FileManager.default.createDirectory(atPath: mine, withIntermediateDirectories: false)
+            try FileManager.default.setAttributes([.ownerAccountID: OtherUser.number], ofItemAtPath: mine)
+        }
+        let values = ["--output": mine + "/New.sqlite", "--models": folder.path("Orchard/Orchard.xcdatamodeld")]
+        return try ToolProcess(
+            [command[0], store] + command.dropFirst().flatMap { [$0] + (values[$0].map { [$0] } ?? []) },
+            environment: ["TMPDIR": mine, "CAUSEWAY_PAUSE_AT": pausing], as: OtherUser.number)
+    }
+
+    private func close(_ closed: Closed, log: Data? = nil) throws {
+        try owned.setWAL(true)
+        try owned.give(
+            closed == .folder ? 0 : OtherUser.number, OtherUser.number, mode: closed == .folder ? 0o644 : 0o444)
+        if let log { try log.write(to: URL(fileURLWithPath: store + "-wal")) }
+    }
+
+    private func contentOfOrchard() throws -> [String: Data] {
+        try folder.content().filter { $0.key.hasPrefix("Orchard") }
+    }
+
+    @Test(
+        "a store in WAL mode that nobody has open is read where nothing can be made beside it, and nothing is left",
+        arguments: looks, Closed.allCases)
+    func closedWAL(command: [String], closed: Closed) throws {
+        try close(closed, log: closed == .fileWithEmptyLog ? Data() : nil)
+        let before = try contentOfOrchard()
+        let run = try look(command)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try contentOfOrchard() == before)
+    }
+
+    @Test(
+        "a -wal that holds something, and that can't be read, is never passed over",
+        arguments: looks + [["migrate", "--models"]], [Closed.file, .folder])
+    func closedLog(command: [String], closed: Closed) throws {
+        try close(closed, log: Data(repeating: 1, count: 100))
+        let before = try contentOfOrchard()
+        let run = try look(command)
+        #expect(run.status == 73, "\(run.errors)")
+        #expect(run.errors.contains("-wal holds something") && run.errors.contains("chmod u+w"), "\(run.errors)")
+        #expect(try contentOfOrchard() == before)
+    }
+
+    /// Writes to the store, as far as its time tells, until it is ended.
+    private func writer(after path: String) throws -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = [
+            "-c", "until [ -e \"$0\" ]; do sleep 0.01; done; while touch -m \"$1\"; do :; done", path, store,
+        ]
+        try process.run()
+        return process
+    }
+
+    @Test("what is written to while it is read without locks is refused", arguments: looks, [false, true])
+    func changed(command: [String], hasPlan: Bool) throws {
+        guard !hasPlan || command[0] == "migrate" else { return }
+        try close(.file)
+        let writer = try writer(after: hasPlan ? folder.path("mine/.New.sqlite.migration/plan.json") : store)
+        defer {
+            // SIGTERM may be blocked where tests run, and the child inherits that.
+            kill(writer.processIdentifier, SIGKILL)
+            writer.waitUntilExit()
+        }
+        let run = try look(command, pausing: "planWritten:300")
+        #expect(run.status == (hasPlan ? 76 : 75), "\(run.errors)")
+        #expect(run.errors.contains(hasPlan ? "--restart" : "run again when no other program"), "\(run.errors)")
+        #expect(!FileManager.default.fileExists(atPath: folder.path("mine/New.sqlite")))
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import Testing
+
+/// A store of external data with its models, in a folder of its own, which can be given to others.
+struct OwnedStore {
+    let folder: WorkFolder
+    let store: String
+
+    /// Fixtures/Orchard, external data included, in a folder of its own.
+    init() throws {
+        folder = try WorkFolder()
+        try FileManager.default.copyItem(atPath: OtherUser.orchard, toPath: folder.path("Orchard"))
+        store = folder.path("Orchard/Orchard-v1.sqlite")
+        // It is in WAL mode, in which much that a closed place means is about the -shm (`ClosedStoreTests`).
+        try setWAL(false)
+    }
+
+    /// Changes the header's flag; there is no -wal.
+    func setWAL(_ isOn: Bool) throws {
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: store))
+        try file.seek(toOffset: 18)
+        try file.write(contentsOf: isOn ? [2, 2] : [1, 1])
+        try file.close()
+    }
+
+    func migrate(_ options: [String] = [], as user: UInt32?) throws -> ToolProcess {
+        try ToolProcess(
+            ["migrate", store, "--models", folder.path("Orchard/Orchard.xcdatamodeld")] + options,
+            environment: ["TMPDIR": folder.path("Orchard")], as: user)
+    }
+
+    /// Gives the folder one owner, and everything in it another.
+    func give(_ place: UInt32, _ content: UInt32, mode: Int = 0o644) throws {
+        let root = folder.path("Orchard")
+        for name in try FileManager.default.subpathsOfDirectory(atPath: root) {
+            let path = root + "/" + name
+            let type = try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+            try FileManager.default.setAttributes(
+                [.ownerAccountID: content, .groupOwnerAccountID: content], ofItemAtPath: path)
+            try FileManager.default.setAttributes(
+                [.posixPermissions: type == .typeDirectory ? 0o755 : mode], ofItemAtPath: path)
+        }
+        try FileManager.default.setAttributes(
+            [.ownerAccountID: place, .groupOwnerAccountID: place], ofItemAtPath: root)
+    }
+}
+
+/// A user with no rights of its own.
+enum OtherUser {
+    /// Debian's “nobody”; the number needs no name.
+    static let number: UInt32 = 65_534
+
+    static let orchard = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("Fixtures/Orchard").path
+
+    /// Whether the tool can be run as this user: a build in a home folder is closed to others.
+    static let canRun = getuid() == 0 && (try? ToolProcess(["--version"], as: number))?.status == 0
+}
