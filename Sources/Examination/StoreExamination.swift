@@ -50,9 +50,11 @@ package struct StoreExamination {
     /// - Returns: what was found, in the order of this type's questions and of the model.
     /// - Throws: `.interrupted` and `.terminated`, `.busy`, `.inputOutput`; damage is a finding, not an error.
     package func run() throws(EngineError) -> Report {
+        try cancellation.interrupting(store.connection.interruptHandle, examine)
+    }
+
+    private func examine() throws(EngineError) -> Report {
         var report = Report()
-        cancellation.attach(store.connection.interruptHandle)
-        defer { cancellation.detach(store.connection.interruptHandle) }
         if let found = store.walBreak {
             report.findings.append(StoreFinding(.walBreak, found.sentence(store.location.wal)))
         }

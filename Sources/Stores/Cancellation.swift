@@ -24,14 +24,20 @@ package final class Cancellation: Sendable {
 
     package var isCancelled: Bool { state.withLock { $0.reason != nil } }
 
-    /// Names a connection whose statements are to be interrupted.
-    package func attach(_ connection: InterruptHandle) {
+    /// Runs what may take long: statements of the connection end at once when the run is to stop. Outside of this they are
+    /// short, or inside a critical section.
+    package func interrupting<Result, Failure: Error>(
+        _ connection: InterruptHandle, _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         state.withLock { $0.connections.append(connection) }
-    }
-
-    /// The connection's statements are short again, or a part of what must not be torn.
-    package func detach(_ connection: InterruptHandle) {
-        state.withLock { $0.connections.removeAll { $0 === connection } }
+        defer {
+            state.withLock { state in
+                if let last = state.connections.lastIndex(where: { $0 === connection }) {
+                    state.connections.remove(at: last)
+                }
+            }
+        }
+        return try body()
     }
 
     /// Throws if the run was asked to stop.

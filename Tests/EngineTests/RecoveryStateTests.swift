@@ -1,4 +1,5 @@
 import CausewayEngine
+import CausewayPreparation
 import Testing
 
 /// The recovery table of InsideCrashSafety §4.5, decided from facts alone.
@@ -77,5 +78,41 @@ struct RecoveryStateTests {
                 }
             }
         }
+    }
+
+    struct Steps: Sendable, CustomTestStringConvertible {
+        let found: String
+        let facts: [StepRecovery.Facts]
+        let done: Int
+        var belowLevel: Int?
+        var testDescription: String { found }
+    }
+
+    private static func step(store: Bool, _ verification: VerificationLevel = .quick) -> StepRecovery.Facts {
+        StepRecovery.Facts(verification: verification, hasStore: store)
+    }
+
+    static let steps = [
+        Steps(found: "no records", facts: [], done: 0),
+        Steps(found: "a record and its store", facts: [step(store: true)], done: 1),
+        Steps(found: "a record without a store", facts: [step(store: false)], done: 0),
+        Steps(
+            found: "the first store is gone, as it should be", facts: [step(store: false), step(store: true, .full)],
+            done: 2),
+        Steps(
+            found: "the second store is lost", facts: [step(store: true), step(store: false)], done: 1),
+        Steps(
+            found: "the second was verified too little", facts: [step(store: true), step(store: true, .none)], done: 1,
+            belowLevel: 1),
+        Steps(
+            found: "the second was verified too little, and the first store is gone",
+            facts: [step(store: false), step(store: true, .none), step(store: true)], done: 0, belowLevel: 1),
+    ]
+
+    @Test("which steps needn't be made again, asked for a quick verification", arguments: steps)
+    func next(_ steps: Steps) {
+        let recovery = StepRecovery(steps.facts, asked: .quick)
+        #expect(recovery.done == steps.done)
+        #expect(recovery.belowLevel == steps.belowLevel)
     }
 }

@@ -16,6 +16,7 @@ import CausewayStores
 struct QuarantinedLinks {
     let step: StepPlan
     let state: StepState
+    let staging: StagingConnection
     let ledger: StepLedger
     let cancellation: Cancellation
     let events: (EngineEvent) -> Void
@@ -44,9 +45,10 @@ struct QuarantinedLinks {
 
     func end() throws(EngineError) {
         guard !state.quarantine.isEmpty else { return }
-        let staging = ledger.staging
-        cancellation.attach(staging.connection.interruptHandle)
-        defer { cancellation.detach(staging.connection.interruptHandle) }
+        try staging.interruptibly(endAll)
+    }
+
+    private func endAll() throws(EngineError) {
         do {
             let places = try fillList(on: staging.connection)
             var number = 0

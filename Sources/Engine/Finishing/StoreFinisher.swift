@@ -14,18 +14,15 @@ import CausewayStores
 struct StoreFinisher {
     let step: StepPlan
     let source: SourceStore
+    let staging: StagingConnection
     let ledger: StepLedger
     let frameworkVersion: Int
 
-    private var staging: StagingStore { ledger.staging }
-
-    /// Derived values, house rows and indexes; `execute` runs one statement in the staging store. Each is a station.
-    func finishRows(
-        besides made: Set<String>, _ execute: (String) throws(EngineError) -> Void
-    ) throws(EngineError) {
+    /// Derived values, house rows, and indexes but for those that are made already. Each is a station.
+    func finishRows(besides made: Set<String>) throws(EngineError) {
         for (index, value) in step.derivedValues.enumerated() where value.source != .now {
             try ledger.once("derived value \(index)") { () throws(EngineError) in
-                for sql in value.statements() { try execute(sql) }
+                for sql in value.statements() { try staging.execute(sql) }
             }
         }
         try ledger.once("house rows") { () throws(EngineError) in
@@ -35,27 +32,27 @@ struct StoreFinisher {
         var statements = step.statements.indexStatements
         if step.hasHistory { statements += step.statements.historyStatements.filter { $0.kind == .index } }
         for (index, statement) in statements.enumerated() where !made.contains(statement.sql) {
-            try ledger.once("index \(index)") { () throws(EngineError) in try execute(statement.sql) }
+            try ledger.once("index \(index)") { () throws(EngineError) in try staging.execute(statement.sql) }
             KillPoint.reach(.indexMade)
         }
     }
 
     /// R-trees from the rows as they are now, triggers, objects of the app's own.
-    func finishSchema(_ execute: (String) throws(EngineError) -> Void) throws(EngineError) {
+    func finishSchema() throws(EngineError) {
         let statements = step.statements
         for (index, statement) in statements.rTreeStatements.enumerated() {
             try ledger.once("R-tree \(index)") { () throws(EngineError) in
-                try execute(statement.sql)
-                if let fill = statements.rTreeFills[statement.name] { try execute(fill) }
+                try staging.execute(statement.sql)
+                if let fill = statements.rTreeFills[statement.name] { try staging.execute(fill) }
             }
         }
         try ledger.once("triggers") { () throws(EngineError) in
-            for statement in statements.triggerStatements { try execute(statement.sql) }
+            for statement in statements.triggerStatements { try staging.execute(statement.sql) }
             try carrySequences()
         }
         for (index, object) in step.appObjects.enumerated() where object.kind != .table {
             guard let sql = object.sql else { continue }
-            try ledger.once("object \(index)") { () throws(EngineError) in try execute(sql) }
+            try ledger.once("object \(index)") { () throws(EngineError) in try staging.execute(sql) }
         }
     }
 

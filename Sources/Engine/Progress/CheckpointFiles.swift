@@ -2,10 +2,10 @@ import CausewayCheckpoint
 import CausewayPlatform
 import CausewayStores
 
-/// The checkpoint files of one step: copies of the progress row for `causeway status`, and segments with what a row can't
-/// hold (InsideCrashSafety §§4.1, 4.3).
+/// The checkpoint files of one step: copies of the progress for `causeway status`, and segments with what would be too long
+/// for it (InsideCrashSafety §§4.1, 4.3).
 ///
-/// Both are worth nothing without the staging store, whose row names what counts.
+/// Both are worth nothing without the progress, which names what counts.
 final class CheckpointFiles {
     private let work: String
     private let step: Int
@@ -15,10 +15,8 @@ final class CheckpointFiles {
     private var written: [UInt64] = []
     private var segments: [[UInt8]] = []
 
-    init(work: String, step: Int, identity: CheckpointIdentity, level: Int32) {
-        self.work = work
-        self.step = step
-        self.identity = identity
+    init(_ place: StepPlace, level: Int32) {
+        (work, step, identity) = (place.work, place.index, place.identity)
         self.level = level
     }
 
@@ -35,24 +33,9 @@ final class CheckpointFiles {
         }
     }
 
-    /// `ckpt-K-SSSSSSSS.cwz`.
-    static func name(step: Int, sequence: UInt64) -> String {
-        "ckpt-\(step + 1)-\(padded(sequence)).cwz"
-    }
-
-    /// `seg-K-SSSSSSSS.cwz`.
-    static func segmentName(step: Int, number: Int) -> String {
-        "seg-\(step + 1)-\(padded(UInt64(number))).cwz"
-    }
-
-    private static func padded(_ number: UInt64) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, 8 - digits.count)) + digits
-    }
-
     /// Writes a checkpoint; this one and the one before stay (InsideCrashSafety §3.5, 2).
     func write(_ container: [UInt8], _ record: StepRecord) throws(EngineError) {
-        try durably(CheckpointFiles.name(step: step, sequence: record.sequence), container)
+        try durably(WorkFile.checkpoint(step, sequence: record.sequence), container)
         if written.last != record.sequence { written.append(record.sequence) }
         try collect(keeping: 2)
         KillPoint.reach(.checkpointWritten)
@@ -60,7 +43,7 @@ final class CheckpointFiles {
 
     private func collect(keeping count: Int) throws(EngineError) {
         while written.count > count {
-            let name = Self.name(step: step, sequence: written.removeFirst())
+            let name = WorkFile.checkpoint(step, sequence: written.removeFirst())
             do {
                 try Files.unlink(work + "/" + name)
             } catch {
@@ -78,13 +61,12 @@ final class CheckpointFiles {
         }
     }
 
-    /// Takes over the checkpoints of an earlier run; those that are newer than the progress row speak of rows that are
-    /// lost, and go.
+    /// Takes over the checkpoints of an earlier run; those that are newer than the progress speak of rows that are lost, and
+    /// go.
     func adopt(upTo sequence: UInt64) throws(EngineError) {
-        let prefix = "ckpt-\(step + 1)-"
         do {
-            for name in try Files.list(work) where name.hasPrefix(prefix) && name.hasSuffix(".cwz") {
-                if let number = UInt64(name.dropFirst(prefix.count).dropLast(4)), number <= sequence {
+            for name in try Files.list(work) where WorkFile.isCheckpoint(name, of: step) {
+                if let number = WorkFile.sequence(ofCheckpoint: name, of: step), number <= sequence {
                     written.append(number)
                 } else {
                     try Files.unlink(work + "/" + name)
@@ -102,12 +84,12 @@ final class CheckpointFiles {
     func addSegment(_ payload: [UInt8]) throws(EngineError) {
         let number = segments.count + 1
         let container = try encode(payload, sequence: UInt64(number))
-        try durably(CheckpointFiles.segmentName(step: step, number: number), container)
+        try durably(WorkFile.segment(step, number: number), container)
         segments.append(Digest256.of(container))
         KillPoint.reach(.segmentWritten)
     }
 
-    /// The segments' number and hashes, as the progress row keeps them.
+    /// The segments' number and hashes, as the progress keeps them.
     func saveSegments(_ writer: inout FieldWriter) {
         var chain = Digest256.Chain()
         for digest in segments { chain.append(digest) }
@@ -116,16 +98,16 @@ final class CheckpointFiles {
         writer.write(bytes: chain.value)
     }
 
-    /// Reads the segments that a progress row names, in order, and removes those that are newer.
+    /// Reads the segments that the progress names, in order, and removes those that are newer.
     ///
-    /// - Throws: `.foreignCheckpoint` where one is missing or isn't what the row says: the step begins anew.
+    /// - Throws: `.foreignCheckpoint` where one is missing or isn't what the progress says: the step begins anew.
     func readSegments(
         count: Int, chain expected: [UInt8], _ body: ([UInt8]) throws(EngineError) -> Void
     ) throws(EngineError) {
         var chain = Digest256.Chain()
         segments = []
         for number in stride(from: 1, through: count, by: 1) {
-            let path = work + "/" + CheckpointFiles.segmentName(step: step, number: number)
+            let path = work + "/" + WorkFile.segment(step, number: number)
             let payload: [UInt8]
             do {
                 let bytes = try Files.readFile(path, limit: Self.maximumSegment)
@@ -153,7 +135,7 @@ final class CheckpointFiles {
         var number = count + 1
         while true {
             do {
-                guard try Files.unlink(work + "/" + CheckpointFiles.segmentName(step: step, number: number)) else {
+                guard try Files.unlink(work + "/" + WorkFile.segment(step, number: number)) else {
                     return
                 }
             } catch {

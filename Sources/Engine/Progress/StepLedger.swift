@@ -1,10 +1,9 @@
 import CausewayCheckpoint
 import CausewayPlatform
 import CausewayPreparation
-import CausewaySQLite
 import CausewayStores
 
-/// How far a step is, saved in the staging store with the rows that it speaks of (InsideCrashSafety §4.3).
+/// How far a step is, saved together with the rows that it speaks of (InsideCrashSafety §4.3).
 ///
 /// A step goes through *stations*: tables, passes, indexes, hooks. Which ones there are, and in which order, follows from
 /// the plan and from what earlier stations did, so a resumed run reaches the same stations, passes over those that are
@@ -31,7 +30,8 @@ final class StepLedger {
         case open(Cursor?)
     }
 
-    let staging: StagingStore
+    /// Where the record is saved.
+    private let keeping: ProgressRow
     let checkpoints: CheckpointFiles
     private let commitInterval: Double
     private let checkpointInterval: Double
@@ -61,11 +61,30 @@ final class StepLedger {
     /// Told after each checkpoint file.
     var checkpointed: (_ sequence: UInt64, _ rows: Int) -> Void = { _, _ in }
 
-    /// Starts a step anew, or goes on from a record.
-    init(_ staging: StagingStore, record: StepRecord, checkpoints: CheckpointFiles, options: EngineOptions) {
-        self.staging = staging
+    /// Begins a step whose new store was just created; `room` is for the progress: bytes that it takes at most, about.
+    convenience init(
+        beginning place: StepPlace, in staging: StagingConnection, room: Int, options: EngineOptions
+    ) throws(EngineError) {
+        self.init(try ProgressRow(reserving: room, in: staging), StepRecord(step: place.index), place, options)
+    }
+
+    /// Resumes a step from what was saved; nil where nothing can be resumed: the progress can't be read, or is of another
+    /// plan.
+    convenience init?(
+        resuming place: StepPlace, in staging: StagingConnection, options: EngineOptions
+    ) throws(EngineError) {
+        let keeping = ProgressRow(in: staging)
+        guard let content = try keeping.read(place.identity),
+            let record = try? StepRecord(content.payload, sequence: content.sequence), record.step == place.index
+        else { return nil }
+        self.init(keeping, record, place, options)
+        try checkpoints.adopt(upTo: record.sequence)
+    }
+
+    private init(_ keeping: ProgressRow, _ record: StepRecord, _ place: StepPlace, _ options: EngineOptions) {
+        self.keeping = keeping
         self.record = record
-        self.checkpoints = checkpoints
+        checkpoints = CheckpointFiles(place, level: options.compressionLevel)
         commitInterval = options.commitInterval
         checkpointInterval = options.checkpointInterval
         carried = record.parts
@@ -98,7 +117,7 @@ final class StepLedger {
                 throw EngineError(
                     .foreignCheckpoint,
                     """
-                    \(staging.path): the unfinished work stands at “\(resumed.name)”, where this run comes to “\(name)”
+                    \(keeping.path): the unfinished work stands at “\(resumed.name)”, where this run comes to “\(name)”
                     """,
                     remedy: "run again with --restart to discard it")
             }
@@ -178,7 +197,7 @@ final class StepLedger {
                 try reader.requireEnd()
             } catch {
                 throw EngineError(
-                    .foreignCheckpoint, "\(staging.path): the saved part “\(name)” can't be read: \(error.message)",
+                    .foreignCheckpoint, "\(keeping.path): the saved part “\(name)” can't be read: \(error.message)",
                     remedy: "run again with --restart to discard the unfinished work")
             }
         }
@@ -219,7 +238,7 @@ final class StepLedger {
         }
         record.parts = parts
         let container = try checkpoints.container(record)
-        try staging.commit(progress: container)
+        try keeping.commit(container)
         let now = MonotonicClock.seconds()
         savingSeconds += now - start
         lastCommit = now
@@ -247,7 +266,7 @@ final class StepLedger {
     /// Saves what can be saved when a run ends before the step is done: everything up to the cursor where the transaction
     /// holds just that, else what the last commit saved.
     func saveBeforeEnding() throws(EngineError) {
-        guard isAtCursor, staging.isInTransaction else { return }
+        guard isAtCursor, keeping.canCommit else { return }
         try commit()
         try writeCheckpoint()
     }

@@ -1,6 +1,6 @@
 import CausewayCheckpoint
 
-/// What a staging store's progress row and the checkpoint files hold: how far a step is.
+/// How far a step is, as it is saved: with the rows, and in the checkpoint files.
 struct StepRecord: Hashable, Sendable {
     /// The station that is under way.
     struct Open: Hashable, Sendable {

@@ -21,7 +21,7 @@ struct LockText {
     ///
     /// - Returns: the process that wrote it, if it is still there, and what it was doing last.
     static func read(in work: String) -> (processID: Int32?, phase: String?) {
-        guard let bytes = try? Files.readFile(work + "/" + WorkDirectory.lockName, limit: 4_096) else {
+        guard let bytes = try? Files.readFile(work + "/" + WorkFile.lock, limit: 4_096) else {
             return (nil, nil)
         }
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)

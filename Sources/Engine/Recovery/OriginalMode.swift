@@ -9,14 +9,12 @@ import CausewayStores
 /// A file in the work directory with the number of the store's inode, durable before the store is owned. It outlasts the
 /// work, until the store has its mode back or another is in its place.
 struct OriginalMode {
-    static let name = "was-wal"
-
     private let location: StoreLocation
     private let path: String
 
     init(of location: StoreLocation, work: String) {
         self.location = location
-        path = work + "/" + Self.name
+        path = work + "/" + WorkFile.originalMode
     }
 
     /// Bytes of a note: the digits of a number of 64 bits.

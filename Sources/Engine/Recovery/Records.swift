@@ -6,7 +6,6 @@ import CausewayStores
 /// `plan.json`: what unfinished work is the work of. Written once, before the first row, and never changed.
 package struct PlanRecord: Codable, Hashable, Sendable {
     package static let format = "causeway-plan-1"
-    static let fileName = "plan.json"
 
     package var format = PlanRecord.format
     /// Everything that decides what the rows become.
@@ -82,7 +81,6 @@ package struct VerifiedRecord: Codable, Hashable, Sendable {
 /// `swap.json`: the new store is about to take the old one's place, or has taken it (InsideCrashSafety §4.2, step 9).
 package struct SwapIntent: Codable, Hashable, Sendable {
     package static let format = "causeway-swap-1"
-    static let fileName = "swap.json"
 
     package var format = SwapIntent.format
     package var fingerprint: String

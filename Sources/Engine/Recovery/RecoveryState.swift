@@ -1,22 +1,25 @@
-/// What an earlier run has left, and what that means: the recovery table of InsideCrashSafety §4.5, row by row.
+package import CausewayPreparation
+
+/// What an earlier run has left, and what happens now: the recovery table of InsideCrashSafety §4.5, row by row. Of the
+/// steps of unfinished work `StepRecovery` decides, below.
 ///
-/// Decided from facts alone, so that every row can be tested. What the facts are is looked at by `WorkDirectory`.
+/// | plan | intent | at the store's path | and | what happens |
+/// |---|---|---|---|---|
+/// | – | – | | | `fresh`: begin |
+/// | yes | – | | | `unfinished`: resume, if plan and source are the same |
+/// | | yes | the new store | | `swapped`: only the work directory is to be removed |
+/// | yes | yes | the source | the new store is there | `readyToSwap`: swap again, if the plan is the same |
+/// | yes | yes | the source | the new store is lost | `unfinished`: what is there of every step says how far it is |
+/// | – | yes | the source | the new store is there | `fresh` |
+/// | – | yes | the source | the new store is lost | `stagingLost`: begin anew |
+/// | | yes | nothing | the backup is the source | `storeMissing`: it gets its name back, then the swap is done again |
+/// | | yes | nothing | no backup | `unknown` |
+/// | | yes | another file | | `unknown`: stop and touch nothing |
+///
+/// Decided from facts alone, so that every row can be tested; `UnfinishedWork` looks at the facts. An intent whose new
+/// store was begun anew since counts as none.
 package enum RecoveryState: Hashable, Sendable {
-    /// No work, or none that says what it is: begin.
-    case fresh
-    /// Work of a plan: go on, if plan and source are the same. An intent whose new store is lost, or was begun anew since,
-    /// says nothing: what is there of every step does.
-    case unfinished
-    /// The new store is complete but not in place: the swap is done again, if the plan is the same.
-    case readyToSwap
-    /// The new store is in place: only the work directory is to be removed.
-    case swapped
-    /// The old store has lost its name, but its backup is there: it gets its name back, and the swap is done again.
-    case storeMissing
-    /// The new store is lost, and so is the plan: begin anew.
-    case stagingLost
-    /// Nothing that an ended run can have left: stop and touch nothing.
-    case unknown
+    case fresh, unfinished, readyToSwap, swapped, storeMissing, stagingLost, unknown
 
     /// What the table looks at.
     package struct Facts: Hashable, Sendable {
@@ -61,5 +64,46 @@ package enum RecoveryState: Hashable, Sendable {
         case .absent: self = facts.hasBackup ? .storeMissing : .unknown
         case .other: self = .unknown
         }
+    }
+}
+
+/// Where unfinished work begins again: the rest of the table.
+///
+/// | of a step there is | what happens |
+/// |---|---|
+/// | its record, and its store or that of a later step with a record | done |
+/// | a record of a verification below the level that is asked for | record and store go; it begins anew, with a warning |
+/// | its record, and no store from here on | begins anew |
+/// | a store whose progress is of this plan | resumed, where the progress says |
+/// | a store without a second page: nothing was committed | begins anew |
+/// | another store: torn, or of another plan | begins anew, with a warning |
+/// | nothing | begins |
+///
+/// One step begins or is resumed; what there is of later ones goes before (`StepSequence`). Whether a store can be resumed
+/// is known when it is open (`StepRun`).
+package struct StepRecovery: Hashable, Sendable {
+    /// Of a step that has a record.
+    package struct Facts: Hashable, Sendable {
+        package var verification: VerificationLevel
+        package var hasStore: Bool
+
+        package init(verification: VerificationLevel, hasStore: Bool) {
+            self.verification = verification
+            self.hasStore = hasStore
+        }
+    }
+
+    /// Steps that are done.
+    package let done: Int
+    /// The first step that was verified less thoroughly than is asked for.
+    package let belowLevel: Int?
+
+    /// - Parameters:
+    ///   - found: of the first steps, as far as they have records.
+    ///   - level: how thoroughly they must have been verified.
+    package init(_ found: [Facts], asked level: VerificationLevel) {
+        belowLevel = found.firstIndex { $0.verification < level }
+        let kept = found.prefix(belowLevel ?? found.count)
+        done = kept.lastIndex(where: \.hasStore).map { $0 + 1 } ?? 0
     }
 }

@@ -11,14 +11,13 @@ struct SidecarCopies {
         case wal, journal
     }
 
-    static let prefix = "kept-"
     /// Of a copy that isn't whole yet.
     private static let part = ".part"
 
     let work: String
 
     /// Whether a file of the work directory is a whole copy.
-    static func isCopy(_ name: String) -> Bool { name.hasPrefix(prefix) && !name.hasSuffix(part) }
+    static func isCopy(_ name: String) -> Bool { name.hasPrefix(WorkFile.kept) && !name.hasSuffix(part) }
 
     /// Paths of the copies, in the order in which they were made.
     func paths(_ kind: Kind) throws(EngineError) -> [String] {
@@ -37,7 +36,7 @@ struct SidecarCopies {
     /// Paths of all copies, as far as they can be looked at.
     var all: [String] { Kind.allCases.flatMap { (try? paths($0)) ?? [] } }
 
-    private func path(_ kind: Kind, _ number: Int) -> String { "\(work)/\(Self.prefix)\(kind.rawValue)-\(number)" }
+    private func path(_ kind: Kind, _ number: Int) -> String { "\(work)/\(WorkFile.kept)\(kind.rawValue)-\(number)" }
 
     /// Copies a sidecar, durably. What an ended run has copied already isn't copied again.
     ///

@@ -157,14 +157,14 @@ struct UnfinishedWork {
 
     /// Whether only the swap is left to do.
     private func isComplete(_ plan: PlanRecord, _ verification: VerificationLevel) throws(EngineError) -> Bool {
-        let last = StepPlace(work: work, index: plan.steps.count - 1, identity: plan.identity)
-        guard let record = try WorkDirectory.verified(last, plan), record.verification >= verification else {
-            return false
-        }
+        let last = plan.steps.count - 1
+        guard let record = try WorkDirectory.verified(last, of: plan, in: work), record.verification >= verification
+        else { return false }
+        let staging = work + "/" + WorkFile.staging(last)
         do {
-            return try Files.exists(last.staging)
+            return try Files.exists(staging)
         } catch {
-            throw EngineError(.inputOutput, "\(last.staging): \(error.message)")
+            throw EngineError(.inputOutput, "\(staging): \(error.message)")
         }
     }
 

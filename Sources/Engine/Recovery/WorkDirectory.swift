@@ -1,4 +1,3 @@
-import CausewayCheckpoint
 import CausewayPlatform
 import CausewayStores
 
@@ -8,16 +7,6 @@ import CausewayStores
 struct WorkDirectory: ~Copyable {
     let path: String
     private let lock: FileLock
-
-    static let lockName = "lock"
-    private static let linkTestName = "link-test"
-    private static let attributeTestName = "attribute-test"
-    static let stepPrefix = "step-"
-    /// What the files of a run begin with: anything else in the folder isn't ours.
-    private static let prefixes = [
-        lockName, linkTestName, attributeTestName, SidecarCopies.prefix, OriginalMode.name, stepPrefix, "ckpt-", "seg-",
-        "ext-", PlanRecord.fileName, SwapIntent.fileName,
-    ]
 
     /// Makes the folder, or takes over one that an ended run left, with everything in it.
     ///
@@ -31,14 +20,14 @@ struct WorkDirectory: ~Copyable {
         let directory = WorkDirectory(path: path, lock: try lock(path))
         KillPoint.reach(.locked)
         let names = try directory.names()
-        let foreign = names.filter { name in !prefixes.contains { name.hasPrefix($0) } }
+        let foreign = names.filter { !WorkFile.isOwn($0) }
         guard foreign.isEmpty else {
             throw EngineError(
                 .undecided, "\(path): holds files that no migration makes", details: foreign.sorted(),
                 remedy: "look at them, and move them away")
         }
         // Where something was begun, the test has been passed.
-        if needsLinks, names.allSatisfy({ $0 == lockName || $0 == linkTestName }) {
+        if needsLinks, names.allSatisfy({ $0 == WorkFile.lock || $0 == WorkFile.linkTest }) {
             do throws(EngineError) {
                 try directory.testLink()
             } catch {
@@ -52,11 +41,11 @@ struct WorkDirectory: ~Copyable {
 
     /// The swap keeps the original by a hard link; an output gets its name by one. Found out now, not after hours.
     private func testLink() throws(EngineError) {
-        let test = path + "/" + Self.linkTestName
+        let test = path + "/" + WorkFile.linkTest
         do throws(FileError) {
             // Of a run that was killed here.
             try Files.unlink(test)
-            try Files.link(path + "/" + Self.lockName, as: test)
+            try Files.link(path + "/" + WorkFile.lock, as: test)
             try Files.unlink(test)
         } catch {
             let isFull = error.code == .noSpace || error.code == .io
@@ -77,7 +66,7 @@ struct WorkDirectory: ~Copyable {
     ///
     /// - Throws: `.cannotCreate` where the file can't get them.
     func tryAttributes(of store: StoreLocation, ignoringOwner: Bool) throws(EngineError) {
-        let test = path + "/" + Self.attributeTestName
+        let test = path + "/" + WorkFile.attributeTest
         let remedy = "run as the store's owner, or let the new store be yours with --ignore-ownership"
         do {
             // Of a run that was killed here.
@@ -126,7 +115,7 @@ struct WorkDirectory: ~Copyable {
             } else {
                 try make(path)
             }
-            let lock = try FileLock(path + "/" + lockName)
+            let lock = try FileLock(path + "/" + WorkFile.lock)
             try lock.write(LockText(phase: "").text)
             return lock
         } catch let error as FileError where error.code == .busy {
@@ -176,127 +165,19 @@ struct WorkDirectory: ~Copyable {
     /// Whether an earlier run has left anything.
     func hasWork() throws(EngineError) -> Bool {
         try names().contains {
-            ![Self.lockName, Self.linkTestName, Self.attributeTestName].contains($0) && !Self.outlastsWork($0)
+            ![WorkFile.lock, WorkFile.linkTest, WorkFile.attributeTest].contains($0) && !Self.outlastsWork($0)
         }
     }
 
     /// Whether a file says something about the store whatever becomes of the work, and is no work itself.
-    static func outlastsWork(_ name: String) -> Bool { SidecarCopies.isCopy(name) || name == OriginalMode.name }
+    static func outlastsWork(_ name: String) -> Bool { SidecarCopies.isCopy(name) || name == WorkFile.originalMode }
 
     /// Whether a folder has records that say what the work in it is, so that another run can use it.
     static func hasRecords(at path: String) -> Bool {
-        [PlanRecord.fileName, SwapIntent.fileName].contains { name in
+        [WorkFile.plan, WorkFile.swap].contains { name in
             // What can't be looked at is there.
             (try? Files.exists(path + "/" + name)) ?? true
         }
-    }
-
-    // MARK: - Records
-
-    private var planPath: String { path + "/" + PlanRecord.fileName }
-    private var intentPath: String { path + "/" + SwapIntent.fileName }
-
-    /// Bytes of a record: a plan of a hundred steps takes some ten thousand.
-    static let maximumRecord = 16 << 20
-
-    /// A record; nil where there is none, or none that can be read: it is renamed into place when it is durable.
-    private static func record<Record: Decodable>(_ path: String, as type: Record.Type) throws(EngineError) -> Record? {
-        let bytes: [UInt8]
-        do {
-            guard try Files.exists(path) else { return nil }
-            bytes = try Files.readFile(path, limit: maximumRecord)
-        } catch {
-            throw EngineError(.inputOutput, "\(path): \(error.message)")
-        }
-        return try? JSONRecord.decode(bytes, as: type, limit: maximumRecord)
-    }
-
-    /// Refuses a plan of another release before it is decoded: what lacks a member of ours would look like none, and its
-    /// folder would be emptied.
-    private static func requireOwnPlan(_ path: String) throws(EngineError) {
-        let format: String?
-        do {
-            guard try Files.exists(path) else { return }
-            // One that isn't JSON was never renamed into place.
-            format = try? JSONRecord.format(of: try Files.readFile(path, limit: maximumRecord), limit: maximumRecord)
-        } catch {
-            throw EngineError(.inputOutput, "\(path): \(error.message)")
-        }
-        guard let format, format != PlanRecord.format else { return }
-        throw EngineError(
-            .foreignCheckpoint, "\(path): the unfinished work is of another format (\(format.prefix(40)))",
-            remedy: "finish it with the version that began it, or discard it with --restart")
-    }
-
-    static func plan(in work: String) throws(EngineError) -> PlanRecord? {
-        try requireOwnPlan(work + "/" + PlanRecord.fileName)
-        let record = try record(work + "/" + PlanRecord.fileName, as: PlanRecord.self)
-        guard let record else { return nil }
-        guard record.format == PlanRecord.format, record.identity.migration.count == CheckpointIdentity.migrationLength
-        else {
-            throw EngineError(
-                .foreignCheckpoint, "\(work): the unfinished work is of another format (\(record.format.prefix(40)))",
-                remedy: "finish it with the version that began it, or discard it with --restart")
-        }
-        return record
-    }
-
-    func plan() throws(EngineError) -> PlanRecord? { try Self.plan(in: path) }
-
-    static func intent(in work: String) throws(EngineError) -> SwapIntent? {
-        let record = try record(work + "/" + SwapIntent.fileName, as: SwapIntent.self)
-        guard let record, record.format == SwapIntent.format else { return nil }
-        // Names only: a record must not lead out of the two folders.
-        guard ![record.store, record.backup, record.staging].contains(where: { $0.contains("/") || $0.isEmpty }) else {
-            return nil
-        }
-        return record
-    }
-
-    func intent() throws(EngineError) -> SwapIntent? { try Self.intent(in: path) }
-
-    /// The record of a step of this work; nil where it isn't verified.
-    static func verified(_ place: StepPlace, _ plan: PlanRecord) throws(EngineError) -> VerifiedRecord? {
-        let record = try record(place.verified, as: VerifiedRecord.self)
-        guard let record, record.format == VerifiedRecord.format, record.fingerprint == plan.fingerprint.text,
-            record.migration == plan.migration, record.step == place.index + 1
-        else { return nil }
-        return record
-    }
-
-    private static func write(_ record: some Encodable & Sendable, to path: String, synced: Bool) throws(EngineError) {
-        do {
-            let bytes = try JSONRecord.encode(record, limit: maximumRecord)
-            try Files.writeFileDurably(path, bytes, syncs: synced)
-        } catch let error as FileError {
-            throw EngineError(.inputOutput, "\(path): \(error.message)", remedy: "make room, then run again")
-        } catch {
-            throw EngineError(.verification, "\(path): \(error)")
-        }
-    }
-
-    func write(_ plan: PlanRecord) throws(EngineError) {
-        try Self.write(plan, to: planPath, synced: !Mutant.isOn(.noPlanSync))
-        KillPoint.reach(.planWritten)
-    }
-
-    func write(_ intent: SwapIntent) throws(EngineError) {
-        try Self.write(intent, to: intentPath, synced: true)
-        KillPoint.reach(.intentWritten)
-    }
-
-    static func write(_ record: VerifiedRecord, at place: StepPlace) throws(EngineError) {
-        try write(record, to: place.verified, synced: true)
-        KillPoint.reach(.verifiedWritten)
-    }
-
-    func removeIntent() throws(EngineError) {
-        try remove([SwapIntent.fileName])
-        try sync()
-    }
-
-    func place(_ index: Int, _ plan: PlanRecord) -> StepPlace {
-        StepPlace(work: path, index: index, identity: plan.identity)
     }
 
     // MARK: - Clearing
@@ -305,16 +186,11 @@ struct WorkDirectory: ~Copyable {
     func clear() throws(EngineError) {
         let names = try names()
         // Without its plan a file is nobody's; without its intent a finished swap looks like a foreign store.
-        let last = [PlanRecord.fileName, SwapIntent.fileName, Self.lockName]
-        let rest = names.filter { !last.contains($0) && !Self.outlastsWork($0) }
-        // Without its journal a store would be one that was never rolled back.
-        let stores = rest.filter { $0.hasSuffix(".sqlite") }
-        try remove(stores)
-        if rest.contains(where: { $0.hasSuffix("-journal") }) { try sync() }
-        try remove(rest.filter { !$0.hasSuffix(".sqlite") })
-        try remove([PlanRecord.fileName])
+        let last = [WorkFile.plan, WorkFile.swap, WorkFile.lock]
+        try remove(names.filter { !last.contains($0) && !Self.outlastsWork($0) })
+        try remove([WorkFile.plan])
         KillPoint.reach(.planRemoved)
-        try remove([SwapIntent.fileName])
+        try remove([WorkFile.swap])
         KillPoint.reach(.intentRemoved)
         try sync()
     }
@@ -345,17 +221,15 @@ struct WorkDirectory: ~Copyable {
         }
     }
 
-    private func remove(_ names: [String]) throws(EngineError) {
-        for name in names {
-            do {
-                try Files.unlink(path + "/" + name)
-            } catch {
-                throw EngineError(.inputOutput, "\(path)/\(name): \(error.message)")
-            }
+    func remove(_ names: [String]) throws(EngineError) {
+        do {
+            try WorkFile.remove(names, in: path)
+        } catch {
+            throw EngineError(.inputOutput, "\(error.path): \(error.message)")
         }
     }
 
-    private func sync() throws(EngineError) {
+    func sync() throws(EngineError) {
         do {
             try Files.syncDirectory(path)
         } catch {

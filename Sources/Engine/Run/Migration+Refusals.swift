@@ -148,7 +148,7 @@ extension Migration {
     /// The longest path that SQLite opens (`MAX_PATHNAME` of its os_unix.c), that of a journal included.
     private static let longestPath = 512
     /// The longest name in a work directory.
-    private static let longestWorkName = "/step-100-objects.sqlite-journal"
+    private static let longestWorkName = "/" + WorkFile.scratch(99) + WorkFile.journal
 
     /// Refuses a store whose name, or path, leaves no room for what is made beside it.
     private func refuseLongNames(

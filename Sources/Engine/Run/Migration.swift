@@ -118,9 +118,9 @@ package struct Migration {
     /// - Returns: what was found in the rows and is carried all the same.
     func check(_ prepared: PreparedMigration, _ store: SourceStore) throws(EngineError) -> [String] {
         events(.phaseBegan("check"))
-        cancellation.attach(store.connection.interruptHandle)
-        defer { cancellation.detach(store.connection.interruptHandle) }
-        try store.checkIntegrity()
+        try cancellation.interrupting(store.connection.interruptHandle) { () throws(EngineError) in
+            try store.checkIntegrity()
+        }
         let notices = try notices(prepared, store)
         for notice in notices { events(.warning(notice)) }
         return notices
@@ -129,16 +129,16 @@ package struct Migration {
     /// Checks the rows for all steps.
     private func notices(_ prepared: PreparedMigration, _ store: SourceStore) throws(EngineError) -> [String] {
         guard let step = prepared.steps.first else { return [] }
-        cancellation.attach(store.connection.interruptHandle)
-        defer { cancellation.detach(store.connection.interruptHandle) }
         let hasHandlers = prepared.handlers.contains { !$0.isEmpty }
-        let notices = try Preflight(
+        let preflight = Preflight(
             steps: prepared.steps, source: store, makesObjects: step.objects != nil || hasHandlers,
             deciders: prepared.deciders(request.violations), badRows: request.badRows,
             stopsAtViolations: request.violations == .stop,
             external: ExternalValues(directory: store.location.externalData), endsLinks: request.endsLinks,
-            mayDetour: request.code.stages == nil
-        ).check()
+            mayDetour: request.code.stages == nil)
+        let notices = try cancellation.interrupting(store.connection.interruptHandle) { () throws(EngineError) in
+            try preflight.check()
+        }
         try cancellation.check()
         return notices
     }

@@ -87,8 +87,7 @@ package struct MigrationStatus: Sendable {
 
     /// Whether all that is left is the swap.
     private func isVerified(_ plan: PlanRecord) throws(EngineError) -> Bool {
-        let last = StepPlace(work: workDirectory, index: plan.steps.count - 1, identity: plan.identity)
-        return try WorkDirectory.verified(last, plan) != nil
+        try WorkDirectory.verified(plan.steps.count - 1, of: plan, in: workDirectory) != nil
     }
 
     private mutating func readIntent(_ location: StoreLocation, isVerified: Bool) throws(EngineError) {
@@ -110,13 +109,11 @@ package struct MigrationStatus: Sendable {
     private mutating func readProgress(_ plan: PlanRecord, _ names: [String]) throws(EngineError) {
         state = .running
         for index in plan.steps.indices {
-            let place = StepPlace(work: workDirectory, index: index, identity: plan.identity)
-            guard let record = try WorkDirectory.verified(place, plan) else { break }
+            guard let record = try WorkDirectory.verified(index, of: plan, in: workDirectory) else { break }
             step = min(index + 1, steps - 1)
             (rows, bytes) = (record.progressRows, record.progressBytes)
         }
-        let prefix = "ckpt-\(step + 1)-"
-        for name in names where name.hasPrefix(prefix) && name.hasSuffix(".cwz") {
+        for name in names where WorkFile.isCheckpoint(name, of: step) {
             // One that is being replaced just now is gone, or half there: the other one counts.
             guard let record = try? Self.record(workDirectory + "/" + name, plan) else { continue }
             let file = try? Files.statusIfExists(workDirectory + "/" + name)

@@ -9,7 +9,7 @@ final class PhaseReport {
     private var current = ""
 
     init(work: String) {
-        path = work + "/" + WorkDirectory.lockName
+        path = work + "/" + WorkFile.lock
     }
 
     func receive(_ event: EngineEvent) {

@@ -45,9 +45,9 @@ struct StepSequence {
         while done.count <= last {
             let index = done.count
             if index > 0 {
-                let before = work.place(index - 1, plan)
+                let before = place(index - 1, in: work)
                 try seal(before, isWAL: false)
-                source = try SourceStore.staged(before.staging)
+                source = try SourceStore.staged(before.staging.path)
             }
             defer { if index > 0 { source.release() } }
             // What the plan has asked for at the beginning may be taken by others meanwhile.
@@ -61,19 +61,23 @@ struct StepSequence {
             done.append(record)
             if index > 0 {
                 source.release()
-                try work.place(index - 1, plan).removeFiles()
+                try place(index - 1, in: work).removeFiles()
                 KillPoint.reach(.stepHandedOver)
             }
         }
-        let place = work.place(last, plan)
+        let place = place(last, in: work)
         try seal(place, isWAL: isWAL)
         take(done, &outcome)
-        return place.staging
+        return place.staging.path
+    }
+
+    private func place(_ index: Int, in work: borrowing WorkDirectory) -> StepPlace {
+        StepPlace(work: work.path, index: index, identity: plan.identity)
     }
 
     private func seal(_ place: StepPlace, isWAL: Bool) throws(EngineError) {
         do throws(EngineError) {
-            try StagingSeal(path: place.staging, inWALMode: isWAL).close()
+            try place.staging.seal(inWALMode: isWAL)
         } catch {
             if error.isFailedSync, !Mutant.isOn(.trustAfterSyncError) { try place.condemn() }
             throw error
@@ -89,7 +93,7 @@ struct StepSequence {
         } catch {
             if error.isFailedSync, !Mutant.isOn(.trustAfterSyncError) {
                 try forgetSwap(in: work)
-                try work.place(prepared.steps.count - 1, plan).condemn()
+                try place(prepared.steps.count - 1, in: work).condemn()
             }
             throw error
         }
@@ -106,9 +110,9 @@ struct StepSequence {
     /// in the middle of this one would leave records that the next run takes for its own.
     private func forget(from index: Int, in work: borrowing WorkDirectory) throws(EngineError) {
         try forgetSwap(in: work)
-        let rest = prepared.steps.indices[index...].map { work.place($0, plan) }
+        let rest = prepared.steps.indices[index...].map { place($0, in: work) }
         var hasRecord = false
-        for place in rest { hasRecord = try place.removeRecord() || hasRecord }
+        for place in rest { hasRecord = try place.staging.removeRecord() || hasRecord }
         // Durably before the first page of a new store.
         if hasRecord { try rest[0].sync() }
         for place in rest.dropFirst() where try place.hasFiles() { try place.removeFiles() }
@@ -117,30 +121,27 @@ struct StepSequence {
     /// Records of the steps whose stores needn't be made again: up to the last one whose store is there.
     private func verifiedSteps(in work: borrowing WorkDirectory) throws(EngineError) -> [VerifiedRecord] {
         var records: [VerifiedRecord] = []
-        var usable = 0
+        var found: [StepRecovery.Facts] = []
         for index in prepared.steps.indices {
-            let place = work.place(index, plan)
-            guard let record = try WorkDirectory.verified(place, plan) else { break }
-            guard record.verification >= request.verification else {
-                events(
-                    .warning(
-                        """
-                        \(prepared.steps[index].versions.joined(separator: " → ")): was verified with --verify \
-                        \(record.verification.rawValue) and begins anew, to be verified with \
-                        --verify \(request.verification.rawValue)
-                        """))
-                try forgetSwap(in: work)
-                try place.condemn()
-                break
-            }
+            guard let record = try WorkDirectory.verified(index, of: plan, in: work.path) else { break }
             records.append(record)
-            do {
-                if try Files.exists(place.staging) { usable = index + 1 }
-            } catch {
-                throw EngineError(.inputOutput, "\(place.staging): \(error.message)")
-            }
+            found.append(
+                StepRecovery.Facts(
+                    verification: record.verification, hasStore: try place(index, in: work).staging.exists()))
         }
-        return Array(records.prefix(usable))
+        let recovery = StepRecovery(found, asked: request.verification)
+        if let index = recovery.belowLevel {
+            events(
+                .warning(
+                    """
+                    \(prepared.steps[index].versions.joined(separator: " → ")): was verified with --verify \
+                    \(records[index].verification.rawValue) and begins anew, to be verified with \
+                    --verify \(request.verification.rawValue)
+                    """))
+            try forgetSwap(in: work)
+            try place(index, in: work).condemn()
+        }
+        return Array(records.prefix(recovery.done))
     }
 
     private func step(
@@ -155,7 +156,7 @@ struct StepSequence {
         files.beginStep(at: before?.sideFiles ?? SideFileMarks())
         var options = request.options
         options.now = Double(bitPattern: plan.now)
-        let place = work.place(index, plan)
+        let place = place(index, in: work)
         let run = StepRun(
             step: step, following: Array(prepared.steps[(index + 1)...]), source: source, place: place,
             frameworkVersion: prepared.frameworkVersion, options: options,
@@ -170,18 +171,18 @@ struct StepSequence {
             cancellation: cancellation, events: events)
         var progress = Progress(total: prepared.rowsToRead * prepared.steps.count)
         (progress.rows, progress.bytes) = (before?.progressRows ?? 0, before?.progressBytes ?? 0)
-        let result = try run.run(&progress)
+        let result = try run.run(&progress, isSourceTold: !isFirst)
         outcome.savingSeconds += progress.savingSeconds
         if let resumed = result.resumedRows {
             outcome.resumed = MigrationOutcome.Resumed(step: index, rows: resumed)
         } else if isFirst, isResumed, index > 0 {
             outcome.resumed = MigrationOutcome.Resumed(step: index, rows: before?.progressRows ?? 0)
         }
-        if !Mutant.isOn(.swapBeforeVerification) { outcome.warnings += try run.verify(result, isTold: !isFirst) }
+        outcome.warnings += result.notices
         try place.sync()
         let record = VerifiedRecord(
             result, plan, step: index + 1, progress, files.marks, verification: request.verification)
-        try WorkDirectory.write(record, at: place)
+        try work.write(record)
         try place.removeCheckpoints()
         return record
     }

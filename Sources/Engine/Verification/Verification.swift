@@ -22,7 +22,7 @@ struct Verification {
     var level = VerificationLevel.quick
     /// Whether the validation has put defaults into rows: columns of mapping models then don't compare.
     var changesValues = false
-    var cancellation: Cancellation?
+    let cancellation: Cancellation
 
     /// What was found, and the tables whose rows are to be looked at for it.
     package struct Outcome {
@@ -52,12 +52,10 @@ struct Verification {
         do {
             if level != .none {
                 let result = try Connection(path: path, mode: .readOnly, hardening: .untrusted)
-                cancellation?.attach(result.interruptHandle)
-                defer { cancellation?.detach(result.interruptHandle) }
-                try compare(result, &outcome)
+                try cancellation.interrupting(result.interruptHandle) { try compare(result, &outcome) }
             }
         } catch let error as SQLiteError {
-            try cancellation?.check()
+            try cancellation.check()
             if error.path == path, error.code == .corrupt || error.code == .notADatabase {
                 // Not the user's store: the disk or the memory has spoilt what was written.
                 throw EngineError(
@@ -85,7 +83,7 @@ struct Verification {
         outcome.findings += try StructureCheck(withIndexes: level == .full).findings(result)
         // Nothing that a damaged file answers means anything.
         guard outcome.findings.isEmpty || !outcome.suspects.isEmpty else { return }
-        try cancellation?.check()
+        try cancellation.check()
         try sourceCounts(&outcome)
         if let stage = written.stage {
             expectedBeforeHandlers(stage.before, &outcome)
@@ -96,24 +94,31 @@ struct Verification {
             try entityCounts(result, &outcome)
             try linkCounts(result, &outcome)
         }
-        try cancellation?.check()
+        try cancellation.check()
         outcome.findings += try StoreIdentityCheck(step: step, uuid: source.metadata.uuid).findings(result)
         let recheck = DigestRecheck(verification: self, result: try StoreSchema(reading: result))
         if level == .full {
             let reader = try source.companions(1)[0]
-            cancellation?.attach(reader.connection.interruptHandle)
-            defer { cancellation?.detach(reader.connection.interruptHandle) }
-            try recheck.run(source: reader.connection, result: result, &outcome)
-            if let objects = step.objects, written.stage == nil, !changesValues {
-                outcome.findings += try MappedColumns(
-                    objects: objects, written: written.entities, isUTF8: source.isUTF8, cancellation: cancellation
-                ).findings(source: reader.connection, result: result)
+            try cancellation.interrupting(reader.connection.interruptHandle) {
+                try compare(reader.connection, result, recheck, &outcome)
             }
-            let links = try LinkComparison(step: step, cancellation: cancellation)
-                .compare(source: reader.connection, result: result)
-            outcome.findings += links.findings
-            outcome.notices += links.notices
         }
         outcome.findings += try recheck.rows(in: outcome.suspects, source: source.connection, result: result)
+    }
+
+    /// With `full`: values and links, each against the source's.
+    private func compare(
+        _ source: borrowing Connection, _ result: borrowing Connection, _ recheck: DigestRecheck,
+        _ outcome: inout Outcome
+    ) throws {
+        try recheck.run(source: source, result: result, &outcome)
+        if let objects = step.objects, written.stage == nil, !changesValues {
+            outcome.findings += try MappedColumns(
+                objects: objects, written: written.entities, isUTF8: self.source.isUTF8, cancellation: cancellation
+            ).findings(source: source, result: result)
+        }
+        let links = try LinkComparison(step: step, cancellation: cancellation).compare(source: source, result: result)
+        outcome.findings += links.findings
+        outcome.notices += links.notices
     }
 }

@@ -19,7 +19,7 @@ extension StageWriter {
     }
 }
 
-extension StagingStore: StageWriter {
+extension StagingConnection: StageWriter {
     package func prepare(_ sql: String) throws(SQLiteError) -> Statement {
         try connection.prepare(sql, persistent: true)
     }

@@ -4,7 +4,7 @@ import CausewayPlatform
 import CausewayStores
 
 /// What mapping models know beside the rows: the keys that were given, and the associations. Saved with the progress, so
-/// that a resumed run knows it too: keys in the progress row itself, associations in segments.
+/// that a resumed run knows it too: keys in the progress itself, associations in segments.
 final class ObjectMemory {
     private let ledger: StepLedger
     private let keys: KeySource

@@ -14,6 +14,7 @@ struct ObjectRun {
     let step: StepPlan
     let objects: ObjectStep
     let source: SourceStore
+    let staging: StagingConnection
     let ledger: StepLedger
     let state: StepState
     let scratchPath: String
@@ -23,8 +24,6 @@ struct ObjectRun {
     let keyMap: KeyMapFile?
     let cancellation: Cancellation
     let events: (EngineEvent) -> Void
-
-    var staging: StagingStore { ledger.staging }
 
     /// Runs every mapping model. `joins` fills join tables that are copied; `validate` checks the rows before the key
     /// map is written.
@@ -266,8 +265,8 @@ struct StageRun {
         }
         for (index, sql) in run.objects.cleanups.enumerated() {
             try ledger.once("cleanup \(index)") { () throws(EngineError) in
-                try execute(sql)
-                state.objects.endedLinks += try run.staging.changes()
+                try run.staging.execute(sql)
+                state.objects.endedLinks += Int(run.staging.connection.changes)
             }
         }
     }
@@ -277,19 +276,10 @@ struct StageRun {
         for (place, statement) in run.step.statements.modelStatements.enumerated() {
             guard let index = statement.index, run.step.layout.findsMembers(index) else { continue }
             try ledger.once("link index \(place)") { () throws(EngineError) in
-                try execute(statement.sql)
+                try run.staging.execute(statement.sql)
                 state.objects.indexes.insert(statement.sql)
             }
         }
-    }
-
-    private func execute(_ sql: String) throws(EngineError) {
-        try run.cancellation.check()
-        run.events(.statement(sql))
-        let handle = run.staging.connection.interruptHandle
-        run.cancellation.attach(handle)
-        defer { run.cancellation.detach(handle) }
-        try run.staging.execute(sql)
     }
 
     func makePolicy(_ plan: EntityMappingPlan) -> EntityMigrationPolicy {

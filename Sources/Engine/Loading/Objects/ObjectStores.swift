@@ -20,7 +20,7 @@ struct ObjectStores: Sendable {
             content: external.content(ofProperty:))
     }
 
-    func destination(_ staging: StagingStore, keys: KeySource) -> ObjectContext {
+    func destination(_ staging: StagingConnection, keys: KeySource) -> ObjectContext {
         ObjectContext(
             objects.destination, side: .destination, mode: .writable(keys), storeUUID: storeUUID,
             access: StoreAccess { sql throws(SQLiteError) in try staging.connection.prepare(sql, persistent: true) },

@@ -26,11 +26,11 @@ struct StatementSink: RowSink, ~Copyable {
     private let columns: Int
     private let reader: RecordReader
     private let title: String
-    private let staging: StagingStore
+    private let staging: StagingConnection
 
     /// A sink for rows with these columns, in this order.
     static func into(
-        _ table: String, columns: [String], staging: StagingStore, title: String
+        _ table: String, columns: [String], staging: StagingConnection, title: String
     ) throws(EngineError) -> StatementSink {
         let rows = max(1, min(rowsPerStatement, parametersPerStatement / max(1, columns.count)))
         let many = try insert(rows, into: table, columns, staging, title)
@@ -40,7 +40,7 @@ struct StatementSink: RowSink, ~Copyable {
     }
 
     private init(
-        many: consuming Statement, one: consuming Statement, rowsInMany: Int, columns: Int, staging: StagingStore,
+        many: consuming Statement, one: consuming Statement, rowsInMany: Int, columns: Int, staging: StagingConnection,
         title: String
     ) {
         self.many = many
@@ -53,7 +53,7 @@ struct StatementSink: RowSink, ~Copyable {
     }
 
     private static func insert(
-        _ rows: Int, into table: String, _ columns: [String], _ staging: StagingStore, _ title: String
+        _ rows: Int, into table: String, _ columns: [String], _ staging: StagingConnection, _ title: String
     ) throws(EngineError) -> Statement {
         do {
             let names = try columns.map { (name: String) throws(SQLiteError) in try SQLIdentifier(name).quoted }

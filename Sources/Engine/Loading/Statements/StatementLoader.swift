@@ -8,6 +8,7 @@ import CausewayStores
 /// Loads tables by statements: a SELECT of the source, an INSERT into the staging store.
 struct StatementLoader: TableLoader {
     let source: SourceStore
+    let staging: StagingConnection
     let ledger: StepLedger
     let state: StepState
     let external: ExternalValues
@@ -36,7 +37,7 @@ struct StatementLoader: TableLoader {
         events(.passBegan(title: pass.title))
         events(.statement(pass.shape.sql))
         var sink = try StatementSink.into(
-            pass.destinationTable, columns: pass.destinationColumns, staging: ledger.staging, title: pass.title)
+            pass.destinationTable, columns: pass.destinationColumns, staging: staging, title: pass.title)
         let count = try move(
             pass, screening, into: &sink, count: before, after: begun, &progress)
         state.set(count)

@@ -15,6 +15,8 @@ struct StepResult {
     var quarantined = 0
     var quarantinedLinks = 0
     var bereftRows = 0
+    /// What the verification found wrong in source and new store alike.
+    var notices: [String] = []
     let written: WrittenRows
     /// Rows that an earlier run had read when this one went on; nil where it began.
     let resumedRows: Int?

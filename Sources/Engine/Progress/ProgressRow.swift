@@ -1,0 +1,123 @@
+import CausewayCheckpoint
+import CausewayPlatform
+import CausewaySQLite
+import CausewayStores
+
+/// Where a step's progress is kept: a table of one row in the store that the step makes. What is in the store and what the
+/// row says are committed together (InsideCrashSafety §4.3). Only the ledger knows that it is a row.
+struct ProgressRow {
+    /// No entity's, whose tables begin with Z.
+    private static let table = "zz_causeway_progress"
+
+    private let staging: StagingConnection
+
+    /// The progress that a file of an ended run may hold.
+    init(in staging: StagingConnection) {
+        self.staging = staging
+    }
+
+    /// Makes room for the progress in a fresh store.
+    ///
+    /// - Parameter room: bytes that it will take at most, about.
+    init(reserving room: Int, in staging: StagingConnection) throws(EngineError) {
+        self.staging = staging
+        do {
+            try staging.connection.execute(
+                "CREATE TABLE \(Self.table) (id INTEGER PRIMARY KEY CHECK (id = 1), state BLOB NOT NULL)")
+            var insert = try staging.connection.prepare("INSERT INTO \(Self.table) VALUES (1, ?)")
+            try insert.bind([UInt8](repeating: 0, count: room), at: 1)
+            try insert.run()
+        } catch {
+            throw EngineError(creating: error, at: staging.path)
+        }
+    }
+
+    /// Where it is kept, for messages.
+    var path: String { staging.path }
+
+    /// False after an error with which SQLite rolled everything back: a full disk, a failing one.
+    var canCommit: Bool { staging.connection.isInTransaction }
+
+    /// What was committed last; nil where there is nothing that can be read: what the store holds is then of no use.
+    func read(_ identity: CheckpointIdentity) throws(EngineError) -> CheckpointContainer.Content? {
+        let stored: [UInt8]
+        do {
+            stored = try self.stored()
+        } catch {
+            if StagingConnection.isTorn(error) { return nil }
+            throw EngineError(writing: error, during: path)
+        }
+        var reader = FieldReader(stored)
+        guard let length = try? reader.fixed(), length > 0, length <= UInt64(stored.count) - 8 else { return nil }
+        // Damaged, or of another plan: both mean that this file can't be resumed.
+        return try? CheckpointContainer.decode(
+            Array(stored[8..<8 + Int(length)]), expecting: Mutant.isOn(.noPlanCheck) ? nil : identity)
+    }
+
+    /// Empty where there is no row, or none that holds bytes.
+    private func stored() throws(SQLiteError) -> [UInt8] {
+        var statement = try staging.connection.prepare("SELECT state FROM \(Self.table) WHERE id = 1")
+        guard try statement.step(), statement.type(at: 0) == .blob, let bytes = statement.bytes(at: 0), bytes.count > 8
+        else { return [] }
+        return bytes
+    }
+
+    /// Saves the progress, durable together with all that was written before.
+    func commit(_ container: [UInt8]) throws(EngineError) {
+        do {
+            if Mutant.isOn(.progressAfter) {
+                try staging.connection.commit()
+                try staging.connection.begin(.immediate)
+            }
+            try write(container)
+            KillPoint.reach(.committing)
+            try staging.connection.commit()
+            KillPoint.reach(.committed)
+            try staging.connection.begin(.immediate)
+        } catch {
+            throw EngineError(writing: error, during: "committing the new store")
+        }
+    }
+
+    /// The length in 8 bytes, the container, zeros: a value of the same length is overwritten where it stands, so the
+    /// number of commits decides nothing about the pages of the store.
+    private func write(_ container: [UInt8]) throws(SQLiteError) {
+        var writer = FieldWriter()
+        writer.write(fixed: UInt64(container.count))
+        var state = writer.bytes + container
+        var measure = try staging.connection.prepare("SELECT length(state) FROM \(Self.table) WHERE id = 1")
+        let room: Int64 = try measure.step() ? measure.int64(at: 0) : 0
+        measure.reset()
+        state += [UInt8](repeating: 0, count: max(0, Int(clamping: room) - state.count))
+        var update = try staging.connection.prepare("UPDATE \(Self.table) SET state = ?1 WHERE id = 1")
+        try update.bind(state, at: 1)
+        try update.run()
+    }
+
+    // MARK: - When the step is done
+
+    /// Takes the progress out of a finished store. One that was sealed before isn't written to: in WAL mode by now, it
+    /// would be through a -wal.
+    static func remove(on connection: borrowing Connection) throws(SQLiteError) {
+        guard try isThere(connection) else { return }
+        try connection.begin(.immediate)
+        try connection.execute("DROP TABLE \(table)")
+        if try connection.pragmaInteger("auto_vacuum") == incremental {
+            // The row's pages are given back.
+            try connection.execute("PRAGMA incremental_vacuum(\(vacuumedPages))")
+        }
+        try connection.commit()
+    }
+
+    private static func isThere(_ connection: borrowing Connection) throws(SQLiteError) -> Bool {
+        var statement = try connection.prepare(
+            "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '\(table)'")
+        return try statement.step()
+    }
+
+    /// `PRAGMA auto_vacuum` of all stores that Core Data makes.
+    private static let incremental: Int64 = 2
+
+    /// Pages that are given back at most: a progress row takes a few, and moving many would take long.
+    private static let vacuumedPages = 64
+}

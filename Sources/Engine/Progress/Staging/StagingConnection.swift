@@ -1,0 +1,138 @@
+import CausewayPlatform
+import CausewaySQLite
+import CausewayStores
+
+/// The connection on a staging file, for all that statements do. It is in a transaction, which the keeper of the progress
+/// commits and begins anew.
+///
+/// Appending needs little cache and no WAL: the rollback journal stays a few pages long, because appended pages are never
+/// journalled. PERSIST with synchronous FULL loses no commit to a power cut (InsideCrashSafety §3.2); with a commit a
+/// second it costs next to nothing (InsideSpeed §2.2).
+///
+/// Sendable although its connection isn't: only the thread that runs the migration uses it.
+final class StagingConnection: @unchecked Sendable {
+    /// KiB of page cache: a larger one makes appending and CREATE INDEX slower (InsideSpeed §1.2).
+    private static let cacheKibibytes: Int64 = 2_000
+
+    let path: String
+    let connection: Connection
+    private let cancellation: Cancellation
+    private let events: (EngineEvent) -> Void
+
+    /// Creates the file, where nothing may be; nothing is committed yet.
+    ///
+    /// - Parameters:
+    ///   - file: where.
+    ///   - source: the store whose page size and `auto_vacuum` it gets.
+    ///   - cancellation: ends long statements.
+    ///   - events: told of statements.
+    /// - Throws: `.cannotCreate`, or `.inputOutput` where the disk is full.
+    init(
+        creating file: StagingFile, like source: SourceStore, cancellation: Cancellation,
+        events: @escaping (EngineEvent) -> Void
+    ) throws(EngineError) {
+        (path, self.cancellation, self.events) = (file.path, cancellation, events)
+        do {
+            connection = try Connection(path: path, mode: .create, hardening: .own)
+            // Both have effect only before the first table.
+            try connection.setPragma("page_size", to: source.pageSize)
+            try connection.setPragma("auto_vacuum", to: source.autoVacuum)
+            try Self.configure(connection)
+            try connection.begin(.immediate)
+        } catch {
+            throw EngineError(creating: error, at: path)
+        }
+    }
+
+    /// Opens a file that an ended run left; nil where it is torn. SQLite rolls back what wasn't committed.
+    init?(
+        resuming file: StagingFile, cancellation: Cancellation, events: @escaping (EngineEvent) -> Void
+    ) throws(EngineError) {
+        (path, self.cancellation, self.events) = (file.path, cancellation, events)
+        do {
+            connection = try Connection(path: path, mode: .readWrite, hardening: .own)
+            try Self.configure(connection)
+            try connection.begin(.immediate)
+        } catch {
+            if Self.isTorn(error) { return nil }
+            throw EngineError(writing: error, during: path)
+        }
+    }
+
+    /// Whether an error speaks of what is in the file, not of the system: then nothing of the file can be used.
+    static func isTorn(_ error: SQLiteError) -> Bool {
+        switch error.code {
+        case .ioErrorShortRead: true
+        case .corrupt, .notADatabase, .error, .mismatch, .schemaChanged, .tooBig: true
+        default: false
+        }
+    }
+
+    private static func configure(_ connection: borrowing Connection) throws(SQLiteError) {
+        try connection.setPragma("locking_mode", to: "EXCLUSIVE")
+        try connection.setJournalMode(.persist)
+        try connection.setPragma("synchronous", to: Mutant.isOn(.noStagingSync) || UnsafeBaseline.isOn ? "OFF" : "FULL")
+        try connection.setPragma("cache_size", to: -cacheKibibytes)
+        // Sorter threads take a cache each and gain nothing (InsideSpeed §1.2).
+        try connection.setPragma("threads", to: 0)
+    }
+
+    /// Runs what may take long: statements of this connection end at once when the run is to stop.
+    func interruptibly<Result>(_ body: () throws(EngineError) -> Result) throws(EngineError) -> Result {
+        try cancellation.interrupting(connection.interruptHandle, body)
+    }
+
+    /// Runs exactly one statement, which may take long and gives no rows. The source's schema has a say in the text, which
+    /// could hold a second one.
+    func execute(_ sql: String) throws(EngineError) {
+        try cancellation.check()
+        events(.statement(sql))
+        try interruptibly { () throws(EngineError) in
+            try changingSchema { () throws(SQLiteError) in
+                var statement = try connection.prepare(sql)
+                try statement.run()
+            }
+        }
+    }
+
+    /// Makes a table of the app's own, which may name what only the app has: the plan has seen that its rows don't need it.
+    func makeAppTable(_ sql: String) throws(EngineError) {
+        try cancellation.check()
+        events(.statement(sql))
+        try changingSchema { () throws(SQLiteError) in
+            try connection.lendingStandIns { () throws(SQLiteError) in
+                var statement = try connection.prepare(sql)
+                try statement.run()
+            }
+        }
+    }
+
+    private func changingSchema(_ body: () throws(SQLiteError) -> Void) throws(EngineError) {
+        do {
+            try body()
+        } catch {
+            throw EngineError(writing: error, during: "the new store's schema")
+        }
+    }
+
+    /// Takes over what the app keeps in the database's header.
+    func setHeader(userVersion: Int64, applicationID: Int64) throws(EngineError) {
+        do {
+            try connection.setPragma("user_version", to: userVersion)
+            try connection.setPragma("application_id", to: applicationID)
+        } catch {
+            throw EngineError(writing: error, during: "the new store's header")
+        }
+    }
+
+    /// Ends the last transaction and the connection.
+    func close() throws(EngineError) {
+        do {
+            try connection.commit()
+            // PERSIST leaves its journal; who only reads would have to look into it.
+            try connection.setJournalMode(.delete)
+        } catch {
+            throw EngineError(writing: error, during: "committing the new store")
+        }
+    }
+}

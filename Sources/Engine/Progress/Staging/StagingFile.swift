@@ -1,0 +1,129 @@
+import CausewayPlatform
+import CausewaySQLite
+import CausewaySQLiteFile
+import CausewayStores
+
+/// The new store under construction, as a file; statements need a `StagingConnection` on it.
+struct StagingFile {
+    let path: String
+    /// The record that the store was verified. It speaks of this file and goes with it.
+    let record: String
+    private let work: String
+
+    init(work: String, step: Int) {
+        self.work = work
+        path = work + "/" + WorkFile.staging(step)
+        record = work + "/" + WorkFile.verified(step)
+    }
+
+    /// Whether there is a file.
+    func exists() throws(EngineError) -> Bool {
+        do {
+            return try Files.exists(path)
+        } catch {
+            throw EngineError(.inputOutput, "\(path): \(error.message)")
+        }
+    }
+
+    /// Whether there is a store that may hold something.
+    ///
+    /// A file without a second page has no table: the run that made it ended before its first commit, and nothing of it is
+    /// lost. The first page is written on its own, when `auto_vacuum` is set.
+    func hasContent() throws(EngineError) -> Bool {
+        do {
+            guard let status = try Files.statusIfExists(path), status.size > 0 else { return false }
+            let head = try Files.readPrefix(of: path, length: DatabaseHeader.length)
+            return DatabaseHeader(head).map { status.size > $0.pageSize } ?? true
+        } catch {
+            throw EngineError(.inputOutput, "\(path): \(error.message)")
+        }
+    }
+
+    // MARK: - Removing
+
+    /// Removes the record that the store was verified. The sync of the folder is the caller's.
+    ///
+    /// - Returns: whether there was one.
+    func removeRecord() throws(EngineError) -> Bool {
+        do {
+            return try Files.unlink(record)
+        } catch {
+            throw EngineError(.inputOutput, "\(record): \(error.message)")
+        }
+    }
+
+    /// Removes the store with its record, durably. All of it is tried before a failure is told: where one name can't be
+    /// removed or made durable, the other is gone.
+    func remove() throws(EngineError) {
+        var failures: [FileError] = []
+        do throws(FileError) {
+            try Files.unlink(path)
+            // After the store alone: without its journal it would be one that was never rolled back.
+            try Files.unlink(path + WorkFile.journal)
+        } catch {
+            failures.append(error)
+        }
+        do throws(FileError) {
+            try Files.unlink(record)
+        } catch {
+            failures.append(error)
+        }
+        do throws(FileError) {
+            try Files.syncDirectory(work)
+        } catch {
+            failures.append(error)
+        }
+        if let failure = failures.first { throw EngineError(.inputOutput, "\(failure.path): \(failure.message)") }
+    }
+
+    // MARK: - Sealing
+
+    /// Makes a verified store what Core Data would have left: no progress, the source's journal flag, no file beside it.
+    /// Can be done again after a crash at any point.
+    ///
+    /// - Parameter inWALMode: whether the finished store's header says WAL.
+    func seal(inWALMode: Bool) throws(EngineError) {
+        do {
+            try finishHeader(inWALMode: inWALMode)
+        } catch {
+            throw EngineError(writing: error, during: "finishing \(path)")
+        }
+        do {
+            // SQLite doesn't say when it couldn't fold a -wal in as it closed.
+            guard try (Files.statusIfExists(path + "-wal")?.size ?? 0) == 0 else {
+                throw EngineError(losing: "its -wal is still there", during: "finishing \(path)")
+            }
+            // PERSIST has left a journal, which says nothing any more: SQLite has looked at it above.
+            for suffix in [WorkFile.journal, "-wal", "-shm"] { try Files.unlink(path + suffix) }
+        } catch let error as EngineError {
+            throw error
+        } catch {
+            throw EngineError(error, during: path)
+        }
+        KillPoint.reach(.sealed)
+        try sync()
+    }
+
+    private func finishHeader(inWALMode: Bool) throws(SQLiteError) {
+        let connection = try Connection(path: path, mode: .readWrite, hardening: .own)
+        // FULL doesn't sync the folder after the journal is unlinked: a power cut could bring the journal back beside a file
+        // that is shorter by then, and SQLite would roll that back.
+        try connection.setPragma("synchronous", to: "EXTRA")
+        try ProgressRow.remove(on: connection)
+        let mode: Connection.JournalMode = inWALMode ? .wal : .delete
+        // The last statement: it leaves only the flag.
+        if try connection.journalMode() != mode { try connection.setJournalMode(mode) }
+        try connection.close()
+    }
+
+    private func sync() throws(EngineError) {
+        do {
+            try Files.syncFile(path)
+            try Files.syncDirectory(work)
+        } catch {
+            var failure = EngineError(.inputOutput, "\(path): \(error.message)")
+            failure.isFailedSync = true
+            throw failure
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import CausewayCheckpoint
+import CausewayPlatform
+import CausewayStores
+
+/// What the files of a work directory say that are no rows: plan, verified steps, swap.
+extension WorkDirectory {
+    private var planPath: String { path + "/" + WorkFile.plan }
+    private var intentPath: String { path + "/" + WorkFile.swap }
+
+    /// Bytes of a record: a plan of a hundred steps takes some ten thousand.
+    static let maximumRecord = 16 << 20
+
+    /// A record; nil where there is none, or none that can be read: it is renamed into place when it is durable.
+    private static func record<Record: Decodable>(_ path: String, as type: Record.Type) throws(EngineError) -> Record? {
+        let bytes: [UInt8]
+        do {
+            guard try Files.exists(path) else { return nil }
+            bytes = try Files.readFile(path, limit: maximumRecord)
+        } catch {
+            throw EngineError(.inputOutput, "\(path): \(error.message)")
+        }
+        return try? JSONRecord.decode(bytes, as: type, limit: maximumRecord)
+    }
+
+    /// Refuses a plan of another release before it is decoded: what lacks a member of ours would look like none, and its
+    /// folder would be emptied.
+    private static func requireOwnPlan(_ path: String) throws(EngineError) {
+        let format: String?
+        do {
+            guard try Files.exists(path) else { return }
+            // One that isn't JSON was never renamed into place.
+            format = try? JSONRecord.format(of: try Files.readFile(path, limit: maximumRecord), limit: maximumRecord)
+        } catch {
+            throw EngineError(.inputOutput, "\(path): \(error.message)")
+        }
+        guard let format, format != PlanRecord.format else { return }
+        throw EngineError(
+            .foreignCheckpoint, "\(path): the unfinished work is of another format (\(format.prefix(40)))",
+            remedy: "finish it with the version that began it, or discard it with --restart")
+    }
+
+    static func plan(in work: String) throws(EngineError) -> PlanRecord? {
+        try requireOwnPlan(work + "/" + WorkFile.plan)
+        let record = try record(work + "/" + WorkFile.plan, as: PlanRecord.self)
+        guard let record else { return nil }
+        guard record.format == PlanRecord.format, record.identity.migration.count == CheckpointIdentity.migrationLength
+        else {
+            throw EngineError(
+                .foreignCheckpoint, "\(work): the unfinished work is of another format (\(record.format.prefix(40)))",
+                remedy: "finish it with the version that began it, or discard it with --restart")
+        }
+        return record
+    }
+
+    func plan() throws(EngineError) -> PlanRecord? { try Self.plan(in: path) }
+
+    static func intent(in work: String) throws(EngineError) -> SwapIntent? {
+        let record = try record(work + "/" + WorkFile.swap, as: SwapIntent.self)
+        guard let record, record.format == SwapIntent.format else { return nil }
+        // Names only: a record must not lead out of the two folders.
+        guard ![record.store, record.backup, record.staging].contains(where: { $0.contains("/") || $0.isEmpty }) else {
+            return nil
+        }
+        return record
+    }
+
+    func intent() throws(EngineError) -> SwapIntent? { try Self.intent(in: path) }
+
+    /// The record of a step of this work; nil where it isn't verified.
+    static func verified(_ step: Int, of plan: PlanRecord, in work: String) throws(EngineError) -> VerifiedRecord? {
+        let record = try record(work + "/" + WorkFile.verified(step), as: VerifiedRecord.self)
+        guard let record, record.format == VerifiedRecord.format, record.fingerprint == plan.fingerprint.text,
+            record.migration == plan.migration, record.step == step + 1
+        else { return nil }
+        return record
+    }
+
+    private static func write(_ record: some Encodable & Sendable, to path: String, synced: Bool) throws(EngineError) {
+        do {
+            let bytes = try JSONRecord.encode(record, limit: maximumRecord)
+            try Files.writeFileDurably(path, bytes, syncs: synced)
+        } catch let error as FileError {
+            throw EngineError(.inputOutput, "\(path): \(error.message)", remedy: "make room, then run again")
+        } catch {
+            throw EngineError(.verification, "\(path): \(error)")
+        }
+    }
+
+    func write(_ plan: PlanRecord) throws(EngineError) {
+        try Self.write(plan, to: planPath, synced: !Mutant.isOn(.noPlanSync))
+        KillPoint.reach(.planWritten)
+    }
+
+    func write(_ intent: SwapIntent) throws(EngineError) {
+        try Self.write(intent, to: intentPath, synced: true)
+        KillPoint.reach(.intentWritten)
+    }
+
+    func write(_ record: VerifiedRecord) throws(EngineError) {
+        try Self.write(record, to: path + "/" + WorkFile.verified(record.step - 1), synced: true)
+        KillPoint.reach(.verifiedWritten)
+    }
+
+    func removeIntent() throws(EngineError) {
+        try remove([WorkFile.swap])
+        try sync()
+    }
+}

@@ -1,0 +1,58 @@
+import CausewayObjects
+import CausewayPlanning
+import CausewayPlatform
+import CausewayPreparation
+import CausewayStoreFormat
+import CausewayStores
+
+/// The second phase: whatever follows from the rows.
+extension StepRun {
+    func finish(_ staging: StagingConnection, _ ledger: StepLedger, _ state: StepState) throws(EngineError) {
+        try QuarantinedLinks(
+            step: step, state: state, staging: staging, ledger: ledger, cancellation: cancellation, events: events
+        ).end()
+        KillPoint.reach(.rowsMade)
+        events(.phaseBegan("indexes"))
+        let finisher = StoreFinisher(
+            step: step, source: source, staging: staging, ledger: ledger, frameworkVersion: frameworkVersion)
+        // Stage 2 of mapping models has made the indexes that it looks links up with.
+        try finisher.finishRows(besides: state.objects.indexes)
+        if !handlers.isEmpty { try runHandlers(staging, ledger, state) }
+        try finisher.finishSchema()
+        try ledger.commit()
+    }
+
+    /// All handlers of the store are one station: what they do is one transaction, so that none is ever half done.
+    private func runHandlers(
+        _ staging: StagingConnection, _ ledger: StepLedger, _ state: StepState
+    ) throws(EngineError) {
+        try ledger.once("handlers") { () throws(EngineError) in
+            KillPoint.reach(.handlersBegun)
+            state.stage = try staging.interruptibly { () throws(EngineError) in
+                try StageHandlerRun(
+                    handlers, layout: step.layout, writer: staging, storeUUID: source.metadata.uuid,
+                    externalData: external.directory, cancellation: cancellation
+                ).run { title in events(.phaseBegan(title)) }
+            }
+        }
+        KillPoint.reach(.handlersDone)
+    }
+
+    // MARK: - Validation
+
+    /// Checks the rows that mapping models make.
+    func validationStage() throws(EngineError) -> ValidationStage {
+        try ValidationStage(
+            layout: step.layout, storeUUID: source.metadata.uuid, policy: validation, rejects: sideFiles.rejects)
+    }
+
+    /// Called while rows are loaded: the key map, which is written then, names only rows that stay.
+    func validate(_ stage: ValidationStage, _ staging: StagingConnection) throws(EngineError) -> ValidationOutcome {
+        events(.phaseBegan("validation"))
+        return try staging.interruptibly { () throws(EngineError) in
+            let outcome = try stage.run(on: staging.connection, cancellation: cancellation)
+            KillPoint.reach(.rowsValidated)
+            return outcome
+        }
+    }
+}

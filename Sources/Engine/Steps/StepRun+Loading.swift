@@ -1,0 +1,90 @@
+import CausewayObjects
+import CausewayPlanning
+import CausewayPlatform
+import CausewayPreparation
+import CausewayStoreFormat
+import CausewayStores
+
+/// The first phase: tables, then all rows.
+extension StepRun {
+    func load(
+        into staging: StagingConnection, _ ledger: StepLedger, _ state: StepState, _ progress: inout Progress
+    ) throws(EngineError) {
+        try ledger.keep("written", restore: state.restore, save: state.save)
+        try sideFiles.keep(in: ledger)
+        try ledger.once("tables") { () throws(EngineError) in
+            try staging.setHeader(userVersion: source.userVersion, applicationID: source.applicationID)
+            try createTables(in: staging)
+        }
+        if !ledger.isResumed {
+            try ledger.commit()
+            try place.sync()
+            KillPoint.reach(.stagingCreated)
+        }
+        if let objects = step.objects { try make(objects, staging, ledger, state, &progress) }
+        _ = try loader(staging, ledger, state).load(step.works, &progress)
+    }
+
+    /// Entity and join tables, the house tables, history's, the app's own: in Core Data's order for a fresh store.
+    private func createTables(in staging: StagingConnection) throws(EngineError) {
+        for statement in step.statements.tableStatements + step.statements.houseStatements {
+            try staging.execute(statement.sql)
+        }
+        if step.hasHistory {
+            for statement in step.statements.historyStatements where statement.kind == .historyTable {
+                try staging.execute(statement.sql)
+            }
+        }
+        for object in step.appObjects where object.kind == .table {
+            if let sql = object.sql { try staging.makeAppTable(sql) }
+        }
+    }
+
+    /// Runs the step's mapping models and checks what they made.
+    private func make(
+        _ objects: ObjectStep, _ staging: StagingConnection, _ ledger: StepLedger, _ state: StepState,
+        _ progress: inout Progress
+    ) throws(EngineError) {
+        // Before the first row: a model that can't be checked is refused at once.
+        let stage = try validationStage()
+        let run = ObjectRun(
+            step: step, objects: objects, source: source, staging: staging, ledger: ledger, state: state,
+            scratchPath: place.scratch, options: options, code: code, external: external, keyMap: sideFiles.keyMap,
+            cancellation: cancellation, events: events)
+        let loader = loader(staging, ledger, state)
+        try run.run(&progress) { works, progress throws(EngineError) in
+            _ = try loader.load(works, &progress)
+        } validate: { () throws(EngineError) in
+            try validate(stage, staging)
+        }
+        for (number, rows) in state.objects.made {
+            let name = objects.destination.name(of: number)
+            state.entities[name] = rows - (state.objects.validation.rejectedRows[name] ?? 0)
+        }
+    }
+
+    // MARK: - Loading
+
+    private func loader(
+        _ staging: StagingConnection, _ ledger: StepLedger, _ state: StepState
+    ) -> StatementLoader {
+        StatementLoader(
+            source: source, staging: staging, ledger: ledger, state: state, external: external, options: options,
+            rejects: sideFiles.rejects, screening: screening(of:), cancellation: cancellation, events: events)
+    }
+
+    private var quarantines: Bool { badRows == .quarantine && step.objects == nil }
+
+    /// What a pass needs to leave bad rows out; nil where they end the run.
+    private func screening(of pass: RowPass) throws(EngineError) -> RowScreening? {
+        guard quarantines else { return nil }
+        guard sideFiles.rejects != nil else {
+            throw EngineError(
+                .usage, "bad rows can't be quarantined without a file for them",
+                remedy: "name one with --rejects, or end the run at a bad row with --bad-rows fail")
+        }
+        // Later steps carry what the first has written down.
+        let fates = place.index == 0 ? ReferenceFates(steps: [step] + following) : nil
+        return try RowScreening(pass, of: step, storeUUID: source.metadata.uuid, fates: fates)
+    }
+}
