@@ -35,7 +35,9 @@ struct RowScreening: Sendable {
     /// Entities of the source by the discriminator's value; empty where rows are no objects.
     let entities: [Int: String]
     let storeUUID: String
+}
 
+extension RowScreening {
     /// nil where rows have no key by which they could be told apart.
     ///
     /// - Parameters:
@@ -75,15 +77,13 @@ struct RowScreening: Sendable {
             places[name.name] = cell
             if pass.kind != .entity { names.append(name.name) }
         }
-        columns = names.compactMap { name in places[name].map { (name, $0) } }
-        takesStrangers =
-            step.passes.first {
+        self.init(
+            pass: pass, demands: demands,
+            takesStrangers: step.passes.first {
                 $0.kind == .entity && $0.discriminator != nil && $0.sourceTable == pass.sourceTable
-            }?.destinationTable == pass.destinationTable
-        self.pass = pass
-        self.entities = entities
-        self.demands = demands
-        self.storeUUID = storeUUID
+            }?.destinationTable == pass.destinationTable,
+            columns: names.compactMap { name in places[name].map { (name, $0) } }, entities: entities,
+            storeUUID: storeUUID)
     }
 
     /// What the steps ask of the rows that the pass moves, earlier steps first: the reason that is written down is the
