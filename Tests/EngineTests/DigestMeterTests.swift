@@ -1,5 +1,6 @@
 import CausewayPlanning
 import CausewaySQLiteFile
+import CausewayStoreFormat
 import Testing
 
 @testable import CausewayEngine
