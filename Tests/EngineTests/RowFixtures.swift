@@ -26,19 +26,19 @@ enum RowFixture {
     static func pass(
         _ recipes: [CellRecipe], keyed: Bool = true, number: Int? = nil, columns: [String] = columns
     ) throws -> RowPass {
-        var select = RowSelect(table: try SQLIdentifier("T"))
-        for name in columns { _ = select.index(of: .column(try SQLIdentifier(name))) }
+        var shape = RowShape(table: try SQLIdentifier("T"))
+        for name in columns { _ = shape.index(of: .column(try SQLIdentifier(name))) }
         return RowPass(
-            kind: .entity, title: "Thing", select: select, sourceTable: "T", destinationTable: "D",
+            kind: .entity, title: "Thing", shape: shape, sourceTable: "T", destinationTable: "D",
             destinationColumns: recipes.indices.map { "C\($0)" }, key: keyed ? 0 : nil,
             discriminator: number == nil ? nil : 1,
             projections: [number ?? 0: RowProjection(entity: "Thing", cells: recipes)])
     }
 
-    /// The rows that the pass's statement gives.
+    /// The rows that a statement of the pass gives.
     static func batch(_ pass: RowPass, in connection: borrowing Connection) throws -> RowBatch {
         var source = try StatementSource.rows(
-            of: pass.select, key: pass.key, after: nil, in: connection, isUTF8: true, title: pass.title)
+            of: pass.shape, key: pass.key, after: nil, in: connection, isUTF8: true, title: pass.title)
         let batch = RowBatch()
         #expect(try !source.fill(batch, limits: BatchLimits(rows: .max, bytes: .max)))
         return batch

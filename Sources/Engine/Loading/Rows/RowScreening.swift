@@ -7,7 +7,7 @@ import CausewayStores
 
 /// What a pass needs to know to leave bad rows out and to write them down: where bad rows are quarantined, one a pass.
 ///
-/// Its statement gives every column of the source's table, those too that the destination no longer has: what is left out
+/// Its rows have every column of the source's table, those too that the destination no longer has: what is left out
 /// of the store is written down as it was.
 struct RowScreening: Sendable {
     /// What a row of an entity must fulfil.
@@ -30,7 +30,7 @@ struct RowScreening: Sendable {
     /// Rows whose Z_ENT names no entity of the table are this pass's; where several passes read a table, they are the
     /// first one's.
     let takesStrangers: Bool
-    /// What a line shows: columns and where they stand in the statement's result.
+    /// What a line shows: columns and their cells.
     let columns: [(name: String, cell: Int)]
     /// Entities of the source by the discriminator's value; empty where rows are no objects.
     let entities: [Int: String]

@@ -15,7 +15,7 @@ final class DigestShape: Sendable {
         case replacingNull(StoredLiteral)
         /// The number as its new type keeps it; the literal, where there is one, in place of NULL.
         case converting(NumericConversion, ifNull: StoredLiteral?)
-        /// NULL where the result column `entity` names a dropped entity.
+        /// NULL where the cell `entity` names a dropped entity.
         case ending(entity: Int, dropped: Set<Int>)
         /// Nothing of the source: NULL, in a column that other projections of the same sums carry.
         case absent
@@ -27,10 +27,10 @@ final class DigestShape: Sendable {
         let column: String
         /// Position among the destination's columns.
         let output: Int
-        /// Position among the columns of the pass's statement.
+        /// Position among the pass's cells.
         let input: Int
         let rule: Rule
-        /// NULL unless this column of the statement holds `CellRecipe.firstPosition`; nil: whatever stands there.
+        /// NULL unless this cell of the pass holds `CellRecipe.firstPosition`; nil: whatever stands there.
         let position: Int?
 
         var isPlain: Bool {
