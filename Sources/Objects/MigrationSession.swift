@@ -208,12 +208,12 @@ package final class MigrationSession {
     }
 
     private func carry(_ fill: EntityMappingPlan.KeyFill, to made: ObjectID) throws {
-        guard let reader = source.current?.reader, !reader.isNull(at: fill.key) else { return }
-        guard reader.integer(at: fill.key) != nil else {
+        guard let view = source.current?.view, !view.isNull(at: fill.key) else { return }
+        guard view.integer(at: fill.key) != nil else {
             throw ObjectError(
                 .type, "\(destination.name(made)).\(fill.relationship.name): the stored key isn't an integer")
         }
-        let stored = fill.entity.flatMap { reader.integer(at: $0) }.map { Int32(truncatingIfNeeded: $0) }
+        let stored = fill.entity.flatMap { view.integer(at: $0) }.map { Int32(truncatingIfNeeded: $0) }
         guard let number = fill.numbers[stored ?? fill.declared] else { return }
         try destination.carry(fill.key, to: made, column: fill.column)
         // Where the source doesn't say which entity it is, neither does the destination.

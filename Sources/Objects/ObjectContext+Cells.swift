@@ -10,15 +10,15 @@ extension ObjectContext {
     ///
     /// - Parameters:
     ///   - object: its identity.
-    ///   - reader: loaded with its record.
-    ///   - cells: the record's cell by column of the row's table, −1 where it wasn't selected.
+    ///   - view: stands on it.
+    ///   - cells: the row's cell by column of its table, −1 where it wasn't selected.
     ///   - row: its place in the batch.
-    package func stand(on object: ObjectID, reader: RecordReader, cells: [Int], row: Int) {
-        if current?.reader === reader, current?.object.entity == object.entity {
+    package func stand(on object: ObjectID, view: RowView, cells: [Int], row: Int) {
+        if current?.view === view, current?.object.entity == object.entity {
             current?.object = object
             current?.row = Int32(row)
         } else {
-            current = CurrentRow(object: object, reader: reader, cells: cells, row: Int32(row))
+            current = CurrentRow(object: object, view: view, cells: cells, row: Int32(row))
         }
     }
 
@@ -151,31 +151,31 @@ extension ObjectContext {
     /// The cell of a column: NULL and numbers as they are, texts and blobs copied.
     func cell(_ object: ObjectID, column: Int) throws(ObjectError) -> Cell {
         if let current, current.object == object, current.cells[column] >= 0 {
-            return try Self.cell(of: current.reader, at: current.cells[column])
+            return try Self.cell(of: current.view, at: current.cells[column])
         }
         let (table, row) = try locate(object)
         let cell = tables[table].cell(row, column)
         guard case .carried(let index) = cell else { return cell }
         let sourceRow = tables[table].sourceRows[row]
-        if let current, current.row == sourceRow { return try Self.cell(of: current.reader, at: Int(index)) }
+        if let current, current.row == sourceRow { return try Self.cell(of: current.view, at: Int(index)) }
         // Made from an earlier row of the batch.
         guard let sourceBatch else {
             throw ObjectError(.missing, "\(name(object)) isn't written yet, and its source row is no longer in hand")
         }
         do {
-            try unsafe spareReader.load(sourceBatch.record(at: Int(sourceRow)))
+            try spareView.load(Int(sourceRow), of: sourceBatch)
         } catch {
             throw ObjectError(.store, "\(name(object)): \(error.message)")
         }
-        return try Self.cell(of: spareReader, at: Int(index))
+        return try Self.cell(of: spareView, at: Int(index))
     }
 
-    private static func cell(of reader: RecordReader, at index: Int) throws(ObjectError) -> Cell {
-        if reader.isNull(at: index) { return .null }
-        if let integer = reader.integer(at: index) { return .integer(integer) }
-        if let real = reader.real(at: index) { return .real(real) }
-        let bytes = unsafe reader.unsafeBytes(at: index)
-        guard reader.serialType(at: index).isText else { return unsafe .blob(Array(bytes)) }
+    private static func cell(of view: RowView, at index: Int) throws(ObjectError) -> Cell {
+        if view.isNull(at: index) { return .null }
+        if let integer = view.integer(at: index) { return .integer(integer) }
+        if let real = view.real(at: index) { return .real(real) }
+        let bytes = unsafe view.unsafeBytes(at: index)
+        guard view.serialType(at: index).isText else { return unsafe .blob(Array(bytes)) }
         guard let text = unsafe String(validating: bytes, as: UTF8.self) else {
             throw ObjectError(.type, "a text isn't valid UTF-8")
         }
@@ -196,7 +196,7 @@ extension ObjectContext {
         guard !tables[table].isNew(row), let current else {
             return try setCell(object, column: column, to: .carried(Int32(cell)))
         }
-        try setCell(object, column: column, to: try Self.cell(of: current.reader, at: cell))
+        try setCell(object, column: column, to: try Self.cell(of: current.view, at: cell))
     }
 
     /// Remembers in which order rows were given places.

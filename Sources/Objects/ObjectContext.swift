@@ -23,8 +23,8 @@ public final class ObjectContext {
     /// The row of a batch that is being migrated: read where it is, never copied.
     struct CurrentRow {
         var object: ObjectID
-        let reader: RecordReader
-        /// The record's cell by column of the row's table; −1 for a column that wasn't selected.
+        let view: RowView
+        /// The row's cell by column of its table; −1 for a column that wasn't selected.
         let cells: [Int]
         var row: Int32
     }
@@ -50,7 +50,7 @@ public final class ObjectContext {
     /// Rows deleted so far: a fetch that sees it grow looks whether its rows are still there.
     var deletions = 0
     /// For carried cells of rows whose source row isn't the one in hand.
-    lazy var spareReader = RecordReader(capacity: RowWriter.readerCapacity)
+    lazy var spareView = RowView(capacity: RowWriter.viewCapacity)
     var current: CurrentRow?
     /// The batch that carried cells lie in.
     package var sourceBatch: RowBatch?

@@ -15,9 +15,9 @@ final class RowWriter {
     let keys: KeySource
     /// Z_OPT counts every change of a stored row, as Core Data's saves do.
     private let countsChanges: Bool
-    private lazy var reader = RecordReader(capacity: Self.readerCapacity)
+    private lazy var view = RowView(capacity: Self.viewCapacity)
     /// Columns of any source table at most: SQLite's own limit.
-    static let readerCapacity = 2_000
+    static let viewCapacity = 2_000
     /// Columns with places in ordered relationships, by table.
     let placeColumns: [[Int]]
 
@@ -122,7 +122,7 @@ final class RowWriter {
     private func bind(
         _ row: Int, of table: Int, _ rows: PendingRows, to box: StatementBox, from position: Int
     ) throws {
-        var reader: RecordReader?
+        var source: RowView?
         for column in 0..<rows.tables[table].columnCount {
             if column == TableStorage.primaryKey {
                 try box.statement.bind(rows.tables[table].keys[row], at: position)
@@ -130,35 +130,35 @@ final class RowWriter {
             }
             let cell = rows.tables[table].cell(row, column)
             if case .carried(let index) = cell {
-                if reader == nil { reader = try loadedReader(for: row, of: table, rows) }
-                guard let reader else { continue }
-                try bind(carried: Int(index), of: reader, to: box, at: position + column)
+                if source == nil { source = try sourceRow(of: row, in: table, rows) }
+                guard let source else { continue }
+                try bind(carried: Int(index), of: source, to: box, at: position + column)
             } else {
                 try bind(cell, column: column, of: table, rows, to: box, at: position + column)
             }
         }
     }
 
-    func loadedReader(for row: Int, of table: Int, _ rows: PendingRows) throws(RecordError) -> RecordReader {
+    private func sourceRow(of row: Int, in table: Int, _ rows: PendingRows) throws(RecordError) -> RowView {
         guard let batch = rows.batch else { preconditionFailure("carried cells come with their batch") }
-        try unsafe reader.load(batch.record(at: Int(rows.tables[table].sourceRows[row])))
-        return reader
+        try view.load(Int(rows.tables[table].sourceRows[row]), of: batch)
+        return view
     }
 
     private func bind(
-        carried cell: Int, of reader: RecordReader, to box: StatementBox, at position: Int
+        carried cell: Int, of row: RowView, to box: StatementBox, at position: Int
     ) throws(SQLiteError) {
-        let type = reader.serialType(at: cell)
+        let type = row.serialType(at: cell)
         if type.isNull {
             try box.statement.bindNull(at: position)
-        } else if let integer = reader.integer(at: cell) {
+        } else if let integer = row.integer(at: cell) {
             try box.statement.bind(integer, at: position)
-        } else if let real = reader.real(at: cell) {
+        } else if let real = row.real(at: cell) {
             try box.statement.bind(real, at: position)
         } else if type.isText {
-            try unsafe box.statement.bindText(borrowing: reader.unsafeBytes(at: cell), at: position)
+            try unsafe box.statement.bindText(borrowing: row.unsafeBytes(at: cell), at: position)
         } else {
-            try unsafe box.statement.bindBlob(borrowing: reader.unsafeBytes(at: cell), at: position)
+            try unsafe box.statement.bindBlob(borrowing: row.unsafeBytes(at: cell), at: position)
         }
     }
 

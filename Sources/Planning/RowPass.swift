@@ -76,7 +76,7 @@ package struct RowProjection: Sendable {
 }
 
 /// How one destination cell is made. Integers are result columns of the pass's statement.
-package indirect enum CellRecipe: Sendable {
+package enum CellRecipe: Sendable {
     /// `RowShape.Cell.position` of a list's first row (InsideStoreFormat §5.4).
     package static let firstPosition: Int64 = 2_048
 
@@ -95,7 +95,7 @@ package indirect enum CellRecipe: Sendable {
     /// The literal where the source's cell is not NULL, else NULL.
     case literalIfPresent(Int, StoredLiteral)
     /// The recipe's cell where `position` holds `firstPosition`, else NULL.
-    case first(CellRecipe, position: Int)
+    indirect case first(CellRecipe, position: Int)
     /// An external-storage value loses its prefix byte; a reference is replaced by its file's content.
     case inlined(Int)
     /// A plain binary value gets the prefix byte of inline storage.

@@ -153,18 +153,12 @@ extension RecordWriter {
 
     /// Carries a run of cells of the reader's record, bytes unchanged, with two copies however many they are.
     @inlinable package func append(cells range: Range<Int>, of reader: RecordReader) {
-        precondition(range.lowerBound >= 0 && range.upperBound <= reader.count, "no such cells in the record")
         if range.isEmpty { return }
-        let first = unsafe reader.cells[range.lowerBound]
-        let isLast = range.upperBound == reader.count
-        let headerEnd = unsafe isLast ? reader.headerEnd : reader.cells[range.upperBound].headerOffset
-        let bodyEnd = unsafe isLast ? reader.recordEnd : reader.cells[range.upperBound].offset
+        let (header, body) = unsafe reader.bytes(of: range)
         unsafe add(
             Run(
-                header: reader.base + Int(first.headerOffset),
-                headerLength: Int32(truncatingIfNeeded: headerEnd &- first.headerOffset),
-                body: reader.base + Int(first.offset), bodyLength: Int32(truncatingIfNeeded: bodyEnd &- first.offset),
-                bits: 0, serialType: 0))
+                header: header.baseAddress, headerLength: Int32(truncatingIfNeeded: header.count),
+                body: body.baseAddress, bodyLength: Int32(truncatingIfNeeded: body.count), bits: 0, serialType: 0))
     }
 
     /// Carries one cell of the reader's record.

@@ -7,7 +7,7 @@ import Testing
 /// Source records as a batch holds them: a key, a text, a number, a blob.
 struct SourceRows {
     let batch = RowBatch()
-    let reader = RecordReader(capacity: 16)
+    let view = RowView(capacity: 16)
 
     init(_ rows: [[CellValue]]) throws {
         let writer = RecordWriter(capacity: 8)
@@ -19,7 +19,7 @@ struct SourceRows {
         }
     }
 
-    func load(_ row: Int) throws { try unsafe reader.load(batch.record(at: row)) }
+    func load(_ row: Int) throws { try view.load(row, of: batch) }
 }
 
 @Suite("Contexts of workers, and carried cells")
@@ -75,7 +75,7 @@ struct WorkerTests {
             for row in 0..<min(batch, count - index) {
                 try source.load(row)
                 reading.stand(
-                    on: ObjectID(side: .destination, entity: 1, key: Int64(row + 1)), reader: source.reader, cells: [0],
+                    on: ObjectID(side: .destination, entity: 1, key: Int64(row + 1)), view: source.view, cells: [0],
                     row: row)
                 worker.follow(reading)
                 try make(index, in: worker)
@@ -114,7 +114,7 @@ struct WorkerTests {
         func stand(_ row: Int) throws {
             try source.load(row)
             let id = ObjectID(side: .destination, entity: 1, key: Int64(row + 1))
-            reading.stand(on: id, reader: source.reader, cells: [0], row: row)
+            reading.stand(on: id, view: source.view, cells: [0], row: row)
             worker.follow(reading)
         }
         try stand(0)
@@ -161,7 +161,7 @@ struct WorkerTests {
         for row in 0..<3 {
             try source.load(row)
             reading.stand(
-                on: ObjectID(side: .destination, entity: 1, key: Int64(row)), reader: source.reader, cells: [0],
+                on: ObjectID(side: .destination, entity: 1, key: Int64(row)), view: source.view, cells: [0],
                 row: row)
             context.follow(reading)
             context.keptKey = (try context.number(of: "Sample"), Int64(10 + row))
@@ -207,7 +207,7 @@ struct WorkerTests {
         for (row, expected) in [("a", 30), nil].enumerated() as EnumeratedSequence<[(String, Int64)?]> {
             try source.load(row)
             let person = context.object(with: ObjectID(side: .destination, entity: entity, key: Int64(row + 1)))
-            context.stand(on: person.objectID, reader: source.reader, cells: cells, row: row)
+            context.stand(on: person.objectID, view: source.view, cells: cells, row: row)
             #expect(try person.string("name") == expected?.0)
             #expect(try person.integer("age") == expected?.1)
             // Not selected, and not in the store.

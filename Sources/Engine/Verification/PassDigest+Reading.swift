@@ -32,8 +32,7 @@ extension PassDigest {
             guard let group = groups[number] else { continue }
             if !leftOut.isEmpty, let key = pass.key, leftOut.contains(statement.int64(at: key)) { continue }
             sums.add(group: group, key: pass.key.map { statement.int64(at: $0) } ?? 0) { place in
-                let cell = group.cells[place]
-                return StatementContent.content(statement, cell.input, cell.rule, isUTF8: isUTF8)
+                StatementContent.content(statement, group.cells[place], isUTF8: isUTF8)
             }
         }
         self.init(sums.shape, source: sums.values, destination: sums.values)

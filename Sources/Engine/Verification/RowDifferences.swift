@@ -109,7 +109,7 @@ struct RowDifferences {
     ) -> [String] {
         var columns: [String] = []
         for cell in group.cells where !skipped.contains(cell.column) {
-            let expected = StatementContent.content(before, cell.input, cell.rule, isUTF8: isUTF8)
+            let expected = StatementContent.content(before, cell, isUTF8: isUTF8)
             let found = StatementContent.content(after, reading.position(cell), isUTF8: true)
             if expected != found { columns.append(cell.column) }
         }

@@ -240,7 +240,7 @@ final class RowHook {
     private let manager: MigrationManager
     private let policy: EntityMigrationPolicy
     private let mapping: CausewayObjects.EntityMapping
-    private let reader: RecordReader
+    private let view: RowView
 
     init(pass: CreatePass, session: MigrationSession, manager: MigrationManager, policy: EntityMigrationPolicy) {
         plan = pass.plan
@@ -249,7 +249,7 @@ final class RowHook {
         self.manager = manager
         self.policy = policy
         mapping = session.mappings[plan.index]
-        reader = RecordReader(capacity: plan.shape.cells.count)
+        view = RowView(capacity: plan.shape.cells.count)
     }
 
     /// Calls the policy for every row; returns from how many nothing was made.
@@ -259,9 +259,9 @@ final class RowHook {
             let key = batch.rowid(at: row)
             var uri: String?
             do {
-                try unsafe reader.load(batch.record(at: row))
+                try view.load(row, of: batch)
                 let object = self.object(key: key)
-                session.source.stand(on: object, reader: reader, cells: plan.cells, row: row)
+                session.source.stand(on: object, view: view, cells: plan.cells, row: row)
                 if let filter = plan.filter {
                     session.scope.evaluated = .object(object)
                     session.scope.source = .object(object)
@@ -286,7 +286,7 @@ final class RowHook {
     }
 
     private func object(key: Int64) -> ObjectID {
-        let number = reader.integer(at: plan.cells[TableStorage.entityNumber])
+        let number = view.integer(at: plan.cells[TableStorage.entityNumber])
         return ObjectID(
             side: .source, entity: number.map { Int32(truncatingIfNeeded: $0) } ?? plan.sourceEntity ?? 0, key: key)
     }

@@ -33,7 +33,7 @@ struct RelatePass {
             in: run.source.connection, isUTF8: run.source.isUTF8, title: plan.description.name)
         var cursor = begun ?? StepLedger.Cursor()
         let batch = RowBatch()
-        let reader = RecordReader(capacity: plan.linkShape.cells.count)
+        let view = RowView(capacity: plan.linkShape.cells.count)
         let limits = BatchLimits(rows: run.options.batchRows, bytes: run.options.batchBytes)
         var more = true
         while more {
@@ -47,8 +47,8 @@ struct RelatePass {
                 if let present, !present.contains(batch.rowid(at: row)) { continue }
                 let object = ObjectID(side: .source, entity: plan.sourceEntity ?? 0, key: batch.rowid(at: row))
                 try hook(object) {
-                    try unsafe reader.load(batch.record(at: row))
-                    session.source.stand(on: object, reader: reader, cells: plan.linkCells, row: row)
+                    try view.load(row, of: batch)
+                    session.source.stand(on: object, view: view, cells: plan.linkCells, row: row)
                     if present != nil, let entity = plan.destinationEntity {
                         try relate(ObjectID(side: .destination, entity: entity, key: object.key), from: object)
                         return

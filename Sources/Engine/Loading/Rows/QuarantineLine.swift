@@ -31,7 +31,7 @@ struct QuarantineLine {
 
     /// `number` is the discriminator's value, nil where it names nothing; `isKept` says that the row is in the new store.
     func write(
-        _ row: RecordReader, key: Int64, number: Int?, _ bad: BadRow, isKept: Bool = false
+        _ row: RowView, key: Int64, number: Int?, _ bad: BadRow, isKept: Bool = false
     ) throws(EngineError) {
         let entity = number.flatMap { screening.entities[$0] }
         try json.text("{\"uri\":")
@@ -59,7 +59,7 @@ struct QuarantineLine {
         if let text { try json.string(text) } else { try json.text("null") }
     }
 
-    private func value(of row: RecordReader, at cell: Int) throws(EngineError) {
+    private func value(of row: RowView, at cell: Int) throws(EngineError) {
         let type = row.serialType(at: cell)
         if type.isNull {
             try json.text("null")

@@ -7,7 +7,7 @@ import CausewayStores
 
 /// What a pass needs to know to leave bad rows out and to write them down: where bad rows are quarantined, one a pass.
 ///
-/// Its statement gives every column of the source's table, those too that the destination no longer has: what is left out
+/// Its rows have every column of the source's table, those too that the destination no longer has: what is left out
 /// of the store is written down as it was.
 struct RowScreening: Sendable {
     /// What a row of an entity must fulfil.
@@ -30,12 +30,14 @@ struct RowScreening: Sendable {
     /// Rows whose Z_ENT names no entity of the table are this pass's; where several passes read a table, they are the
     /// first one's.
     let takesStrangers: Bool
-    /// What a line shows: columns and where they stand in the statement's result.
+    /// What a line shows: columns and their cells.
     let columns: [(name: String, cell: Int)]
     /// Entities of the source by the discriminator's value; empty where rows are no objects.
     let entities: [Int: String]
     let storeUUID: String
+}
 
+extension RowScreening {
     /// nil where rows have no key by which they could be told apart.
     ///
     /// - Parameters:
@@ -75,15 +77,13 @@ struct RowScreening: Sendable {
             places[name.name] = cell
             if pass.kind != .entity { names.append(name.name) }
         }
-        columns = names.compactMap { name in places[name].map { (name, $0) } }
-        takesStrangers =
-            step.passes.first {
+        self.init(
+            pass: pass, demands: demands,
+            takesStrangers: step.passes.first {
                 $0.kind == .entity && $0.discriminator != nil && $0.sourceTable == pass.sourceTable
-            }?.destinationTable == pass.destinationTable
-        self.pass = pass
-        self.entities = entities
-        self.demands = demands
-        self.storeUUID = storeUUID
+            }?.destinationTable == pass.destinationTable,
+            columns: names.compactMap { name in places[name].map { (name, $0) } }, entities: entities,
+            storeUUID: storeUUID)
     }
 
     /// What the steps ask of the rows that the pass moves, earlier steps first: the reason that is written down is the

@@ -6,115 +6,165 @@ import CausewayStoreFormat
 
 /// Digests the rows of a pass as they go by: one a worker.
 ///
-/// Allocates nothing per row and touches no reference count per cell: sums and cells lie behind pointers of its own, and
-/// only cells with a rule other than `.plain` look at the shape.
+/// A cell that is carried as it is has one hash, which counts for both sides. What makes that safe is that the record that
+/// was made is compared with the source's before: every byte of the type and the value of each such cell. Two hashes of
+/// them could show no more, and would cost more than this.
+///
+/// Allocates nothing per row and touches no reference count per plain cell: what the loop needs lies behind pointers of
+/// its own.
 @safe
 final class DigestMeter {
-    /// What the hot loop needs of a cell: 12 bytes.
+    /// What the hot loop needs of a cell.
     private struct Slot {
         let input: Int32
         let output: Int32
-        let isPlain: Bool
+        /// Among `ruled`; −1 for a cell that is carried as it is.
+        let ruled: Int32
+    }
+
+    /// Cells that are carried as they are, side by side before and after.
+    private struct Run {
+        let inputs: Range<Int>
+        let output: Int
+    }
+
+    private struct Group {
+        let slots: Range<Int>
+        let runs: Range<Int>
+        /// Place of the group's first value.
+        let offset: Int
     }
 
     private let shape: DigestShape
     private let isKeyed: Bool
+    /// Cells to which something is done on their way.
+    private let ruled: [DigestShape.Cell]
     private let slots: UnsafeMutablePointer<Slot>
-    private let slotCount: Int
-    /// Of each group its first slot; one more for the end.
-    private let firstSlots: UnsafeMutablePointer<Int>
-    /// Of each group its first value.
-    private let offsets: UnsafeMutablePointer<Int>
-    /// The source's values, then the destination's.
+    private let runs: UnsafeMutablePointer<Run>
+    private let groups: UnsafeMutablePointer<Group>
+    /// What both sides share, then the rest of the source's, then the rest of the destination's: `shape.valueCount` each.
     private let values: UnsafeMutablePointer<UInt64>
 
     init(_ shape: DigestShape) {
         self.shape = shape
         isKeyed = shape.key != nil
-        slotCount = shape.groups.reduce(0) { $0 + $1.cells.count }
-        unsafe slots = .allocate(capacity: max(1, slotCount))
-        unsafe firstSlots = .allocate(capacity: shape.groups.count + 1)
-        unsafe offsets = .allocate(capacity: shape.groups.count + 1)
-        unsafe values = .allocate(capacity: max(1, shape.valueCount * 2))
-        unsafe values.initialize(repeating: 0, count: shape.valueCount * 2)
-        var next = 0
-        for (index, group) in shape.groups.enumerated() {
-            unsafe (firstSlots + index).initialize(to: next)
-            unsafe (offsets + index).initialize(to: group.offset)
+        var (slots, runs, groups, ruled): ([Slot], [Run], [Group], [DigestShape.Cell]) = ([], [], [], [])
+        for group in shape.groups {
+            let (firstSlot, firstRun) = (slots.count, runs.count)
             for cell in group.cells {
-                var isPlain = false
-                if case .plain = cell.rule { isPlain = true }
-                unsafe (slots + next).initialize(
-                    to: Slot(
+                slots.append(
+                    Slot(
                         input: Int32(truncatingIfNeeded: cell.input), output: Int32(truncatingIfNeeded: cell.output),
-                        isPlain: isPlain))
-                next += 1
+                        ruled: cell.isPlain ? -1 : Int32(truncatingIfNeeded: ruled.count)))
+                if !cell.isPlain {
+                    ruled.append(cell)
+                } else if runs.count > firstRun, let last = runs.last, last.inputs.upperBound == cell.input,
+                    last.output + last.inputs.count == cell.output
+                {
+                    runs[runs.count - 1] = Run(
+                        inputs: last.inputs.lowerBound..<cell.input + 1, output: last.output)
+                } else {
+                    runs.append(Run(inputs: cell.input..<cell.input + 1, output: cell.output))
+                }
             }
+            groups.append(
+                Group(slots: firstSlot..<slots.count, runs: firstRun..<runs.count, offset: group.offset))
         }
-        unsafe (firstSlots + shape.groups.count).initialize(to: next)
-        unsafe (offsets + shape.groups.count).initialize(to: shape.valueCount)
+        self.ruled = ruled
+        unsafe self.slots = Self.copy(slots)
+        unsafe self.runs = Self.copy(runs)
+        unsafe self.groups = Self.copy(groups)
+        unsafe values = Self.copy(Array(repeating: 0, count: shape.valueCount * 3))
+    }
+
+    private static func copy<Element>(_ elements: [Element]) -> UnsafeMutablePointer<Element> {
+        let result = UnsafeMutablePointer<Element>.allocate(capacity: max(1, elements.count))
+        for (index, element) in elements.enumerated() { unsafe (result + index).initialize(to: element) }
+        return unsafe result
     }
 
     deinit {
         unsafe slots.deallocate()
-        unsafe firstSlots.deallocate()
-        unsafe offsets.deallocate()
+        unsafe runs.deallocate()
+        unsafe groups.deallocate()
         unsafe values.deallocate()
     }
 
     /// The digest of the rows since the last call.
     func take() -> PassDigest {
         let count = shape.valueCount
-        let result = PassDigest(
-            shape, source: unsafe Array(UnsafeBufferPointer(start: values, count: count)),
-            destination: unsafe Array(UnsafeBufferPointer(start: values + count, count: count)))
-        unsafe values.update(repeating: 0, count: count * 2)
+        var result = PassDigest(shape)
+        for place in 0..<count {
+            result.source[place] = unsafe values[place] &+ values[place + count]
+            result.destination[place] = unsafe values[place] &+ values[place + count * 2]
+        }
+        unsafe values.update(repeating: 0, count: count * 3)
         return result
     }
 
-    /// A row as the source gave it. `group` is its projection's place among the shape's groups.
-    func addSource(_ row: RecordReader, key: Int64, group: Int) {
-        let first = unsafe firstSlots[group]
-        let end = unsafe firstSlots[group + 1]
-        var sums = unsafe values + offsets[group]
-        unsafe sums.pointee &+= 1
-        unsafe sums += 1
-        var place = isKeyed ? CellHash.row(key: key) : CellHash.start
-        var slot = first
-        while slot < end {
-            let cell = unsafe slots[slot]
-            let input = Int(cell.input)
-            let content = cell.isPlain ? Self.content(row, input) : content(row, group: group, cell: slot - first)
-            if isKeyed {
-                unsafe Self.add(content, in: place, to: sums)
-                unsafe sums += DigestShape.valuesPerColumn
-            } else {
-                place = CellHash.lanes(of: content ?? CellHash.null, in: place)
-            }
-            slot &+= 1
+    /// Adds a row as the source gave it, and as it goes into the destination, read back from the record that was made.
+    ///
+    /// - Parameters:
+    ///   - row: the source's.
+    ///   - made: has all of the destination's columns.
+    ///   - key: the row's on both sides.
+    ///   - group: place of its projection among the shape's groups.
+    /// - Returns: false where `made` doesn't hold what the row's projection carries; then nothing was added.
+    func add(_ row: RowView, made: RowView, key: Int64, group: Int) -> Bool {
+        let group = unsafe groups[group]
+        for run in group.runs {
+            let run = unsafe runs[run]
+            guard row.isCarried(run.inputs, into: made, at: run.output) else { return false }
         }
-        if !isKeyed { unsafe Self.add(place, to: sums) }
+        unsafe values[group.offset] &+= 1
+        if isKeyed {
+            addCells(row, made, CellHash.row(key: key), group)
+        } else {
+            addWhole(row, made, group)
+        }
+        return true
     }
 
-    /// The same row as it goes into the destination, read back from the record that was made.
-    func addDestination(_ row: RecordReader, key: Int64, group: Int) {
-        var slot = unsafe firstSlots[group]
-        let end = unsafe firstSlots[group + 1]
-        var sums = unsafe values + shape.valueCount + offsets[group]
-        unsafe sums.pointee &+= 1
-        unsafe sums += 1
-        var place = isKeyed ? CellHash.row(key: key) : CellHash.start
-        while slot < end {
-            let content = unsafe Self.content(row, Int(slots[slot].output))
-            if isKeyed {
-                unsafe Self.add(content, in: place, to: sums)
-                unsafe sums += DigestShape.valuesPerColumn
+    /// Cell by cell, each into the sums of its column.
+    private func addCells(_ row: RowView, _ made: RowView, _ place: HashLanes, _ group: Group) {
+        let count = shape.valueCount
+        var sums = unsafe values + group.offset + 1
+        for slot in group.slots {
+            let slot = unsafe slots[slot]
+            if slot.ruled < 0 {
+                unsafe Self.add(Self.content(row, Int(slot.input)), in: place, to: sums)
             } else {
-                place = CellHash.lanes(of: content ?? CellHash.null, in: place)
+                unsafe Self.add(Self.content(row, ruled[Int(slot.ruled)]), in: place, to: sums + count)
+                unsafe Self.add(Self.content(made, Int(slot.output)), in: place, to: sums + count * 2)
             }
-            slot &+= 1
+            unsafe sums += DigestShape.valuesPerColumn
         }
-        if !isKeyed { unsafe Self.add(place, to: sums) }
+    }
+
+    /// A row without a key: one hash over all of its cells, which is two from the first cell on that may differ.
+    private func addWhole(_ row: RowView, _ made: RowView, _ group: Group) {
+        let count = shape.valueCount
+        let sums = unsafe values + group.offset + 1
+        var source = CellHash.start
+        var destination: HashLanes?
+        for slot in group.slots {
+            let slot = unsafe slots[slot]
+            if slot.ruled < 0 {
+                let content = Self.content(row, Int(slot.input)) ?? CellHash.null
+                source = CellHash.lanes(of: content, in: source)
+                destination = destination.map { CellHash.lanes(of: content, in: $0) }
+            } else {
+                let content = Self.content(made, Int(slot.output)) ?? CellHash.null
+                destination = CellHash.lanes(of: content, in: destination ?? source)
+                source = CellHash.lanes(of: Self.content(row, ruled[Int(slot.ruled)]) ?? CellHash.null, in: source)
+            }
+        }
+        if let destination {
+            unsafe Self.add(source, to: sums + count)
+            unsafe Self.add(destination, to: sums + count * 2)
+        } else {
+            unsafe Self.add(source, to: sums)
+        }
     }
 
     @unsafe @inline(__always) private static func add(
@@ -131,7 +181,7 @@ final class DigestMeter {
     }
 
     /// nil for NULL.
-    @inline(__always) private static func content(_ row: RecordReader, _ cell: Int) -> CellContent? {
+    @inline(__always) private static func content(_ row: RowView, _ cell: Int) -> CellContent? {
         let type = row.serialType(at: cell)
         if type.isNull { return nil }
         if let integer = row.integer(at: cell) { return CellHash.integer(integer) }
@@ -140,27 +190,21 @@ final class DigestMeter {
             ? CellHash.text(row.unsafeBytes(at: cell)) : CellHash.blob(row.unsafeBytes(at: cell))
     }
 
-    /// A cell to which something is done on its way.
-    private func content(_ row: RecordReader, group: Int, cell: Int) -> CellContent? {
-        let cell = shape.groups[group].cells[cell]
-        return Self.content(row, cell.input, cell.rule)
-    }
-
-    private static func content(_ row: RecordReader, _ cell: Int, _ rule: DigestShape.Rule) -> CellContent? {
-        switch rule {
-        case .plain: return content(row, cell)
+    /// The cell as its recipe carries it.
+    private static func content(_ row: RowView, _ cell: DigestShape.Cell) -> CellContent? {
+        if let position = cell.position, row.integer(at: position) != CellRecipe.firstPosition { return nil }
+        switch cell.rule {
+        case .plain: return content(row, cell.input)
         case .absent: return nil
-        case .replacingNull(let literal): return content(row, cell) ?? CellContent(literal)
+        case .replacingNull(let literal): return content(row, cell.input) ?? CellContent(literal)
         case .converting(let conversion, let literal):
-            if let number = row.number(at: cell) { return CellContent(conversion.applied(to: number)) }
-            return content(row, cell) ?? literal.flatMap { CellContent($0) }
+            if let number = row.number(at: cell.input) { return CellContent(conversion.applied(to: number)) }
+            return content(row, cell.input) ?? literal.flatMap { CellContent($0) }
         case .ending(let entity, let dropped):
             if let number = row.integer(at: entity), let number = Int(exactly: number), dropped.contains(number) {
                 return nil
             }
-            return content(row, cell)
-        case .first(let rule, let position):
-            return row.integer(at: position) == CellRecipe.firstPosition ? content(row, cell, rule) : nil
+            return content(row, cell.input)
         }
     }
 }

@@ -15,12 +15,10 @@ final class DigestShape: Sendable {
         case replacingNull(StoredLiteral)
         /// The number as its new type keeps it; the literal, where there is one, in place of NULL.
         case converting(NumericConversion, ifNull: StoredLiteral?)
-        /// NULL where the result column `entity` names a dropped entity.
+        /// NULL where the cell `entity` names a dropped entity.
         case ending(entity: Int, dropped: Set<Int>)
         /// Nothing of the source: NULL, in a column that other projections of the same sums carry.
         case absent
-        /// NULL unless the result column `position` holds `CellRecipe.firstPosition`.
-        indirect case first(Rule, position: Int)
     }
 
     /// One carried cell.
@@ -29,9 +27,16 @@ final class DigestShape: Sendable {
         let column: String
         /// Position among the destination's columns.
         let output: Int
-        /// Position among the columns of the pass's statement.
+        /// Position among the pass's cells.
         let input: Int
         let rule: Rule
+        /// NULL unless this cell of the pass holds `CellRecipe.firstPosition`; nil: whatever stands there.
+        let position: Int?
+
+        var isPlain: Bool {
+            if case .plain = rule { return position == nil }
+            return false
+        }
     }
 
     /// The rows of one projection.
@@ -110,8 +115,9 @@ final class DigestShape: Sendable {
             } else if own == nil {
                 continue
             }
-            let (input, rule) = own ?? (0, .absent)
-            cells.append(Cell(column: columns[output], output: output, input: input, rule: rule))
+            let (input, rule, position) = own ?? (0, .absent, nil)
+            cells.append(
+                Cell(column: columns[output], output: output, input: input, rule: rule, position: position))
         }
         return cells
     }
@@ -136,15 +142,14 @@ final class DigestShape: Sendable {
         return isEverywhere ? position : nil
     }
 
-    private static func carried(_ recipe: CellRecipe) -> (input: Int, rule: Rule)? {
+    private static func carried(_ recipe: CellRecipe) -> (input: Int, rule: Rule, position: Int?)? {
         switch recipe {
-        case .carry(let cell): return (cell, .plain)
-        case .carryOr(let cell, let literal): return (cell, .replacingNull(literal))
+        case .carry(let cell): return (cell, .plain, nil)
+        case .carryOr(let cell, let literal): return (cell, .replacingNull(literal), nil)
         case .converted(let cell, let conversion, let literal):
-            return (cell, .converting(conversion, ifNull: literal))
-        case .key(let cell, let entity, let dropped): return (cell, .ending(entity: entity, dropped: dropped))
-        case .first(let recipe, let position):
-            return carried(recipe).map { ($0.input, .first($0.rule, position: position)) }
+            return (cell, .converting(conversion, ifNull: literal), nil)
+        case .key(let cell, let entity, let dropped): return (cell, .ending(entity: entity, dropped: dropped), nil)
+        case .first(let recipe, let position): return carried(recipe).map { ($0.input, $0.rule, position) }
         case .literal, .entityNumber, .literalIfPresent, .inlined, .prefixed, .historyBitmap: return nil
         }
     }

@@ -19,24 +19,23 @@ enum StatementContent {
     }
 
     /// The cell as its recipe carries it.
-    static func content(
-        _ row: borrowing Statement, _ cell: Int, _ rule: DigestShape.Rule, isUTF8: Bool
-    ) -> CellContent? {
-        switch rule {
-        case .plain: return content(row, cell, isUTF8: isUTF8)
-        case .absent: return nil
-        case .replacingNull(let literal): return content(row, cell, isUTF8: isUTF8) ?? CellContent(literal)
-        case .converting(let conversion, let literal):
-            if let number = row.number(at: cell) { return CellContent(conversion.applied(to: number)) }
-            return content(row, cell, isUTF8: isUTF8) ?? literal.flatMap { CellContent($0) }
-        case .ending(let entity, let dropped):
-            guard row.type(at: entity) == .integer else { return content(row, cell, isUTF8: isUTF8) }
-            return dropped.contains(Int(clamping: row.int64(at: entity))) ? nil : content(row, cell, isUTF8: isUTF8)
-        case .first(let rule, let position):
+    static func content(_ row: borrowing Statement, _ cell: DigestShape.Cell, isUTF8: Bool) -> CellContent? {
+        if let position = cell.position {
             guard row.type(at: position) == .integer, row.int64(at: position) == CellRecipe.firstPosition else {
                 return nil
             }
-            return content(row, cell, rule, isUTF8: isUTF8)
+        }
+        let content = content(row, cell.input, isUTF8: isUTF8)
+        switch cell.rule {
+        case .plain: return content
+        case .absent: return nil
+        case .replacingNull(let literal): return content ?? CellContent(literal)
+        case .converting(let conversion, let literal):
+            if let number = row.number(at: cell.input) { return CellContent(conversion.applied(to: number)) }
+            return content ?? literal.flatMap { CellContent($0) }
+        case .ending(let entity, let dropped):
+            guard row.type(at: entity) == .integer else { return content }
+            return dropped.contains(Int(clamping: row.int64(at: entity))) ? nil : content
         }
     }
 }
