@@ -104,18 +104,7 @@ struct StatementSink: RowSink, ~Copyable {
             guard reader.count == columns else { throw RecordError(code: .badHeader, offset: 0) }
             var cell = 0
             while cell < columns {
-                let type = reader.serialType(at: cell)
-                if type.isNull {
-                    try statement.bindNull(at: position)
-                } else if let integer = reader.integer(at: cell) {
-                    try statement.bind(integer, at: position)
-                } else if let real = reader.real(at: cell) {
-                    try statement.bind(real, at: position)
-                } else if type.isText {
-                    try unsafe statement.bindText(borrowing: reader.unsafeBytes(at: cell), at: position)
-                } else {
-                    try unsafe statement.bindBlob(borrowing: reader.unsafeBytes(at: cell), at: position)
-                }
+                try statement.bind(cell: cell, of: reader, at: position)
                 cell &+= 1
                 position &+= 1
             }
