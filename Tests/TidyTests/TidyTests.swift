@@ -32,8 +32,7 @@ struct TidyTests {
     func arrows() throws {
         let rooms = [
             "Run", "Steps", "Verification", "Finishing", "Loading/Objects", "Loading/Statements", "Loading/Pipeline",
-            "Swap", "Progress",
-            "Loading/Rows", "Recovery", "Events",
+            "Loading", "Swap", "Progress", "Loading/Rows", "Recovery", "Events",
         ]
         let arrows = try Arrows(of: "Sources/Engine", rooms: rooms)
         #expect(arrows.uses.count > 100)
