@@ -201,8 +201,8 @@ let package = Package(
         .tests(
             "Objects",
             [
-                "CausewayObjects", "CausewayEvaluation", "CausewayMapping", "CausewayModel", "CausewayStoreFormat",
-                "CausewayExpressions", "CausewaySQLite", "CausewaySQLiteFile",
+                "CausewayEngine", "CausewayObjects", "CausewayEvaluation", "CausewayMapping", "CausewayModel",
+                "CausewayStoreFormat", "CausewayExpressions", "CausewaySQLite", "CausewaySQLiteFile",
             ]),
         .tests(
             "Engine",

@@ -76,7 +76,7 @@ package final class Associations {
     package func hasEntries(_ mapping: Int) -> Bool { recorded.contains(mapping) }
 
     /// Adds entries; `key` gives the keys of rows that were just written.
-    package func record(
+    func record(
         _ entries: [PendingAssociation], key: (ObjectID) -> Int64
     ) throws(ObjectError) {
         for entry in entries {

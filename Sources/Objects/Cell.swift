@@ -1,5 +1,5 @@
 /// A cell of a row that isn't written yet, or that was read for changing.
-enum Cell {
+package enum Cell {
     case null
     case integer(Int64)
     case real(Double)

@@ -3,13 +3,13 @@ import CausewayModel
 
 /// What policies and expressions ask of the associations, and rows that are shared by value.
 extension MigrationSession {
-    /// Makes the associations of the rows so far findable.
-    private func settle() throws(ObjectError) -> Associations {
+    /// The associations, those of the rows so far included.
+    private func complete() throws(ObjectError) -> Associations {
         guard let associations else {
             throw ObjectError(
                 .detached, "an independent policy can't look up associations: they are complete only after stage 1")
         }
-        if !pending.isEmpty { try associations.record(takePending(), key: { $0.key }) }
+        try recordPending()
         return associations
     }
 
@@ -21,7 +21,7 @@ extension MigrationSession {
             if let row, row.source == source, row.mapping == mapping {
                 result += row.associated
             } else {
-                result += try destinations(of: source, mapping: mapping, try settle())
+                result += try destinations(of: source, mapping: mapping, try complete())
             }
         }
         return result
@@ -29,7 +29,7 @@ extension MigrationSession {
 
     /// Under any mapping; `fitting` keeps objects of that entity.
     func destinations(of sources: [ObjectID], fitting: String?) throws(ObjectError) -> [ObjectID] {
-        let associations = try settle()
+        let associations = try complete()
         var result: [ObjectID] = []
         for source in sources {
             for mapping in mappings.indices {
@@ -61,12 +61,12 @@ extension MigrationSession {
 
     /// In stage 2: what was made of a source row under a mapping.
     package func keptDestinations(of source: ObjectID, mapping: Int) throws(ObjectError) -> [ObjectID] {
-        try destinations(of: source, mapping: mapping, try settle())
+        try destinations(of: source, mapping: mapping, try complete())
     }
 
     func sources(mappingNamed name: String, of destinations: [ObjectID]) throws(ObjectError) -> [ObjectID] {
         let mapping = try mapping(named: name)
-        let associations = try settle()
+        let associations = try complete()
         var result: [ObjectID] = []
         for object in destinations {
             if associations.hasEntries(mapping) {

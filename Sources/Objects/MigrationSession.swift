@@ -19,7 +19,7 @@ package final class MigrationSession {
     package var progress: () -> Double = { 0 }
 
     /// Associations of the batch in hand.
-    private(set) var pending: [PendingAssociation] = []
+    var pending: [PendingAssociation] = []
     /// The source row in hand, what was associated with it so far, and the row that took its key.
     private(set) var row: RowInHand?
     /// In stage 2: from which row the destination row in hand was made.
@@ -96,9 +96,6 @@ package final class MigrationSession {
     /// What an earlier run has made may have been deleted again since it was associated.
     package func assumeDeletions() { destination.deletions += 1 }
 
-    /// Whether a hook has made or changed something that isn't written yet.
-    package var hasUnwritten: Bool { destination.hasUnwritten || !pending.isEmpty }
-
     // MARK: - Stage 1
 
     /// Before the hook of a source row: `key` is its key where the new row may have it.
@@ -139,13 +136,6 @@ package final class MigrationSession {
         for object in row.associated {
             pending.append(PendingAssociation(mapping: row.mapping, source: row.source, destination: object))
         }
-    }
-
-    /// Hands over the batch's associations.
-    package func takePending() -> [PendingAssociation] {
-        let result = pending
-        pending.removeAll(keepingCapacity: true)
-        return result
     }
 
     func associate(_ from: ObjectID, _ to: ObjectID, _ mapping: EntityMapping) throws(ObjectError) {

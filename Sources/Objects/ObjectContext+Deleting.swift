@@ -81,7 +81,9 @@ extension ObjectContext {
 
     private func erase(_ object: ObjectID) throws(ObjectError) {
         let (table, row) = try locate(object)
-        if !tables[table].states[row].contains(.inserted) { writer?.countDeleted(object.entity) }
+        if case .writable(let keys, _) = mode, !tables[table].states[row].contains(.inserted) {
+            keys.rowCounts[object.entity, default: 0] -= 1
+        }
         tables[table].remove(row)
         deletions += 1
     }

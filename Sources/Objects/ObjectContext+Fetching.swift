@@ -85,7 +85,7 @@ extension ObjectContext {
             }
             if loadingRows {
                 try flush()
-                if writer == nil { forget() }
+                if !isWritable { forget() }
             }
         }
     }
@@ -93,7 +93,7 @@ extension ObjectContext {
     /// Where the result comes from: the table itself in the order of its keys, where the closure can't change what
     /// belongs to the result; an open statement, or a list of keys on disk.
     private func keys(of fetch: PreparedFetch) throws -> any FetchedKeys {
-        guard case .writable(let source) = mode else {
+        guard case .writable(let source, _) = mode else {
             if fetch.request.sort.isEmpty { return TableKeys(upTo: .max) }
             return try StatementKeys(fetch, side: side, map: map)
         }

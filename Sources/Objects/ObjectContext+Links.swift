@@ -78,9 +78,9 @@ extension ObjectContext {
     }
 
     private func clearColumns(of link: ToOneStorage, in object: ObjectID) throws(ObjectError) {
-        for column in [link.column, link.entityColumn, link.orderColumn] {
-            if let column { try setCell(object, column: column, to: .null) }
-        }
+        try setCell(object, column: link.column, to: .null)
+        if let column = link.entityColumn { try setCell(object, column: column, to: .null) }
+        if let column = link.orderColumn { try setCell(object, column: column, to: .null) }
     }
 
     private func point(_ link: ToOneStorage, of object: ObjectID, to target: ObjectID) throws(ObjectError) {

@@ -62,11 +62,13 @@ extension ObjectContext {
 
     /// Writes, where something in memory has to do with the relationship.
     private func flush(beforeReading place: PropertyStorage) throws(ObjectError) {
-        guard writer != nil else { return }
+        guard isWritable else { return }
         switch place {
         case .toMany(let link):
             let table = tables[link.table]
-            let isTouched = [link.column, link.orderColumn].contains { $0.map(table.changedColumns.contains) ?? false }
+            let isTouched =
+                table.changedColumns.contains(link.column)
+                || (link.orderColumn.map(table.changedColumns.contains) ?? false)
             if isTouched || table.hasInserted || !table.deletedKeys.isEmpty { try flush() }
         case .join(let link):
             if !linkChanges.isEmpty || !tables[link.otherTable].deletedKeys.isEmpty { try flush() }

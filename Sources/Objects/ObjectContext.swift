@@ -16,8 +16,8 @@ public final class ObjectContext {
         case readOnly
         /// The rows of one batch on a worker: no store at hand, keys come later.
         case detached
-        /// A store under construction.
-        case writable(KeySource)
+        /// A store under construction: what is made and changed gets its keys there and goes to the output.
+        case writable(KeySource, any RowOutput)
     }
 
     /// The row of a batch that is being migrated: read where it is, never copied.
@@ -50,14 +50,14 @@ public final class ObjectContext {
     /// Rows deleted so far: a fetch that sees it grow looks whether its rows are still there.
     var deletions = 0
     /// For carried cells of rows whose source row isn't the one in hand.
-    lazy var spareView = RowView(capacity: RowWriter.viewCapacity)
+    lazy var spareView = RowView(capacity: PendingRows.maximumCells)
     var current: CurrentRow?
     /// The batch that carried cells lie in.
     package var sourceBatch: RowBatch?
     /// The key that the next new row of this entity takes over from its source row.
     package var keptKey: (entity: Int32, key: Int64)?
     private var templates: [ContiguousArray<Cell>?]
-    let writer: RowWriter?
+    private(set) var settlement: RowSettlement?
     /// Rows in memory before they are written or let go.
     private let capacity: Int
 
@@ -66,7 +66,7 @@ public final class ObjectContext {
 
     package init(
         _ map: StorageMap, side: ObjectID.Side, mode: Mode, storeUUID: String, access: StoreAccess?,
-        capacity: Int = ObjectContext.defaultCapacity, countsChanges: Bool = false,
+        capacity: Int = ObjectContext.defaultCapacity,
         content: @escaping ([UInt8]) throws(ObjectError) -> [UInt8]
     ) {
         self.map = map
@@ -79,10 +79,8 @@ public final class ObjectContext {
         self.statements = statements
         tables = map.tables.map { RowTable(columnCount: $0.columns.count) }
         templates = Array(repeating: nil, count: map.schema.entities.count)
-        if case .writable(let keys) = mode, let statements {
-            writer = RowWriter(map: map, statements: statements, keys: keys, countsChanges: countsChanges)
-        } else {
-            writer = nil
+        if case .writable(let keys, _) = mode, let statements {
+            settlement = RowSettlement(map, keys, statements)
         }
     }
 
@@ -145,6 +143,9 @@ public final class ObjectContext {
         if case .detached = mode { true } else { false }
     }
 
+    /// What is made and changed can be written.
+    var isWritable: Bool { settlement != nil }
+
     /// - Throws: `store` in a context that is only read.
     func requireChangeable(_ object: ObjectID) throws(ObjectError) {
         if case .readOnly = mode {
@@ -182,7 +183,7 @@ public final class ObjectContext {
                 throw ObjectError(
                     .store, "\(map.name(of: entity)): the source store is only read; insert into the destination")
             case .detached: key = 0
-            case .writable(let source): key = try source.keys.next(in: table)
+            case .writable(let source, _): key = try source.keys.next(in: table)
             }
         }
         let index = tables[table].append(
@@ -243,6 +244,8 @@ public final class ObjectContext {
     /// Ends the context's statements.
     package func close() {
         statements?.removeAll()
+        settlement = nil
+        if case .writable(_, let output) = mode { output.close() }
         current = nil
     }
 }

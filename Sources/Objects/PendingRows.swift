@@ -4,20 +4,27 @@ package import CausewaySQLiteFile
 
 /// What a batch made: rows, links and associations, ready to be written in the source's order.
 ///
-/// Sendable although it refers to a batch: it is handed from a worker to the writer, and the worker doesn't touch it
-/// again.
+/// Sendable although it refers to a batch: it is handed from a worker to the writer and back, and who gave it away
+/// doesn't touch it.
 package struct PendingRows: @unchecked Sendable {
-    var tables: [RowTable]
-    var linkChanges: [LinkChange]
+    /// Cells of the records that carried cells lie in, at most: SQLite's own limit of columns.
+    package static let maximumCells = 2_000
+    /// Rows of a table whose memory is kept for the next batch: a batch of which a policy made many more doesn't stay
+    /// paid for.
+    private static let keptRows = 65_536
+
+    /// In the layout's order.
+    package internal(set) var tables: [RowTable] = []
+    var linkChanges: [LinkChange] = []
     /// Where carried cells lie.
     package var batch: RowBatch?
-    package var associations: [PendingAssociation]
+    var associations: [PendingAssociation] = []
 
-    /// Rows that will be written.
-    package var rowCount: Int {
-        tables.reduce(0) { total, table in
-            total + (0..<table.count).count { table.isNew($0) }
-        }
+    init() {}
+
+    /// None yet.
+    package init(_ map: StorageMap) {
+        tables = map.tables.map { RowTable(columnCount: $0.columns.count) }
     }
 
     /// The key that a row has been given, once the rows are written.
@@ -25,61 +32,40 @@ package struct PendingRows: @unchecked Sendable {
         guard object.key < 0, let table = map.table(of: object.entity) else { return object.key }
         return tables[table].keys[Int(-(object.key + 1))]
     }
+
+    /// The key that a row of these has been given; nil for one that was taken back.
+    package func key(table: Int32, index: Int32) -> Int64? {
+        let table = tables[Int(table)]
+        return table.isRemoved(Int(index)) ? nil : table.keys[Int(index)]
+    }
+
+    func key(of reference: RowReference) -> Int64? {
+        switch reference {
+        case .key(let key): key
+        case .temporary(let table, let index): key(table: table, index: index)
+        }
+    }
+
+    /// Forgets everything, and keeps the memory for the next batch.
+    package mutating func removeAll() {
+        for index in tables.indices {
+            if tables[index].count > Self.keptRows {
+                tables[index] = RowTable(columnCount: tables[index].columnCount)
+            } else {
+                tables[index].removeAll()
+            }
+        }
+        linkChanges.removeAll(keepingCapacity: true)
+        associations.removeAll(keepingCapacity: true)
+        batch = nil
+    }
 }
 
 /// That a destination row was made from a source row under an entity mapping.
-package struct PendingAssociation: Sendable {
+struct PendingAssociation: Sendable {
     /// Place of the entity mapping in its step.
-    package var mapping: Int
-    package var source: ObjectID
+    var mapping: Int
+    var source: ObjectID
     /// nil: the source row has explicitly none, though a row has its key.
-    package var destination: ObjectID?
-
-    package init(mapping: Int, source: ObjectID, destination: ObjectID?) {
-        self.mapping = mapping
-        self.source = source
-        self.destination = destination
-    }
-}
-
-extension ObjectContext {
-    var hasUnwritten: Bool { !linkChanges.isEmpty || tables.contains { $0.hasChanges } }
-
-    /// Hands over what the batch made and starts afresh.
-    package func takePending(_ associations: [PendingAssociation]) -> PendingRows {
-        let rows = PendingRows(
-            tables: tables, linkChanges: linkChanges, batch: sourceBatch, associations: associations)
-        tables = map.tables.map { RowTable(columnCount: $0.columns.count) }
-        linkChanges = []
-        linkedOwners.removeAll(keepingCapacity: true)
-        hasNewJoins = false
-        ownLinkChanges = 0
-        sourceBatch = nil
-        return rows
-    }
-
-    /// Writes everything that is new or changed. Afterwards objects are read from the store again.
-    ///
-    /// Hooks and handlers rarely need it: the migration writes after every batch.
-    ///
-    /// - Throws: `ObjectError` with `.store` where the store refuses a row.
-    public func flush() throws(ObjectError) {
-        guard let writer else { return }
-        guard !linkChanges.isEmpty || tables.contains(where: \.hasChanges) else { return forget() }
-        var rows = PendingRows(tables: tables, linkChanges: linkChanges, batch: sourceBatch, associations: [])
-        // One owner of the arrays, else every change would copy them.
-        tables = []
-        linkChanges = []
-        defer {
-            tables = rows.tables
-            forget()
-        }
-        try writer.write(&rows)
-    }
-
-    /// Writes what a worker made.
-    package func write(_ rows: inout PendingRows) throws(ObjectError) {
-        guard let writer else { throw ObjectError(.store, "the context can't be written to") }
-        try writer.write(&rows)
-    }
+    var destination: ObjectID?
 }

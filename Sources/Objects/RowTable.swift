@@ -1,6 +1,6 @@
 /// Rows of one table that a context holds: new ones, and stored ones that were read. Cells lie in one array, so that a
 /// row costs no allocation of its own.
-struct RowTable {
+package struct RowTable {
     struct State: OptionSet {
         let rawValue: UInt8
         /// Not in the store yet.
@@ -15,21 +15,23 @@ struct RowTable {
         var column: Int
     }
 
-    let columnCount: Int
+    package let columnCount: Int
     /// Z_PK, 0 for a row that gets its key when it is written.
-    private(set) var keys: [Int64] = []
+    package private(set) var keys: [Int64] = []
     private(set) var entities: [Int32] = []
     private(set) var states: [State] = []
     /// The row of the source batch that carried cells belong to; −1 where there are none.
-    private(set) var sourceRows: [Int32] = []
-    private(set) var cells: ContiguousArray<Cell> = []
+    package private(set) var sourceRows: [Int32] = []
+    package private(set) var cells: ContiguousArray<Cell> = []
     /// Columns that were changed since a stored row was read.
-    private(set) var changes: [Int: Set<Int>] = [:]
+    package private(set) var changes: [Int: Set<Int>] = [:]
     /// Columns in which any stored row was changed.
     private(set) var changedColumns: Set<Int> = []
     private(set) var hasInserted = false
+    /// Rows to be added, those that were taken back left out; known once they have keys.
+    package private(set) var newRows: [Int] = []
     /// Stored rows that will be deleted.
-    private(set) var deletedKeys: Set<Int64> = []
+    package private(set) var deletedKeys: Set<Int64> = []
     /// In the order in which they were appended; a cell that was set again later is in it in vain.
     private(set) var appended: [AppendedCell] = []
     private var indexByKey: [Int64: Int] = [:]
@@ -41,7 +43,7 @@ struct RowTable {
     var count: Int { keys.count }
 
     /// Something is to be written.
-    var hasChanges: Bool { hasInserted || !changes.isEmpty || !deletedKeys.isEmpty }
+    package var hasChanges: Bool { hasInserted || !changes.isEmpty || !deletedKeys.isEmpty }
 
     /// The place of the row with this key; nil for one that isn't held, or was removed.
     func index(of key: Int64) -> Int? {
@@ -109,9 +111,18 @@ struct RowTable {
         cells[place.row * columnCount + place.column] = .integer(value)
     }
 
-    /// A new row gets its key.
-    mutating func give(key: Int64, to row: Int) {
-        keys[row] = key
+    /// New rows get their keys in the order in which they were made. A key that was given from outside is taken.
+    mutating func giveKeys(from space: inout KeySpace, table: Int) throws(ObjectError) {
+        newRows.removeAll(keepingCapacity: true)
+        guard hasInserted else { return }
+        for row in states.indices where states[row].contains(.inserted) {
+            if keys[row] != 0 {
+                space.take(keys[row], in: table)
+            } else if !isRemoved(row) {
+                keys[row] = try space.next(in: table)
+            }
+            if !isRemoved(row) { newRows.append(row) }
+        }
     }
 
     mutating func removeAll() {
@@ -122,6 +133,7 @@ struct RowTable {
         cells.removeAll(keepingCapacity: true)
         changes.removeAll(keepingCapacity: true)
         changedColumns.removeAll(keepingCapacity: true)
+        newRows.removeAll(keepingCapacity: true)
         deletedKeys.removeAll(keepingCapacity: true)
         appended.removeAll(keepingCapacity: true)
         indexByKey.removeAll(keepingCapacity: true)

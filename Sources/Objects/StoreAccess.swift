@@ -1,11 +1,11 @@
 package import CausewaySQLite
 
-/// How a context reaches its store's connection, which belongs to somebody else.
+/// How a context reads from its store, whose connection belongs to somebody else.
 ///
-/// A closure, because a connection is neither copied nor lent through an existential; everything that a context does is
+/// A closure, because a connection is neither copied nor lent through an existential; everything that a context asks is
 /// a prepared statement.
 package struct StoreAccess {
-    let prepare: (String) throws(SQLiteError) -> Statement
+    package let prepare: (String) throws(SQLiteError) -> Statement
 
     /// - Parameter prepare: compiles a statement on the connection; called on the context's own thread only.
     package init(prepare: @escaping (String) throws(SQLiteError) -> Statement) {
@@ -14,10 +14,10 @@ package struct StoreAccess {
 }
 
 /// A statement in a dictionary: the dictionary needs something that can be copied.
-final class StatementBox {
-    var statement: Statement
+package final class StatementBox {
+    package var statement: Statement
 
-    init(_ statement: consuming Statement) {
+    package init(_ statement: consuming Statement) {
         self.statement = statement
     }
 }
@@ -55,7 +55,7 @@ final class StatementCache {
 
 extension ObjectError {
     /// SQLite's own words, which hold no row content.
-    init(_ error: SQLiteError, during place: String) {
+    package init(_ error: SQLiteError, during place: String) {
         self.init(.store, "\(place): \(error.message)", cause: error)
     }
 }

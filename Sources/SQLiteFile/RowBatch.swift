@@ -12,7 +12,6 @@
     @usableFromInline let state: UnsafeMutablePointer<State>
 
     @unsafe @usableFromInline struct State {
-        @usableFromInline var ordinal = 0
         @usableFromInline var arena: UnsafeMutableRawPointer
         @usableFromInline var arenaCapacity: Int
         @usableFromInline var arenaCount = 0
@@ -57,12 +56,6 @@
         unsafe state.deallocate()
     }
 
-    /// Sequence number in its pass, for putting batches back in order after the workers.
-    @inlinable package var ordinal: Int {
-        get { unsafe state.pointee.ordinal }
-        set { unsafe state.pointee.ordinal = newValue }
-    }
-
     @inlinable package var count: Int { rowCount }
     @inlinable package var isEmpty: Bool { rowCount == 0 }
     /// Bytes of all records together.
@@ -76,10 +69,9 @@
         if bytes > arenaCapacity { growArena(to: bytes) }
     }
 
-    /// Empties the batch; the ordinal becomes 0. Memory over `keepingCapacity` bytes is given back: one huge row must
+    /// Empties the batch. Memory over `keepingCapacity` bytes is given back: one huge row must
     /// not stay paid for in every recycled batch.
     package func removeAll(keepingCapacity limit: Int = .max) {
-        ordinal = 0
         rowCount = 0
         arenaCount = 0
         if arenaCapacity > limit {

@@ -1,3 +1,4 @@
+import CausewayEngine
 import CausewayEvaluation
 import CausewayObjects
 import CausewaySQLite
@@ -32,7 +33,8 @@ final class TestStore {
 
     func context(capacity: Int = ObjectContext.defaultCapacity, countsChanges: Bool = false) -> ObjectContext {
         let keys = KeySource(KeySpace(last: map.tables.map { _ in 0 }))
-        return make(.writable(keys), access, capacity: capacity, countsChanges: countsChanges)
+        let output = StatementRowOutput(map, access, countsChanges: countsChanges)
+        return make(.writable(keys, output), access, capacity: capacity)
     }
 
     func reader(capacity: Int = ObjectContext.defaultCapacity) -> ObjectContext {
@@ -42,12 +44,10 @@ final class TestStore {
     func worker() -> ObjectContext { make(.detached, nil) }
 
     private func make(
-        _ mode: ObjectContext.Mode, _ access: StoreAccess?, capacity: Int = ObjectContext.defaultCapacity,
-        countsChanges: Bool = false
+        _ mode: ObjectContext.Mode, _ access: StoreAccess?, capacity: Int = ObjectContext.defaultCapacity
     ) -> ObjectContext {
         ObjectContext(
-            map, side: .destination, mode: mode, storeUUID: "STORE", access: access, capacity: capacity,
-            countsChanges: countsChanges
+            map, side: .destination, mode: mode, storeUUID: "STORE", access: access, capacity: capacity
         ) { Array($0.dropFirst()) }
     }
 

@@ -21,7 +21,6 @@ import Testing
     @Test("keep their memory when emptied, unless it is over what may be kept")
     func recycles() throws {
         let batch = RowBatch(rows: 10, bytes: 1 << 20)
-        batch.ordinal = 7
         let footprint = batch.footprint
         let writer = RecordWriter(capacity: 1)
         writer.append(Int64(5))
@@ -29,7 +28,6 @@ import Testing
         batch.removeAll()
         #expect(batch.isEmpty)
         #expect(batch.byteCount == 0)
-        #expect(batch.ordinal == 0)
         #expect(batch.footprint == footprint)
         batch.removeAll(keepingCapacity: 4_096)
         #expect(batch.footprint < 8_192)

@@ -1,4 +1,4 @@
-import CausewayExpressions
+package import CausewayExpressions
 
 // What is looked for inside expressions: the calls that name entities and entity mappings.
 
@@ -16,6 +16,13 @@ extension Expression {
 
     /// `$source.path`.
     static func source(_ path: String) -> Expression { .keyPath(operand: .source, path: path) }
+
+    /// Whether a look-up through the migration manager is part of it.
+    package var callsManager: Bool {
+        var found = false
+        visit { if $0 == .manager { found = true } }
+        return found
+    }
 
     /// The text of a string constant.
     var text: String? { if case .constant(.string(let text)) = self { text } else { nil } }

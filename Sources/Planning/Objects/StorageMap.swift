@@ -112,8 +112,8 @@ package struct ToManyStorage: Sendable {
     package let orderColumn: Int?
 }
 
-/// Rows of a join table.
-package struct JoinStorage: Sendable {
+/// Rows of a join table, seen from one end. An object, so that each of many changed links names it at no cost.
+package final class JoinStorage: Sendable {
     package let relationship: Relationship
     package let table: SQLIdentifier
     package let mine: SQLIdentifier
@@ -125,5 +125,25 @@ package struct JoinStorage: Sendable {
     /// The relationship is its own inverse: a link may stand either way round.
     package let isReflexive: Bool
     /// Of the other end, a place in `StorageMap.tables`.
-    package let otherTable: Int
+    let otherTable: Int
+
+    init(_ join: JoinTable, isNaming: Bool, relationship: Relationship, otherTable: Int) throws(SQLiteError) {
+        self.relationship = relationship
+        self.otherTable = otherTable
+        let ends = try (SQLIdentifier(join.ownerColumn), SQLIdentifier(join.destinationColumn))
+        let places = try (
+            join.ownerOrderColumn.map { name throws(SQLiteError) in try SQLIdentifier(name) },
+            join.destinationOrderColumn.map { name throws(SQLiteError) in try SQLIdentifier(name) }
+        )
+        table = try SQLIdentifier(join.name)
+        (mine, theirs) = isNaming ? ends : (ends.1, ends.0)
+        (placeOfMine, placeOfTheirs) = isNaming ? places : (places.1, places.0)
+        isReflexive = join.isReflexive
+    }
+
+    /// That a row is the link of `?1`, mine, and `?2`, theirs.
+    package var condition: String {
+        let turned = isReflexive ? " OR (\(mine) = ?2 AND \(theirs) = ?1)" : ""
+        return "(\(mine) = ?1 AND \(theirs) = ?2)\(turned)"
+    }
 }

@@ -95,37 +95,18 @@ struct StorageMapBuilder {
                         orderColumn: columns[.orderKey(entity: role.0, relationship: role.1)]))
             }
             guard let found = layout.joinTable(of: relationship.name, declaredBy: owner) else { return .none }
-            return .join(try join(found.table, isNaming: found.isNaming, relationship, other))
+            do throws(SQLiteError) {
+                return .join(
+                    try JoinStorage(
+                        found.table, isNaming: found.isNaming, relationship: relationship, otherTable: other))
+            } catch {
+                throw PlanError.unusableName(error.description)
+            }
         }
         guard let column = columns[.virtualToOne(owner: owner, relationship: relationship.name)] else { return .none }
         return .toMany(
             ToManyStorage(
                 relationship: relationship, table: other, column: column, entityColumn: nil,
                 orderColumn: columns[.virtualOrderKey(owner: owner, relationship: relationship.name)]))
-    }
-
-    private func join(
-        _ table: JoinTable, isNaming: Bool, _ relationship: Relationship, _ other: Int
-    ) throws(PlanError) -> JoinStorage {
-        func identifier(_ name: String?) throws(PlanError) -> SQLIdentifier? {
-            guard let name else { return nil }
-            do {
-                return try SQLIdentifier(name)
-            } catch {
-                throw PlanError.unusableName(error.description)
-            }
-        }
-        let owner = try identifier(table.ownerColumn)
-        let destination = try identifier(table.destinationColumn)
-        guard let name = try identifier(table.name), let mine = isNaming ? owner : destination,
-            let theirs = isNaming ? destination : owner
-        else { throw PlanError.unusableName("the join table \(table.name) lacks a column") }
-        let ownerPlace = try identifier(table.ownerOrderColumn)
-        let destinationPlace = try identifier(table.destinationOrderColumn)
-        return JoinStorage(
-            relationship: relationship, table: name, mine: mine, theirs: theirs,
-            placeOfTheirs: isNaming ? destinationPlace : ownerPlace,
-            placeOfMine: isNaming ? ownerPlace : destinationPlace, isReflexive: table.isReflexive,
-            otherTable: other)
     }
 }

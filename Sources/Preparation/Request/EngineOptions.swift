@@ -37,10 +37,10 @@ package struct EngineOptions: Hashable, Sendable {
 
     /// Bytes of all batches in flight, as long as no single row is larger than a batch.
     package static func memoryBytes(jobs: Int, batchBytes: Int) -> Int {
-        // One pool of batches that were read, one of those that are to be written.
+        // Each is two: what was read, and what is to be written.
         2 * poolSize(jobs: max(1, jobs)) * batchBytes
     }
 
-    /// Batches in each pool of a pass: one for each worker, and as many again so that nobody waits.
+    /// Batches that go round in a pass: one for each worker, and as many again so that nobody waits.
     package static func poolSize(jobs: Int) -> Int { jobs * 2 + 1 }
 }

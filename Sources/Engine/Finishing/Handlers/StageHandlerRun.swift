@@ -94,9 +94,11 @@ package struct StageHandlerRun {
                 written.note(sql)
                 return try writer.prepare(sql)
             }
+            let map = try StorageMap(layout)
             let context = ObjectContext(
-                try StorageMap(layout), side: .destination, mode: .writable(keys), storeUUID: storeUUID,
-                access: access, countsChanges: true, content: external.content(ofProperty:))
+                map, side: .destination,
+                mode: .writable(keys, StatementRowOutput(map, access, countsChanges: true)), storeUUID: storeUUID,
+                access: access, content: external.content(ofProperty:))
             // Before the temporary tables go: a statement that lives would hold them.
             defer { context.close() }
             let manager = StagedMigrationManager(

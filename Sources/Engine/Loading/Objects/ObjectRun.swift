@@ -308,9 +308,7 @@ struct StageRun {
     /// Writes what the hooks made.
     func settle() throws(EngineError) {
         do {
-            try session.destination.flush()
-            try associations.record(session.takePending(), key: { $0.key })
-            session.source.forget()
+            try session.settle()
         } catch {
             throw EngineError(error, during: run.step.versions.joined(separator: " → "))
         }

@@ -21,10 +21,11 @@ struct ObjectStores: Sendable {
     }
 
     func destination(_ staging: StagingConnection, keys: KeySource) -> ObjectContext {
-        ObjectContext(
-            objects.destination, side: .destination, mode: .writable(keys), storeUUID: storeUUID,
-            access: StoreAccess { sql throws(SQLiteError) in try staging.connection.prepare(sql, persistent: true) },
-            content: external.content(ofProperty:))
+        let access = StoreAccess { sql throws(SQLiteError) in try staging.connection.prepare(sql, persistent: true) }
+        return ObjectContext(
+            objects.destination, side: .destination,
+            mode: .writable(keys, StatementRowOutput(objects.destination, access)), storeUUID: storeUUID,
+            access: access, content: external.content(ofProperty:))
     }
 
     func detached() -> ObjectContext {

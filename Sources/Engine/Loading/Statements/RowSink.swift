@@ -24,7 +24,7 @@ struct StatementSink: RowSink, ~Copyable {
     private var one: Statement
     private let rowsInMany: Int
     private let columns: Int
-    private let reader: RecordReader
+    private let view: RowView
     private let title: String
     private let staging: StagingConnection
 
@@ -49,7 +49,7 @@ struct StatementSink: RowSink, ~Copyable {
         self.columns = columns
         self.staging = staging
         self.title = title
-        reader = RecordReader(capacity: columns)
+        view = RowView(capacity: columns)
     }
 
     private static func insert(
@@ -71,12 +71,12 @@ struct StatementSink: RowSink, ~Copyable {
             defer { KillPoint.reach(.batchWritten) }
             var index = 0
             while index + rowsInMany <= batch.count {
-                try Self.bind(batch, index..<index + rowsInMany, reader, columns, to: &many)
+                try Self.bind(batch, index..<index + rowsInMany, view, columns, to: &many)
                 try many.run()
                 index += rowsInMany
             }
             while index < batch.count {
-                try Self.bind(batch, index..<index + 1, reader, columns, to: &one)
+                try Self.bind(batch, index..<index + 1, view, columns, to: &one)
                 try one.run()
                 index += 1
             }
@@ -96,26 +96,15 @@ struct StatementSink: RowSink, ~Copyable {
     }
 
     private static func bind(
-        _ batch: RowBatch, _ rows: Range<Int>, _ reader: RecordReader, _ columns: Int, to statement: inout Statement
+        _ batch: RowBatch, _ rows: Range<Int>, _ view: RowView, _ columns: Int, to statement: inout Statement
     ) throws {
         var position = 1
         for row in rows {
-            try unsafe reader.load(batch.record(at: row))
-            guard reader.count == columns else { throw RecordError(code: .badHeader, offset: 0) }
+            try view.load(row, of: batch)
+            guard view.count == columns else { throw RecordError(code: .badHeader, offset: 0) }
             var cell = 0
             while cell < columns {
-                let type = reader.serialType(at: cell)
-                if type.isNull {
-                    try statement.bindNull(at: position)
-                } else if let integer = reader.integer(at: cell) {
-                    try statement.bind(integer, at: position)
-                } else if let real = reader.real(at: cell) {
-                    try statement.bind(real, at: position)
-                } else if type.isText {
-                    try unsafe statement.bindText(borrowing: reader.unsafeBytes(at: cell), at: position)
-                } else {
-                    try unsafe statement.bindBlob(borrowing: reader.unsafeBytes(at: cell), at: position)
-                }
+                try statement.bind(cell: cell, of: view, at: position)
                 cell &+= 1
                 position &+= 1
             }

@@ -5,7 +5,7 @@ import CausewayStoreFormat
 package import CausewayStores
 
 /// Where a pass's rows come from: fills batches with records, in the source's order.
-package protocol RowSource: ~Copyable {
+package protocol RowSource: ~Copyable, SendableMetatype {
     /// Appends rows to an empty batch until it is full.
     ///
     /// - Returns: false when there are no more rows; the batch may hold the last ones all the same.

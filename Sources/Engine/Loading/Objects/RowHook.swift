@@ -1,0 +1,97 @@
+import CausewayEvaluation
+import CausewayMapping
+import CausewayObjects
+import CausewayPlanning
+import CausewaySQLiteFile
+import CausewayStoreFormat
+import CausewayStores
+
+/// Calls a policy for the rows of batches, on one thread.
+final class RowHook {
+    private let plan: EntityMappingPlan
+    private let step: [String]
+    private let session: MigrationSession
+    private let manager: MigrationManager
+    private let policy: EntityMigrationPolicy
+    private let mapping: CausewayObjects.EntityMapping
+    private let view: RowView
+
+    init(pass: CreatePass, session: MigrationSession, manager: MigrationManager, policy: EntityMigrationPolicy) {
+        plan = pass.plan
+        step = pass.model.run.step.versions
+        self.session = session
+        self.manager = manager
+        self.policy = policy
+        mapping = session.mappings[plan.index]
+        view = RowView(capacity: plan.shape.cells.count)
+    }
+
+    /// Calls the policy for every row; returns from how many nothing was made.
+    func process(_ batch: RowBatch) throws(EngineError) -> Int {
+        var dropped = 0
+        for row in 0..<batch.count {
+            let key = batch.rowid(at: row)
+            var inHand: ObjectID?
+            do {
+                try view.load(row, of: batch)
+                let object = self.object(key: key)
+                session.source.stand(on: object, view: view, cells: plan.cells, row: row)
+                if let filter = plan.filter {
+                    session.scope.evaluated = .object(object)
+                    session.scope.source = .object(object)
+                    guard try filter.evaluate(session.scope) else {
+                        dropped += 1
+                        continue
+                    }
+                }
+                inHand = object
+                session.begin(row: object, mapping: plan.index, key: try keptKey(key))
+                try policy.createDestinationInstances(
+                    forSource: session.source.object(with: object), in: mapping, manager: manager)
+                if !session.endRow() { dropped += 1 }
+                try session.checkCancelled()
+            } catch {
+                throw EngineError(
+                    hook: error, step: step, mapping: plan.description.name,
+                    row: inHand.map { session.source.uri(of: $0) } ?? "\(plan.description.sourceEntity ?? "") p\(key)")
+            }
+        }
+        return dropped
+    }
+
+    private func object(key: Int64) -> ObjectID {
+        let number = view.integer(at: plan.cells[TableStorage.entityNumber])
+        return ObjectID(
+            side: .source, entity: number.map { Int32(truncatingIfNeeded: $0) } ?? plan.sourceEntity ?? 0, key: key)
+    }
+
+    private func keptKey(_ key: Int64) throws -> Int64? {
+        switch plan.keeping {
+        case .always: return key
+        case .never: return nil
+        case .ifFree:
+            guard let entity = plan.destinationEntity else { return nil }
+            return try session.destination.exists(ObjectID(side: .destination, entity: entity, key: key)) ? nil : key
+        }
+    }
+
+    /// What `begin` has set up on a worker's own policy ends with it.
+    func end() throws(EngineError) {
+        do {
+            try policy.end(mapping, manager: manager)
+        } catch {
+            throw EngineError(hook: error, step: step, mapping: plan.description.name, row: nil)
+        }
+    }
+
+    /// Hands over what was made of a batch.
+    func handOver(_ batch: RowBatch, to rows: inout PendingRows) {
+        session.handOver(to: &rows)
+        rows.batch = batch
+    }
+
+    func close() {
+        session.close()
+        manager.attach(nil)
+    }
+}

@@ -1,0 +1,33 @@
+import CausewayEvaluation
+
+/// Handing on what hooks made: rows and associations.
+extension MigrationSession {
+    /// Whether a hook has made or changed something that isn't written yet.
+    package var hasUnwritten: Bool { destination.hasUnwritten || !pending.isEmpty }
+
+    /// Hands over what a worker made of a batch.
+    package func handOver(to rows: inout PendingRows) {
+        destination.handOver(to: &rows)
+        swap(&pending, &rows.associations)
+        source.forget()
+    }
+
+    /// Writes what a worker made.
+    package func write(_ rows: inout PendingRows) throws(ObjectError) {
+        try destination.write(&rows)
+        try associations?.record(rows.associations) { rows.key(of: $0, in: destination.map) }
+    }
+
+    /// Writes what the hooks made.
+    package func settle() throws(ObjectError) {
+        try destination.flush()
+        try recordPending()
+        source.forget()
+    }
+
+    /// Makes the associations of the rows so far findable.
+    func recordPending() throws(ObjectError) {
+        try associations?.record(pending) { $0.key }
+        pending.removeAll(keepingCapacity: true)
+    }
+}

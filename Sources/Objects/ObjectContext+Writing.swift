@@ -1,0 +1,46 @@
+/// Handing new and changed rows on.
+extension ObjectContext {
+    var hasUnwritten: Bool { !linkChanges.isEmpty || tables.contains { $0.hasChanges } }
+
+    /// Exchanges what the batch made for empty rows, into which the next is made.
+    package func handOver(to rows: inout PendingRows) {
+        swap(&tables, &rows.tables)
+        swap(&linkChanges, &rows.linkChanges)
+        rows.batch = sourceBatch
+        sourceBatch = nil
+        forget()
+    }
+
+    /// Writes everything that is new or changed. Afterwards objects are read from the store again.
+    ///
+    /// Hooks and handlers rarely need it: the migration writes after every batch.
+    ///
+    /// - Throws: `ObjectError` with `.store` where the store refuses a row.
+    public func flush() throws(ObjectError) {
+        guard isWritable else { return }
+        guard hasUnwritten else { return forget() }
+        // Exchanged and not copied: one owner of the arrays, else every change would copy them.
+        var rows = PendingRows()
+        swap(&tables, &rows.tables)
+        swap(&linkChanges, &rows.linkChanges)
+        rows.batch = sourceBatch
+        defer {
+            swap(&tables, &rows.tables)
+            swap(&linkChanges, &rows.linkChanges)
+            forget()
+        }
+        try write(&rows)
+    }
+
+    /// Writes what a worker made.
+    package func write(_ rows: inout PendingRows) throws(ObjectError) {
+        guard case .writable(_, let output) = mode, let settlement else {
+            throw ObjectError(.store, "the context can't be written to")
+        }
+        try settlement.settle(&rows)
+        try output.write(rows)
+        for change in rows.linkChanges {
+            if let link = try settlement.settle(change, of: rows) { try output.write(link) }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import CausewaySQLite
+
+/// Places in ordered relationships (InsideStoreFormat §5.4).
+enum OrderPlace {
+    static let first: Int64 = 2_048
+    static let step: Int64 = 1_024
+
+    /// The place of the n-th member of a fresh list, counted from 0.
+    static func at(_ index: Int) -> Int64 { first + Int64(index) * step }
+}
+
+/// Gives places after all others of a column: an ordered relationship's members sort as they were added.
+struct OrderPlaces {
+    private let keys: KeySource
+    private let statements: StatementCache
+
+    init(_ keys: KeySource, _ statements: StatementCache) {
+        self.keys = keys
+        self.statements = statements
+    }
+
+    /// The place after every place of the column.
+    func next(_ table: SQLIdentifier, _ column: SQLIdentifier) throws(SQLiteError) -> Int64 {
+        let name = KeySource.PlaceColumn(table: table.name, column: column.name)
+        let (next, overflow) = max(try last(name, table, column), OrderPlace.step)
+            .addingReportingOverflow(OrderPlace.step)
+        guard !overflow else {
+            throw SQLiteError(
+                code: .mismatch,
+                message:
+                    "\(table.name).\(column.name) holds a place that is so large that none comes after it; mend the row"
+            )
+        }
+        keys.places[name] = next
+        return next
+    }
+
+    /// A place that somebody chose: later ones come after it.
+    func note(_ place: Int64, _ table: SQLIdentifier, _ column: SQLIdentifier) throws(SQLiteError) {
+        let name = KeySource.PlaceColumn(table: table.name, column: column.name)
+        keys.places[name] = max(try last(name, table, column), place)
+    }
+
+    /// The largest place of the column, asked from the store once.
+    private func last(
+        _ name: KeySource.PlaceColumn, _ table: SQLIdentifier, _ column: SQLIdentifier
+    ) throws(SQLiteError) -> Int64 {
+        if let last = keys.places[name] { return last }
+        let box = try statements.statement("SELECT max(\(column)) FROM \(table)")
+        let last = try box.statement.step() ? box.statement.int64(at: 0) : 0
+        box.statement.reset()
+        keys.places[name] = last
+        return last
+    }
+}
