@@ -16,8 +16,10 @@ struct WorkDirectory: ~Copyable {
     /// What the files of a run begin with: anything else in the folder isn't ours.
     private static let prefixes = [
         lockName, linkTestName, attributeTestName, SidecarCopies.prefix, OriginalMode.name, stepPrefix, "ckpt-", "seg-",
-        "ext-", PlanRecord.fileName, SwapIntent.fileName,
+        "ext-", PlanRecord.fileName, SwapIntent.fileName, sqliteTemporary,
     ]
+    /// Of the files that SQLite sorts in (os_unix.c, `SQLITE_TEMP_FILE_PREFIX`): one whose program ended badly stays.
+    private static let sqliteTemporary = "etilqs_"
 
     /// Makes the folder, or takes over one that an ended run left, with everything in it.
     ///
