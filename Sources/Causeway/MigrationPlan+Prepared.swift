@@ -161,6 +161,10 @@ extension MigrationSummary {
         peakMemoryBytes = Int(ProcessUsage.current().peakResidentBytes)
         walBreak = outcome.walBreak.map { WALBreak($0, copy: outcome.walCopy) }
         wasRolledBack = outcome.hasRolledBack
+        let changes = [
+            wasRolledBack ? "an unfinished transaction of another program was rolled back" : nil, outcome.modeChange,
+        ].compactMap(\.self)
+        if !changes.isEmpty { storeChange = changes.joined(separator: ", and ") }
         warnings = outcome.warnings
         wasCurrent = outcome.prepared.steps.isEmpty
         wasSwappedBefore = outcome.wasSwapped

@@ -1,7 +1,7 @@
 import CausewayEngine
 import CausewayStores
 
-/// How far a migration of a store is, read from its work directory alone: a run that is under way notices nothing.
+/// How far a migration of a store is, read from its work directory: a run that is under way notices nothing.
 ///
 /// ```swift
 /// let status = try MigrationStatus(store: "Library.sqlite")

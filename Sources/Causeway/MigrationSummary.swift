@@ -36,8 +36,11 @@ public struct MigrationSummary: Hashable, Sendable, Codable {
     public var walBreak: WALBreak?
     /// What the user should know.
     public var warnings: [String]
-    /// Whether the store had the target version already and was not touched, unless `wasRolledBack` says so.
+    /// Whether the store had the target version already and was not touched, unless `storeChange` says so.
     public var wasCurrent: Bool
+    /// What was done to the store's files although nothing was to be migrated, as the rest of a sentence; nil where nothing
+    /// was.
+    public var storeChange: String?
     /// Whether, although nothing was to be migrated, a transaction that another program had left unfinished was rolled
     /// back: before that no program can tell the store's version.
     public var wasRolledBack = false

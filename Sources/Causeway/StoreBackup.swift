@@ -5,7 +5,7 @@ import CausewayStores
 ///
 /// ```swift
 /// let undone = try StoreBackup(store: "Library.sqlite").rollback()
-/// print("the original is back; the migrated store is at", undone.keptAt)
+/// print("the original is back; the migrated store is at", undone.keptAt ?? "no place: it was gone")
 /// ```
 public struct StoreBackup: Hashable, Sendable {
     /// The store's main file.
@@ -29,8 +29,8 @@ public struct StoreBackup: Hashable, Sendable {
         public var store: String
         /// The name that the original had as a backup.
         public var restored: String
-        /// Where the store is that was there before.
-        public var keptAt: String
+        /// Where the store is that was there before; nil where none was.
+        public var keptAt: String?
         /// Copies of the original's `-wal`, which couldn't be read to its end when it was migrated.
         public var walCopies: [String] = []
         /// What the user should know.
@@ -38,7 +38,7 @@ public struct StoreBackup: Hashable, Sendable {
     }
 
     /// Puts the backup back at the store's path, with one rename. The store that is there gets another name, with all that
-    /// was written to it.
+    /// was written to it; one that can't be read is kept as it is.
     ///
     /// - Returns: what lies where.
     /// - Throws: `MigrationError`: `missing` without a backup, `busy` where a program uses the store, `sourceData` where

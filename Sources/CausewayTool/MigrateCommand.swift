@@ -89,7 +89,10 @@ public struct MigrateCommand: AsyncParsableCommand {
 
     /// What a run has done, where its summary can't be read.
     private func done(_ summary: MigrationSummary) -> String {
-        if summary.wasCurrent { return "the store is untouched: it has the version already" }
+        if summary.wasCurrent, !summary.wasSwappedBefore {
+            guard let change = summary.storeChange else { return "the store is untouched: it has the version already" }
+            return "the store has the version already: no row has changed, but \(change)"
+        }
         guard let backup = summary.backup else { return "the new store is in place: \(summary.store)" }
         return "the new store is in place: \(summary.store); the original is at \(backup)"
     }

@@ -27,8 +27,8 @@ public struct RollbackCommand: ParsableCommand {
         let lines =
             [
                 "\(outcome.store): the original is back (it was \(outcome.restored))",
-                "The store that was there is kept as \(outcome.keptAt); remove it when nobody needs it.",
-            ]
+                outcome.keptAt.map { "The store that was there is kept as \($0); remove it when nobody needs it." },
+            ].compactMap(\.self)
             + outcome.walCopies.map { "A copy of the original's -wal, which couldn't be read to its end, is at \($0)." }
         let done = lines.joined(separator: "\n")
         guard !arguments.json else { return try printResult([try JSONText.document(outcome)], done: done) }

@@ -13,9 +13,8 @@ struct SummaryText {
         }
         guard !summary.wasCurrent else {
             let written =
-                summary.wasRolledBack
-                ? "but an unfinished transaction of another program was rolled back"
-                : output == nil ? "the store wasn't touched" : "nothing was written"
+                summary.storeChange.map { "but \($0)" }
+                ?? (output == nil ? "the store wasn't touched" : "nothing was written")
             return ["\(summary.store) is at version \(summary.targetVersion) already: nothing to do, \(written)"]
         }
         let rate = summary.seconds > 0 ? Double(summary.bytes) / summary.seconds : 0

@@ -80,23 +80,30 @@ struct SettledNames {
 
     /// Every store of a folder; other files aren't looked at.
     private static func templates(in folder: String, besides store: SourceStore) throws(EngineError) -> [Template] {
+        let names: [String]
         do {
-            var result: [Template] = []
-            for name in try Files.list(folder).sorted() {
-                let path = folder + "/" + name
-                let status = try Files.status(of: path)
-                guard status.kind == .regular, !status.isSameFile(as: store.identity),
-                    try Files.readPrefix(of: path, length: 16) == Array("SQLite format 3\0".utf8)
-                else { continue }
-                result.append(try template(path, besides: store))
-            }
-            return result
-        } catch let error as EngineError {
-            throw error
-        } catch let error as FileError {
-            throw EngineError(reading: error, at: folder)
+            names = try Files.list(folder).sorted()
         } catch {
-            throw EngineError(error, during: folder)
+            throw EngineError(reading: error, at: folder)
+        }
+        var result: [Template] = []
+        for name in names {
+            let path = folder + "/" + name
+            if try isStore(path, besides: store) { result.append(try template(path, besides: store)) }
+        }
+        return result
+    }
+
+    /// Whether a file of a folder looks like a store, and isn't the one to be migrated.
+    private static func isStore(_ path: String, besides store: SourceStore) throws(EngineError) -> Bool {
+        do {
+            let status = try Files.status(of: path)
+            guard status.kind == .regular, !status.isSameFile(as: store.identity) else { return false }
+            return try Files.readPrefix(of: path, length: 16) == Array("SQLite format 3\0".utf8)
+        } catch {
+            // A link that leads nowhere, or in a circle.
+            if [.notFound, .symbolicLink].contains(error.code) { return false }
+            throw EngineError(reading: error, at: path)
         }
     }
 

@@ -10,7 +10,8 @@ package struct StoreTrace {
     private let status: FileStatus
     private let isWAL: Bool
     private let walBytes: Int64
-    private let journalBytes: Int64
+    /// A journal that SQLite may play into the store; one that PERSIST mode has ended is none.
+    private let hasJournal: Bool
 
     /// - Throws: why the store can't be looked at, which the run would meet next.
     package init(_ location: StoreLocation) throws(EngineError) {
@@ -21,7 +22,11 @@ package struct StoreTrace {
             let head = isFile ? try Files.readPrefix(of: location.path, length: DatabaseHeader.length) : []
             isWAL = DatabaseHeader(head)?.isWAL ?? false
             walBytes = try Files.statusIfExists(location.wal)?.size ?? 0
-            journalBytes = try Files.statusIfExists(location.journal)?.size ?? 0
+            if let journal = try Files.statusIfExists(location.journal) {
+                hasJournal = try !location.isSpent(location.journal, journal)
+            } else {
+                hasJournal = false
+            }
         } catch {
             throw EngineError(reading: error, at: location.path)
         }
@@ -32,7 +37,7 @@ package struct StoreTrace {
     package func state() -> EngineError.StoreState {
         guard let now = try? StoreTrace(location), now.status.isSameFile(as: status) else { return .untouched }
         var done: [String] = []
-        if journalBytes > 0, now.journalBytes == 0 {
+        if hasJournal, !now.hasJournal {
             done.append("an unfinished transaction of another program was rolled back")
         }
         if walBytes > 0, now.walBytes == 0 { done.append("its -wal was written into it") }

@@ -41,12 +41,28 @@ struct BackupTests {
         #expect(run.status == 0, "\(run.errors)")
         let outcome = try JSONDecoder().decode(StoreBackup.Rollback.self, from: Data(run.output.utf8))
         #expect(URL(fileURLWithPath: outcome.restored).lastPathComponent == backup)
-        let kept = URL(fileURLWithPath: outcome.keptAt).lastPathComponent
+        let kept = URL(fileURLWithPath: try #require(outcome.keptAt)).lastPathComponent
         let content = try folder.content()
         #expect(content["Store.sqlite"] == original)
         #expect(content[kept] == new)
         #expect(Set(content.keys) == ["Store.sqlite", kept])
         _ = try migrate()
+    }
+
+    @Test("the original of a store that is broken or gone comes back", arguments: [true, false])
+    func lost(isGone: Bool) throws {
+        let backup = try migrate()
+        if isGone {
+            try FileManager.default.removeItem(atPath: store)
+        } else {
+            _ = try folder.write([], as: "Store.sqlite")
+        }
+        let run = try ToolProcess(["rollback", store])
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.contains("the original is back (it was ") && run.output.contains(backup))
+        #expect(run.output.contains("The store that was there is kept as ") == !isGone)
+        #expect(run.errors.contains(isGone ? "no store was there" : "the file is empty"))
+        #expect(try folder.content()["Store.sqlite"] == original)
     }
 
     @Test("without a backup there is nothing to roll back, and nothing to purge")

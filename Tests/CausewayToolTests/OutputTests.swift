@@ -129,6 +129,56 @@ struct OutputTests {
         #expect(try ToolProcess(["inspect", store, "--models", models]).output.contains("V1"))
     }
 
+    /// A journal of a transaction that had changed nothing yet (sqlite.org/fileformat, 3).
+    private func leaveHotJournal(beside store: String) throws {
+        let header = try Data(contentsOf: URL(fileURLWithPath: store)).prefix(32)
+        // Its magic, no page, any number, the pages that the store has, and the sizes of a sector and a page.
+        var journal = Data([0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7, 0, 0, 0, 0, 1, 2, 3, 4])
+        journal += header[28..<32] + [0, 0, 2, 0, 0, 0] + header[16..<18]
+        journal += Data(count: 512 - journal.count)
+        try journal.write(to: URL(fileURLWithPath: store + "-journal"))
+    }
+
+    @Test(
+        "where nothing is migrated but a transaction is rolled back, the run says so, whether it can print or not",
+        .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
+    func rolledBack() throws {
+        let store = try generate("Store.sqlite")
+        let arguments = ["migrate", store, "--models", models, "--to", "V1"]
+        try leaveHotJournal(beside: store)
+        let run = try runOnFullDevice(arguments)
+        #expect(run.status == 74)
+        #expect(run.errors.contains("but an unfinished transaction of another program was rolled back"))
+        #expect(!run.errors.contains("untouched"))
+        try leaveHotJournal(beside: store)
+        let text = try ToolProcess(arguments)
+        #expect(text.output.contains("nothing to do, but an unfinished transaction"), "\(text.output)\(text.errors)")
+    }
+
+    #if DEBUG
+        @Test(
+            "where nothing is migrated but the journal mode given back, the run says so, whether it can print or not",
+            .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
+        func modeGivenBack() throws {
+            let store = try generate("Store.sqlite")
+            var bytes = try Data(contentsOf: URL(fileURLWithPath: store))
+            bytes.replaceSubrange(18..<20, with: [2, 2])
+            try bytes.write(to: URL(fileURLWithPath: store))
+            let arguments = ["migrate", store, "--models", models, "--to"]
+            func kill() throws {
+                let run = try ToolProcess(arguments + ["V2"], environment: ["CAUSEWAY_KILL_AT": "storeOwned"])
+                #expect(run.status == 128 + SIGKILL)
+            }
+            try kill()
+            let run = try runOnFullDevice(arguments + ["V1"])
+            #expect(run.status == 74)
+            #expect(run.errors.contains("it is in WAL mode again") && !run.errors.contains("untouched"))
+            try kill()
+            let text = try ToolProcess(arguments + ["V1"])
+            #expect(text.output.contains("nothing to do, but it is in WAL mode again"), "\(text.output)")
+        }
+    #endif
+
     @Test("help of a command that isn't there is a mistake in the command line", arguments: ["nope", "migrat"])
     func helpOfNothing(word: String) throws {
         let run = try ToolProcess(["help", word])

@@ -52,7 +52,7 @@ struct BackupRollbackTests {
         #expect(withoutMode(store) == withoutMode(backup))
         #expect(wal || store == backup)
         #expect(try header(scenario.store) == (wal ? [2, 2] : [1, 1]))
-        let kept = URL(filePath: outcome.keptAt).lastPathComponent
+        let kept = URL(filePath: try #require(outcome.keptAt)).lastPathComponent
         #expect(try names(scenario) == ["Model.xcdatamodeld", "Store.sqlite", kept])
     }
 
@@ -65,7 +65,7 @@ struct BackupRollbackTests {
         let outcome = try BackupRollback(store: scenario.store).run()
         #expect(outcome.warnings.isEmpty)
         #expect(try header(scenario.store) == [2, 2])
-        let kept = URL(filePath: outcome.keptAt).lastPathComponent
+        let kept = URL(filePath: try #require(outcome.keptAt)).lastPathComponent
         #expect(try names(scenario) == ["Model.xcdatamodeld", "Store.sqlite", kept])
         #expect(try scenario.rows("SELECT ZTEXT FROM ZTHING") == ["'late'", "'late'"])
     }
@@ -110,7 +110,8 @@ struct BackupRollbackTests {
         #expect(try !names(scenario).contains { $0.contains("rolledback") })
         try other.close()
         let outcome = try BackupRollback(store: scenario.store).run()
-        #expect(try Database.rows("SELECT ZTEXT FROM ZTHING", in: outcome.keptAt) == ["'new'", "'new'"])
+        let kept = try #require(outcome.keptAt)
+        #expect(try Database.rows("SELECT ZTEXT FROM ZTHING", in: kept) == ["'new'", "'new'"])
     }
 
     @Test("a backup that is the store itself, or a link, isn't one")
@@ -129,7 +130,7 @@ struct BackupRollbackTests {
         #expect(try everything(scenario) == before)
     }
 
-    @Test("a store with more schema than any is refused before SQLite has parsed it")
+    @Test("a store with more schema than any is set aside before SQLite has parsed it")
     func hugeSchema() throws {
         let scenario = try migrated()
         let connection = try Connection(path: scenario.store, mode: .readWrite, hardening: .own)
@@ -138,10 +139,111 @@ struct BackupRollbackTests {
         for table in 0..<60 { try connection.execute("CREATE TABLE t\(table) (a /* \(comment) */)") }
         try connection.commit()
         try connection.close()
+        let size = try scenario.bytes(scenario.store).count
+        let outcome = try BackupRollback(store: scenario.store).run()
+        #expect(outcome.warnings.contains { $0.contains("schema") && $0.hasSuffix("the file is kept as it is") })
+        #expect(try scenario.bytes(try #require(outcome.keptAt)).count == size)
+        #expect(try scenario.rows("SELECT ZTEXT FROM ZTHING") == ["'a'", "'a'"])
+    }
+
+    /// What becomes of a store for which a backup is wanted.
+    enum Damage: CaseIterable {
+        case empty, short, truncated, noDatabase, schemaPage
+
+        func apply(to data: inout Data) {
+            switch self {
+            case .empty: data = Data()
+            case .short: data = data.prefix(50)
+            case .truncated: data = data.prefix(8_192)
+            case .noDatabase: data = Data((0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ 1) })
+            case .schemaPage: data[100] = 0xFF
+            }
+        }
+    }
+
+    @Test(
+        "a store that SQLite can't read is set aside to the byte, and the backup comes back",
+        arguments: Damage.allCases,
+        [true, false])
+    func broken(damage: Damage, wal: Bool) throws {
+        let scenario = try migrated(wal: wal)
+        let backup = try scenario.bytes(scenario.backup)
+        try scenario.change(scenario.store) { damage.apply(to: &$0) }
+        let broken = try scenario.bytes(scenario.store)
+        let outcome = try BackupRollback(store: scenario.store).run()
+        let kept = try #require(outcome.keptAt)
+        #expect(try scenario.bytes(kept) == broken)
+        #expect(try withoutMode(scenario.bytes(scenario.store)) == withoutMode(backup))
+        #expect(outcome.warnings.count == 1)
+        #expect(outcome.warnings.allSatisfy { $0.hasPrefix(scenario.store) && $0.hasSuffix("is kept as it is") })
+        let name = URL(filePath: kept).lastPathComponent
+        #expect(try names(scenario) == ["Model.xcdatamodeld", "Store.sqlite", name])
+        #expect(try scenario.migrate().rows == 2)
+    }
+
+    @Test(
+        "what lies beside a broken store, or where one was, is never the backup's", arguments: ["-wal", "-journal"],
+        [true, false])
+    func sidecars(suffix: String, isGone: Bool) throws {
+        let scenario = try migrated()
+        if suffix == "-wal" {
+            try scenario.leaveWAL(["UPDATE ZTHING SET ZTEXT = 'new'"])
+        } else {
+            try scenario.leaveHotJournal()
+        }
+        let sidecar = try scenario.bytes(scenario.store + suffix)
+        if isGone {
+            try FileManager.default.removeItem(atPath: scenario.store)
+        } else {
+            try scenario.change(scenario.store) { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        }
+        let kept = scenario.store + ".rolledback-" + scenario.backup.suffix(8)
+        let outcome = try BackupRollback(store: scenario.store).run()
+        #expect(outcome.keptAt == (isGone ? nil : kept))
+        #expect(try scenario.bytes(kept + suffix) == sidecar)
+        #expect(outcome.warnings.contains { $0.hasSuffix("is kept as \(kept)\(suffix)") })
+        #expect(try scenario.rows("SELECT ZTEXT FROM ZTHING") == ["'a'", "'a'"])
+        #expect(
+            try names(scenario).filter { $0.hasPrefix("Store.sqlite") }.count == (isGone ? 2 : 3),
+            "\(try names(scenario))")
+    }
+
+    @Test("a store that is gone is got back; one that never was is missing")
+    func gone() throws {
+        let scenario = try migrated()
+        let backup = try scenario.bytes(scenario.backup)
+        try FileManager.default.removeItem(atPath: scenario.store)
+        let outcome = try BackupRollback(store: scenario.store).run()
+        #expect(outcome.keptAt == nil)
+        #expect(outcome.warnings == ["\(scenario.store): no store was there"])
+        #expect(try scenario.bytes(scenario.store) == backup)
+        #expect(try names(scenario) == ["Model.xcdatamodeld", "Store.sqlite"])
+        let error = try failure { _ = try BackupRollback(store: scenario.folder + "/Other.sqlite").run() }
+        #expect(error.kind == .missing && error.message.contains("no such store"))
+    }
+
+    private static let sqlite = "/usr/bin/sqlite3"
+
+    @Test(
+        "a broken store that another program writes to is busy, and nothing changes",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: Self.sqlite), "needs the sqlite3 command"))
+    func busyBrokenStore() throws {
+        let scenario = try migrated()
+        let writer = Process()
+        writer.executableURL = URL(filePath: Self.sqlite)
+        writer.arguments = [scenario.store]
+        let (input, output) = (Pipe(), Pipe())
+        (writer.standardInput, writer.standardOutput) = (input, output)
+        try writer.run()
+        try input.fileHandleForWriting.write(contentsOf: Data("BEGIN IMMEDIATE; SELECT 'ready';\n".utf8))
+        _ = output.fileHandleForReading.availableData
+        try scenario.change(scenario.store) { $0 = Data() }
+        let before = try everything(scenario)
         let error = try failure { _ = try BackupRollback(store: scenario.store).run() }
-        #expect(error.kind == .sourceData)
-        #expect(error.message.contains("schema"), "\(error)")
-        #expect(scenario.backups.count == 1)
+        #expect(error.kind == .busy && error.state == .untouched, "\(error)")
+        #expect(try everything(scenario) == before)
+        try input.fileHandleForWriting.write(contentsOf: Data(".quit\n".utf8))
+        writer.waitUntilExit()
     }
 
     @Test("a work folder that can't be removed afterwards is a warning: what was done is done")

@@ -136,6 +136,18 @@ struct FailureStateTests {
         #expect(try scenario.rows("SELECT count(*) FROM ZTHING") == ["50"])
     }
 
+    @Test("a journal that PERSIST mode has ended isn't called a transaction that was rolled back")
+    func spentJournal() throws {
+        let scenario = try Scenario(Self.from, Self.to, rows: Self.rows)
+        try Scenario.execute("PRAGMA journal_mode = PERSIST; UPDATE ZTHING SET ZNOTE = 'new'", scenario.store)
+        let before = try files(scenario)
+        let error = try stopped(scenario.request(to: "V2")) {
+            if case .phaseBegan("indexes") = $0 { true } else { false }
+        }
+        #expect(error.state == .untouched, "\(error)")
+        #expect(try files(scenario) == before)
+    }
+
     /// What the status says in the middle of a run, and what a second migrator is told.
     private struct Meanwhile {
         var phases: [String: MigrationStatus.State] = [:]

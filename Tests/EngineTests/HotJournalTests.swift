@@ -84,9 +84,10 @@ struct HotJournalTests {
         let outcome = try BackupRollback(store: scenario.store).run()
         #expect(outcome.warnings.count == 1)
         #expect(outcome.warnings.allSatisfy { $0.hasPrefix(place + ":") && $0.contains("rolled back") })
-        let kept = URL(filePath: outcome.keptAt).lastPathComponent
+        let keptAt = try #require(outcome.keptAt)
+        let kept = URL(filePath: keptAt).lastPathComponent
         #expect(try scenario.names() == ["Model.xcdatamodeld", "Store.sqlite", kept])
-        for path in [scenario.store, outcome.keptAt] {
+        for path in [scenario.store, keptAt] {
             let query = "SELECT count(*) FROM sqlite_schema WHERE name = 'unfinished'"
             #expect(try Database.rows(query, in: path) == ["0"])
         }

@@ -175,6 +175,10 @@ struct JoinTableNameTests {
         try Scenario.makeStore(
             at: templates.folder + "/Second.sqlite", model: grown, rows: try Self.table(Self.other(name)))
         try Data("no store".utf8).write(to: URL(filePath: templates.folder + "/notes.txt"))
+        for (name, destination) in [("gone.sqlite", "nowhere"), ("circle", "circle")] {
+            try FileManager.default.createSymbolicLink(
+                atPath: templates.folder + "/" + name, withDestinationPath: destination)
+        }
         var request = scenario.request(to: "V3", fuses: false)
         request.schemaTemplate = templates.folder
         let prepared = try Migration(request).prepare()

@@ -68,6 +68,23 @@ struct LeftoverTests {
         #expect(try snapshot(scenario.folder) == before)
     }
 
+    @Test("unfinished work of a store that was written to since goes where nothing is to be done, and the run says so")
+    func uselessWork() throws {
+        let office = try BadOffice()
+        try office.scenario.interrupt(office.request(batchRows: 7, jobs: 1)) {
+            if case .phaseBegan("indexes") = $0 { true } else { false }
+        }
+        #expect(FileManager.default.fileExists(atPath: office.rejects))
+        try Scenario.execute("UPDATE ZSITE SET ZSTREET = 'new'", office.scenario.store)
+        let before = try office.scenario.bytes(office.scenario.store)
+        let outcome = try Migration(office.scenario.request(to: "V1")).run()
+        #expect(outcome.prepared.steps.isEmpty)
+        #expect(outcome.warnings.contains { $0.contains("(V1 → V2) was discarded: the store has changed since") })
+        #expect(try office.scenario.bytes(office.scenario.store) == before)
+        #expect(try office.scenario.names() == ["Model.xcdatamodeld", "Store.sqlite"])
+        #expect(try Migration(office.request()).run().quarantinedRows == BadOffice.badRows)
+    }
+
     @Test("part of an external file that a killed run left is replaced by the whole")
     func partialExternalFile() throws {
         let scenario = try scenario()

@@ -96,4 +96,18 @@ struct PlaceTests {
         #expect(try expectRefusal(request, scenario.folder).message.contains("exists already"))
         #expect(try Migration(request).plan().notices.contains { $0.contains("exists already") })
     }
+
+    @Test("a file to be written beside the new store that is there is refused at once", arguments: [true, false])
+    func taken(inPlace: Bool) throws {
+        let scenario = try Scenario(FailureTests.from, FailureTests.to, rows: FailureTests.rows)
+        let path = scenario.folder + "/lines.jsonl"
+        try Data("mine".utf8).write(to: URL(filePath: path))
+        let output = inPlace ? nil : scenario.folder + "/New.sqlite"
+        var (rejects, keyMap) = (scenario.request(to: "V2", output: output), scenario.request(to: "V2", output: output))
+        (rejects.rejects, rejects.badRows) = (path, .quarantine)
+        keyMap.keyMap = path
+        for request in [rejects, keyMap] {
+            #expect(try expectRefusal(request, scenario.folder).message == "\(path): exists already")
+        }
+    }
 }

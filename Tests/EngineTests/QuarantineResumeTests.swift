@@ -65,6 +65,25 @@ struct QuarantineResumeTests {
         #expect(resumed > copies.count / 2, "\(resumed) of \(copies.count)")
     }
 
+    @Test("a run that only has to swap looks at the file of the run before it", arguments: [true, false])
+    func changedFile(isGone: Bool) throws {
+        let office = try BadOffice()
+        let rejects = URL(filePath: office.rejects)
+        try office.scenario.interrupt(office.request()) { if case .phaseBegan("swap") = $0 { true } else { false } }
+        let file = try office.file()
+        try FileManager.default.removeItem(at: rejects)
+        if !isGone { try Data("mine".utf8).write(to: rejects) }
+        let before = try office.scenario.bytes(office.scenario.store)
+        let error = try failure { _ = try Migration(office.request()).run() }
+        #expect(error.kind == .undecided && error.work == .kept)
+        #expect(error.message.hasPrefix(office.rejects) && error.message.contains("\(file.utf8.count) bytes"))
+        #expect(try office.scenario.bytes(office.scenario.store) == before)
+        #expect(try isGone || office.file() == "mine")
+        try Data(file.utf8).write(to: rejects)
+        #expect(try Migration(office.request()).run().quarantinedRows == BadOffice.badRows)
+        #expect(try office.file() == file)
+    }
+
     private static func run(_ tool: String, _ arguments: String...) throws {
         let process = Process()
         process.executableURL = URL(filePath: tool)

@@ -45,6 +45,26 @@ struct RecoverySwapTests {
         try scenario.expectChainDone()
     }
 
+    @Test(
+        "an old store that was written into the new one's file isn't called the new one", arguments: ["V1", "V4"])
+    func oldContent(target: String) async throws {
+        let scenario = try Scenario.chain()
+        try await scenario.kill(at: .swapDurable)
+        let location = try StoreLocation(existing: scenario.store)
+        #expect(try MigrationStatus(of: location).state == .swapped)
+        let (new, old) = (try scenario.inode(scenario.store), try scenario.bytes(scenario.backup))
+        try scenario.change(scenario.store) { $0 = old }
+        try #require(try scenario.inode(scenario.store) == new)
+        let before = try scenario.everything()
+        #expect(try MigrationStatus(of: location).state == .starting)
+        #expect(try scenario.everything() == before)
+        let rerun = try scenario.rerun(scenario.request(to: target))
+        #expect(!rerun.outcome.wasSwapped)
+        #expect(rerun.steps == (target == "V1" ? [] : [0, 1]))
+        #expect(scenario.work.isEmpty)
+        if target == "V1" { #expect(try scenario.bytes(scenario.store) == old) }
+    }
+
     @Test("an output is published, or is there, wherever its run was killed")
     func output() async throws {
         for (point, isThere) in [(KillPoint.externalFilesLinked, false), (.intentWritten, false), (.swapped, true)] {

@@ -51,4 +51,19 @@ struct WorkDirectoryTests {
         _ = try scenario.rerun()
         try scenario.expectChainDone()
     }
+
+    @Test("a file in which SQLite sorted when a run was killed is in nobody's way", arguments: [true, false])
+    func sortingFile(hasWork: Bool) throws {
+        let scenario = try Scenario.chain()
+        if hasWork {
+            try scenario.interrupt(afterBatches: 3)
+        } else {
+            try FileManager.default.createDirectory(
+                atPath: scenario.workDirectory, withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o700])
+        }
+        try Data(count: 5_000).write(to: URL(filePath: scenario.workFile("etilqs_0a1b2c3d4e5f6a7b")))
+        #expect(try (scenario.rerun().outcome.resumed != nil) == hasWork)
+        try scenario.expectChainDone()
+    }
 }

@@ -59,7 +59,8 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
         ]
         for (index, step) in prepared.steps.enumerated() {
             let title = step.versions.joined(separator: " → ")
-            add("the model “\(step.versions.last ?? "")”", Self.hashes(step.layout.model))
+            add(
+                Self.model(step.versions.last ?? ""), Self.hashes(VersionHashes(step.layout.model).entities))
             add("the tables of \(title)", Self.tables(step))
             add("the passes of \(title)", Self.passes(step))
             if let objects = step.objects {
@@ -73,8 +74,11 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
     }
 
     private mutating func add(_ name: String, _ content: [String]) {
-        let digest = Digest256.of(Array(content.joined(separator: "\n").utf8))
-        parts.append(Part(name: name, value: Hexadecimal.text(digest)))
+        parts.append(Self.part(name, content))
+    }
+
+    private static func part(_ name: String, _ content: [String]) -> Part {
+        Part(name: name, value: Hexadecimal.text(Digest256.of(Array(content.joined(separator: "\n").utf8))))
     }
 
     private mutating func add(_ objects: ObjectStep, _ title: String, _ code: MigrationCode) {
@@ -86,8 +90,17 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
         parts.append(Part(name: "the manager's class", value: "\(code.managerType)"))
     }
 
-    private static func hashes(_ model: ManagedObjectModel) -> [String] {
-        VersionHashes(model).entities.sorted { $0.key < $1.key }.map { "\($0.key) \(Hexadecimal.text($0.value))" }
+    /// The name of the part that says what a version is.
+    private static func model(_ version: String) -> String { "the model “\(version)”" }
+
+    private static func hashes(_ entities: [String: [UInt8]]) -> [String] {
+        entities.sorted { $0.key < $1.key }.map { "\($0.key) \(Hexadecimal.text($0.value))" }
+    }
+
+    /// Whether a version has these entity hashes, as far as the plan says.
+    func hasModel(_ version: String, of entities: [String: [UInt8]]) -> Bool {
+        let part = Self.part(Self.model(version), Self.hashes(entities))
+        return parts.first { $0.name == part.name }.map { $0 == part } ?? true
     }
 
     /// Default values, validation rules and derivations, which no version hash covers, and all else: as the model cache

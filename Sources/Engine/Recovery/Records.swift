@@ -1,6 +1,7 @@
 import CausewayCheckpoint
 import CausewayPlatform
 package import CausewayPreparation
+import CausewayStoreFormat
 import CausewayStores
 
 /// `plan.json`: what unfinished work is the work of. Written once, before the first row, and never changed.
@@ -33,6 +34,13 @@ package struct PlanRecord: Codable, Hashable, Sendable {
     var identity: CheckpointIdentity {
         CheckpointIdentity(
             plan: fingerprint.digest, source: source.digest, migration: Hexadecimal.bytes(migration) ?? [])
+    }
+
+    /// Whether a store has the version that the work leads to. No connection of this process has it open.
+    func leads(to location: StoreLocation) throws(EngineError) -> Bool {
+        let store = try SourceStore.reading(location)
+        defer { store.release() }
+        return fingerprint.hasModel(path.last ?? "", of: store.metadata.entityHashes)
     }
 
     /// Added to the store's name for its backup.

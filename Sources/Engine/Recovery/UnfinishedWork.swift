@@ -186,6 +186,14 @@ struct UnfinishedWork {
             remedy: "leave --no-resume away to go on, or discard the work with --restart")
     }
 
+    /// That the work is discarded, where the run has nothing to do.
+    var discardWarning: String {
+        let path = plan?.path.joined(separator: " → ") ?? ""
+        return """
+            \(work): the unfinished work of an earlier run (\(path)) was discarded: the store has changed since that began
+            """
+    }
+
     /// Removes everything but the folder, and what the work has written elsewhere.
     func discard(_ directory: borrowing WorkDirectory) throws(EngineError) {
         if let plan { try Self.removeSideFiles(plan.sideFiles) }

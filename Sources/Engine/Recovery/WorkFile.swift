@@ -49,8 +49,11 @@ enum WorkFile {
     static func isOwn(_ name: String) -> Bool { ownPrefixes.contains { name.hasPrefix($0) } }
 
     private static let ownPrefixes = [
-        lock, linkTest, attributeTest, kept, originalMode, "step-", "ckpt-", "seg-", "ext-", plan, swap,
+        lock, linkTest, attributeTest, kept, originalMode, "step-", "ckpt-", "seg-", "ext-", plan, swap, sqliteTemporary,
     ]
+
+    /// Of the files that SQLite sorts in (os_unix.c, `SQLITE_TEMP_FILE_PREFIX`): one whose program ended badly stays.
+    private static let sqliteTemporary = "etilqs_"
 
     /// Whether it is a file of the step, and not the record that the step's store was verified.
     static func isWork(_ name: String, of step: Int) -> Bool {

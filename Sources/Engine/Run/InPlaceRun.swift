@@ -43,7 +43,7 @@ struct InPlaceRun {
             // The run that swapped may have been ended before it did this.
             try StoreSwap.proveDurable(location)
             let backup = found.intent.map { location.directory + "/" + $0.backup }
-            if let outcome = try finished(backup) { return outcome }
+            if let outcome = try finished(backup, found.plan) { return outcome }
             // An earlier migration is complete, and this one leads on from it.
             if let backup { earlierCopies = try StoreBackups(location: location).walCopies(of: backup) }
             try SidecarCopies(work: directory.path).removePublished()
@@ -79,9 +79,10 @@ struct InPlaceRun {
             do throws(EngineError) {
                 try found.requireSource(descriptor, isGuarded: true)
             } catch {
-                guard let outcome = try alreadyThere() else { throw error }
-                try found.removeSecondName()
+                guard var outcome = try alreadyThere() else { throw error }
+                outcome.warnings.append(found.discardWarning)
                 hasForeignWork = false
+                try found.discard(directory)
                 return outcome
             }
         }
@@ -185,7 +186,7 @@ struct InPlaceRun {
     }
 
     /// The new store is in place since an earlier run; nil where it isn't the one that is asked for.
-    private mutating func finished(_ backup: String?) throws(EngineError) -> MigrationOutcome? {
+    private mutating func finished(_ backup: String?, _ plan: PlanRecord?) throws(EngineError) -> MigrationOutcome? {
         let prepared: PreparedMigration
         do throws(EngineError) {
             prepared = try migration.prepare(location, history)
@@ -202,6 +203,8 @@ struct InPlaceRun {
         }
         var outcome = MigrationOutcome(
             store: location.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
+        // Another program may have put another version into the same file since.
+        if let plan, try !plan.leads(to: location) { return outcome }
         outcome.wasSwapped = true
         if let backup, let old = try? Files.statusIfExists(backup) {
             outcome.backup = backup

@@ -36,8 +36,9 @@ extension Migration {
         }
         let work = directory.path
         let isKept = failure.map { $0.keepsWork && WorkDirectory.hasRecords(at: work) } ?? false
-        if !isKept, let done = OriginalMode(of: location, work: work).settle(), failure?.error.state == .untouched {
-            failure?.error.state = .settled(done)
+        if !isKept, let done = OriginalMode(of: location, work: work).settle() {
+            if failure?.error.state == .untouched { failure?.error.state = .settled(done) }
+            outcome?.modeChange = done
         }
         if case .settled(let what)? = failure?.error.state {
             let copies = SidecarCopies(work: work).all
@@ -61,6 +62,7 @@ extension Migration {
         let hasRolledBack = try rollBackHotJournal(location, in: directory)
         let preview = try checkedPreview(location, history) { () throws(EngineError) in
             try refuseUnreplaceable(location)
+            try refuseTakenSideFiles()
             try directory.tryAttributes(of: location, ignoringOwner: request.ignoresOwnership)
         }
         guard !preview.steps.isEmpty else {
@@ -173,7 +175,7 @@ extension Migration {
         let (needed, overflow) = prepared.diskBytes.addingReportingOverflow(externalBytes)
         try DiskRoom.require(overflow ? .max : needed, at: directory.path)
         // Once there is a plan, what lies there counts as its own.
-        try SideFiles.requireAbsent([("--rejects", request.rejects), ("--key-map", request.keyMap)])
+        try refuseTakenSideFiles()
         let plan = PlanRecord(
             fingerprint: fingerprint, source: identity, sourceIsWAL: isWAL, migration: RandomIdentifier.make(),
             now: request.options.now.bitPattern, path: prepared.path, steps: prepared.steps.map(\.versions),

@@ -50,6 +50,7 @@ extension Migration {
         try refuseExisting(destination)
         let preview = try checkedPreview(source, try versions()) { () throws(EngineError) in
             try refuseUnusable(destination, for: source)
+            try refuseTakenSideFiles()
         }
         guard !preview.steps.isEmpty else {
             return (
@@ -91,7 +92,7 @@ private struct OutputRun {
         if found.state == .swapped {
             // The run that published it may have been ended before it did this.
             try StoreSwap.proveDurable(destination)
-            return try finished()
+            return try finished(found.plan)
         }
         try found.requireKnown()
         if request.resume == .never { try found.requireNone() }
@@ -206,19 +207,21 @@ private struct OutputRun {
     }
 
     /// The new store is in place since an earlier run.
-    private mutating func finished() throws(EngineError) -> MigrationOutcome {
+    private mutating func finished(_ plan: PlanRecord?) throws(EngineError) -> MigrationOutcome {
         let prepared: PreparedMigration
         let rest: PreparedMigration
+        let isNew: Bool
         do throws(EngineError) {
             rest = try migration.prepare(destination, migration.versions())
             prepared = try migration.prepare(source, migration.versions())
+            isNew = try plan?.leads(to: destination) ?? true
         } catch {
             var error = error
             error.state = .alreadyNew
             throw error
         }
         hasForeignWork = false
-        guard rest.steps.isEmpty else {
+        guard rest.steps.isEmpty, isNew else {
             throw EngineError(
                 .cannotCreate, "\(destination.path): exists already, at \(rest.sourceVersion)",
                 remedy: "give another --output, or move it away")

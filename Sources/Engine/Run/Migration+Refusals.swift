@@ -21,6 +21,11 @@ extension Migration {
         try ExternalFiles(from: source, to: output).refuseUnlisted()
     }
 
+    /// Refuses files to be written beside the new store that are there: they are somebody's.
+    func refuseTakenSideFiles() throws(EngineError) {
+        try SideFiles.requireAbsent([("--rejects", request.rejects), ("--key-map", request.keyMap)])
+    }
+
     /// Why a run would refuse the place of the new store, for a plan, which is of use all the same; nil where it wouldn't.
     func placeRefusal(_ store: StoreLocation) -> String? {
         do throws(EngineError) {

@@ -25,6 +25,8 @@ package struct MigrationOutcome: Sendable {
     package var rejectedRows = 0
     /// An unfinished transaction of another program was rolled back, and nothing else was to be done.
     package var hasRolledBack = false
+    /// How the store got the journal mode back that a run which was ended had taken, where nothing else was to be done.
+    package var modeChange: String?
     /// Where the -wal broke off, and the copy of it beside the backup; of several the last.
     package var walBreak: WALBreak?
     package var walCopy: String?

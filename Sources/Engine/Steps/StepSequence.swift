@@ -65,6 +65,8 @@ struct StepSequence {
                 KillPoint.reach(.stepHandedOver)
             }
         }
+        // Where a run before this one has done all steps, nothing has looked at them yet.
+        try files.require(done[last].sideFiles)
         let place = place(last, in: work)
         try seal(place, isWAL: isWAL)
         take(done, &outcome)

@@ -7,7 +7,7 @@ package import CausewayStores
 ///
 /// The store that is there keeps a name of its own, so that nothing is lost: `<store>.rolledback-<digits>`. One rename is
 /// the commit point, as in the swap; meanwhile both files are locked, so that no program that has one of them open writes
-/// to it.
+/// to it. A store that SQLite can't read is set aside as it is: that is when a backup is wanted.
 package struct BackupRollback {
     private let store: String
     private let backup: String?
@@ -16,8 +16,8 @@ package struct BackupRollback {
         package var store: String
         /// The backup, whose file is the store now.
         package var restored: String
-        /// Where the store is that was there before.
-        package var keptAt: String
+        /// Where the store is that was there before; nil where none was.
+        package var keptAt: String?
         /// Copies of the original's -wal, which couldn't be read to its end.
         package var walCopies: [String] = []
         package var warnings: [String] = []
@@ -35,21 +35,28 @@ package struct BackupRollback {
     ///   backup is damaged, `.undecided` where a migration of the store isn't finished. The error's state is `.restored`
     ///   where the backup is in its place, but not provenly for good.
     package func run() throws(EngineError) -> Outcome {
-        let location = try StoreLocation(existing: store)
+        let location = try place()
         let backups = StoreBackups(location: location)
         let chosen = try backups.chosen(backup)
         let original = try StoreLocation(existing: chosen)
-        for path in [location.path, original.path] { try refuseReadOnly(path) }
+        let isThere = try Self.isThere(location)
+        for path in isThere ? [location.path, original.path] : [original.path] { try refuseReadOnly(path) }
         let directory = try backups.lock(needsLinks: true)
         var before: StoreTrace?
         var kept: [String] = []
         var outcome: Outcome
         do throws(EngineError) {
-            before = try StoreTrace(location)
+            if isThere { before = try StoreTrace(location) }
             try refuseOtherNames(of: location, chosen, original)
             let copies = try backups.walCopies(of: chosen)
-            let rolledBack = try rollBackHotJournals([location, original], directory.path, &kept)
-            outcome = try replace(location, with: original, &kept)
+            var defect = isThere ? nil : "\(location.path): no store was there"
+            try reading(&defect) { () throws(EngineError) in _ = try StoreFile(checking: location) }
+            var rolledBack =
+                try reading(&defect) { () throws(EngineError) in
+                    try rollBackHotJournal(location, directory.path, &kept)
+                } ?? []
+            rolledBack += try rollBackHotJournal(original, directory.path, &kept)
+            outcome = try replace(location, with: original, &defect, &kept)
             outcome.walCopies = copies
             outcome.warnings = rolledBack + outcome.warnings
         } catch {
@@ -64,6 +71,42 @@ package struct BackupRollback {
         try? SidecarCopies(work: directory.path).removeSettled()
         outcome.warnings += backups.unlock(directory)
         return outcome
+    }
+
+    /// Where the store is, or was: one that is gone has its backups beside it.
+    private func place() throws(EngineError) -> StoreLocation {
+        do throws(EngineError) {
+            return try StoreLocation(existing: store)
+        } catch {
+            // A link that leads nowhere says only where the store isn't.
+            guard let location = try? StoreLocation(new: store), try !Self.isThere(location),
+                try !StoreBackups(location: location).paths().isEmpty
+            else { throw error }
+            return location
+        }
+    }
+
+    static func isThere(_ location: StoreLocation) throws(EngineError) -> Bool {
+        do {
+            return try Files.statusIfExists(location.path) != nil
+        } catch {
+            throw EngineError(reading: error, at: location.path)
+        }
+    }
+
+    /// Runs what needs the store to be a database; nil where it is none, which `defect` says then.
+    @discardableResult
+    func reading<Value>(
+        _ defect: inout String?, _ body: () throws(EngineError) -> Value
+    ) throws(EngineError) -> Value? {
+        guard defect == nil else { return nil }
+        do throws(EngineError) {
+            return try body()
+        } catch {
+            guard error.kind == .sourceData else { throw error }
+            defect = error.message
+            return nil
+        }
     }
 
     /// Found before anything is touched: the exchange locks both files for writing.
@@ -83,7 +126,9 @@ package struct BackupRollback {
                 .undecided, "\(backup): is a symbolic link to \(original.path)", remedy: "put the file itself there")
         }
         do {
-            guard try Files.status(of: backup).isSameFile(as: Files.status(of: location.path)) else { return }
+            guard let store = try Files.statusIfExists(location.path),
+                try Files.status(of: backup).isSameFile(as: store)
+            else { return }
         } catch {
             throw EngineError(reading: error, at: backup)
         }
@@ -92,35 +137,35 @@ package struct BackupRollback {
             remedy: "remove that name if it isn't needed")
     }
 
-    /// Has SQLite play hot journals back, of which copies are durable in the work directory by then.
+    /// Has SQLite play a hot journal back, of which a copy is durable in the work directory by then.
     ///
-    /// - Returns: warnings that say so.
-    private func rollBackHotJournals(
-        _ places: [StoreLocation], _ work: String, _ kept: inout [String]
+    /// - Returns: a warning that says so.
+    private func rollBackHotJournal(
+        _ place: StoreLocation, _ work: String, _ kept: inout [String]
     ) throws(EngineError) -> [String] {
-        var warnings: [String] = []
-        for place in places {
-            guard try StoreFile.hasHotJournal(place) else { continue }
-            kept.append(try SidecarCopies(work: work).keep(.journal, of: place))
-            try StoreFile.rollBackHotJournal(place)
-            warnings.append("\(place.path): an unfinished transaction of another program was rolled back")
-        }
-        return warnings
+        guard try StoreFile.hasHotJournal(place) else { return [] }
+        kept.append(try SidecarCopies(work: work).keep(.journal, of: place))
+        try StoreFile.rollBackHotJournal(place)
+        return ["\(place.path): an unfinished transaction of another program was rolled back"]
     }
 
-    /// `copies` gets the paths of copies of what SQLite plays into a file.
+    /// `defect` says why there is no store that can be read; `copies` gets the paths of copies of what SQLite plays into a
+    /// file.
     private func replace(
-        _ location: StoreLocation, with backup: StoreLocation, _ copies: inout [String]
+        _ location: StoreLocation, with backup: StoreLocation, _ defect: inout String?, _ copies: inout [String]
     ) throws(EngineError) -> Outcome {
         // Before any lock: looking at a file by another means would drop it.
         let wasWAL = try requireSound(backup)
         let kept = location.path + ".rolledback-" + String(backup.path.suffix(8))
-        var warnings = try keepBrokenLogs(location, as: kept, &copies)
+        var warnings =
+            try reading(&defect) { () throws(EngineError) in try keepBrokenLogs(location, as: kept, &copies) } ?? []
         warnings += try keepBrokenLogs(backup, as: backup.path, &copies)
-        let isWAL = try Self.isWAL(location)
-        let users = try exchange(location, backup, areWAL: (isWAL, wasWAL), keepingAs: kept)
-        var outcome = Outcome(store: location.path, restored: backup.path, keptAt: kept)
-        outcome.warnings = warnings
+        let isThere = try Self.isThere(location)
+        let isWAL = isThere ? try Self.isWAL(location) : false
+        let (users, moved) = try exchange(location, backup, areWAL: (isWAL, wasWAL), keepingAs: kept, &defect)
+        var outcome = Outcome(store: location.path, restored: backup.path, keptAt: isThere ? kept : nil)
+        if let defect { warnings.append(isThere ? "\(defect); the file is kept as it is" : defect) }
+        outcome.warnings = warnings + moved
         if !users.isEmpty { outcome.warnings.append(StoreHandover.warning(users, location.path)) }
         // A migration keeps its original in rollback mode, and gives the new store the original's.
         if wasWAL || isWAL { outcome.warnings += restoreWAL(location) }
@@ -149,112 +194,13 @@ package struct BackupRollback {
         }
     }
 
-    // MARK: - The rename
-
-    /// Seconds to wait for readers to end.
-    private static let timeout = 10.0
-
-    /// - Returns: who still has the file open that was the store.
-    private func exchange(
-        _ location: StoreLocation, _ backup: StoreLocation, areWAL: (store: Bool, backup: Bool), keepingAs kept: String
-    ) throws(EngineError) -> [FileUser] {
-        let descriptor = try StoreDescriptor(location)
-        defer { withExtendedLifetime(descriptor) {} }
-        // Each folds a -wal in, so that the file has all rows: those that the application has added to the store since are
-        // in what is kept. Busy where somebody has one of them open in WAL mode; in rollback mode, whoever has it open is
-        // told at his next write that it was moved.
-        let backupGuard = try Guardian(backup, restoringWAL: areWAL.backup)
-        let storeGuard = try Guardian(location, restoringWAL: areWAL.store)
-        do throws(EngineError) {
-            for (guardian, place) in [(backupGuard, backup), (storeGuard, location)] {
-                try Self.lock(guardian, place)
-                try Self.removeSidecars(of: place)
-            }
-            try Self.rename(backup, to: location, keepingAs: kept, descriptor)
-        } catch {
-            storeGuard.release(keepingWork: false)
-            backupGuard.release(keepingWork: false)
-            throw error
-        }
-        // Both have another name now: nothing may be written through the old one. The new store's lock is kept until nobody
-        // has the old one open (`StoreHandover`).
-        storeGuard.abandon()
-        defer { backupGuard.abandon() }
-        do {
-            try Files.syncDirectory(location.directory)
-            return StoreHandover.waitForUsers(of: try Files.status(of: kept))
-        } catch {
-            throw EngineError(
-                .inputOutput, "\(location.path): the backup is in place, but not provenly for good: \(error.message)",
-                remedy: "check the disk; the store that was there is at \(kept)", state: .restored)
-        }
-    }
-
-    /// What the header says; a file that is no database is the guard's to refuse.
+    /// What the header says; false where it is no database.
     private static func isWAL(_ location: StoreLocation) throws(EngineError) -> Bool {
         do {
             let head = try Files.readPrefix(of: location.path, length: DatabaseHeader.length)
             return DatabaseHeader(head)?.isWAL ?? false
         } catch {
             throw EngineError(reading: error, at: location.path)
-        }
-    }
-
-    private static func lock(_ guardian: Guardian, _ place: StoreLocation) throws(EngineError) {
-        do throws(EngineError) {
-            try guardian.lockExclusively(timeout: timeout)
-        } catch {
-            guard error.kind == .undecided else { throw error }
-            throw EngineError(
-                .busy, "\(place.path): was written to just now",
-                remedy: "close the program that uses it, then run again")
-        }
-    }
-
-    /// Proves that nothing lies beside a locked file that SQLite would play into whatever gets its name, or that would stay
-    /// behind when it goes.
-    private static func removeSidecars(of place: StoreLocation) throws(EngineError) {
-        do {
-            for path in [place.wal, place.shm, place.journal] {
-                guard let status = try Files.statusIfExists(path) else { continue }
-                guard try path == place.shm || place.isSpent(path, status) else {
-                    throw EngineError(
-                        .busy, "\(path): appeared meanwhile", remedy: "close the application that uses the store")
-                }
-                try Files.unlink(path)
-                guard try Files.statusIfExists(path) == nil else {
-                    throw EngineError(.inputOutput, "\(path): can't be removed")
-                }
-            }
-            try Files.syncDirectory(place.directory)
-        } catch {
-            throw EngineError(error, during: place.path)
-        }
-    }
-
-    private static func rename(
-        _ backup: StoreLocation, to location: StoreLocation, keepingAs kept: String, _ descriptor: StoreDescriptor
-    ) throws(EngineError) {
-        do {
-            if let there = try Files.statusIfExists(kept) {
-                // Of a rollback that was ended here: it is the same file.
-                let store = try descriptor.identity()
-                guard there.inode == store.inode, there.device == store.device else {
-                    throw EngineError(.cannotCreate, "\(kept): is there already", remedy: "move it away")
-                }
-            } else {
-                try Files.link(location.path, as: kept)
-                try Files.syncDirectory(location.directory)
-            }
-            do throws(FileError) {
-                try Files.rename(backup.path, to: location.path)
-            } catch {
-                // A store of two names would be refused by every migration.
-                _ = try? Files.unlink(kept)
-                throw error
-            }
-        } catch {
-            throw EngineError(error, during: location.path)
         }
     }
 

@@ -10,8 +10,8 @@ import CausewayStores
 /// it writes.
 struct StoreHandover: ~Copyable {
     /// Where SQLite's locks are in every database (os.h): PENDING, RESERVED, and the bytes of SHARED.
-    private static let lockStart: Int64 = 0x4000_0000
-    private static let lockLength: Int64 = 512
+    static let lockStart: Int64 = 0x4000_0000
+    static let lockLength: Int64 = 512
     /// Seconds to wait for those who have the old file open, and for those of whom the system doesn't say.
     private static let patience = 5.0
     private static let blindPatience = 0.25

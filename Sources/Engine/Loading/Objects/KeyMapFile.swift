@@ -14,7 +14,7 @@ import CausewayStores
 final class KeyMapFile {
     private static let pageSize = 4_096
 
-    private let path: String
+    let path: String
     private let file: OpenFile
     private var offset: Int64 = 0
     private var isSynced = false

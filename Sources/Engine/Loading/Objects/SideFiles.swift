@@ -66,6 +66,18 @@ package final class SideFiles {
         ledger.beforeCommit(of: Self.part) { () throws(EngineError) in try self.sync() }
     }
 
+    /// Refuses files that aren't as long as the steps left them: the new store counts on what stands in them.
+    func require(_ marks: SideFileMarks) throws(EngineError) {
+        for (path, length, mark) in [
+            (rejects?.path, self.marks.rejects, marks.rejects), (keyMap?.path, self.marks.keyMap, marks.keyMap),
+        ] {
+            guard let path, length != mark else { continue }
+            throw EngineError(
+                .undecided, "\(path): isn't as the unfinished work left it: it had \(mark) bytes and has \(length)",
+                remedy: "put that file back, or begin anew with --restart, which removes the one that is there")
+        }
+    }
+
     /// Refuses paths that belong to a store, or to each other.
     static func requireOwnPlaces(
         _ files: [(option: String, path: String?)], besides stores: [String]

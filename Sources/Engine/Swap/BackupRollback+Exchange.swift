@@ -1,0 +1,122 @@
+import CausewayPlatform
+import CausewayStores
+
+/// The one rename, with both files locked.
+extension BackupRollback {
+    /// Seconds to wait for readers to end.
+    private static let timeout = 10.0
+
+    /// `defect` says why there is no store that can be read.
+    ///
+    /// - Returns: who still has the file open that was the store, and what was set aside beside it.
+    func exchange(
+        _ location: StoreLocation, _ backup: StoreLocation, areWAL: (store: Bool, backup: Bool), keepingAs kept: String,
+        _ defect: inout String?
+    ) throws(EngineError) -> (users: [FileUser], moved: [String]) {
+        let descriptor = try Self.isThere(location) ? StoreDescriptor(location) : nil
+        defer { withExtendedLifetime(descriptor) {} }
+        // Each folds a -wal in, so that the file has all rows: those that the application has added to the store since are
+        // in what is kept. Busy where somebody has one of them open in WAL mode; in rollback mode, whoever has it open is
+        // told at his next write that it was moved.
+        let backupGuard = try Guardian(backup, restoringWAL: areWAL.backup)
+        let storeGuard = try reading(&defect) { () throws(EngineError) in
+            try Guardian(location, restoringWAL: areWAL.store)
+        }
+        let broken = try storeGuard == nil ? BrokenStore(location) : nil
+        defer { withExtendedLifetime(broken) {} }
+        var moved: [String] = []
+        do throws(EngineError) {
+            for case (let guardian?, let place) in [(backupGuard, backup), (storeGuard, location)] {
+                try Self.lock(guardian, place)
+                try Self.removeSidecars(of: place)
+            }
+            moved = try broken?.moveSidecars(to: kept) ?? []
+            try Self.rename(backup, to: location, keepingAs: kept, descriptor)
+        } catch {
+            broken?.moveSidecarsBack()
+            storeGuard?.release(keepingWork: false)
+            backupGuard.release(keepingWork: false)
+            throw error
+        }
+        // Both have another name now: nothing may be written through the old one. The new store's lock is kept until nobody
+        // has the old one open (`StoreHandover`).
+        storeGuard?.abandon()
+        defer { backupGuard.abandon() }
+        do {
+            try Files.syncDirectory(location.directory)
+            return (descriptor == nil ? [] : StoreHandover.waitForUsers(of: try Files.status(of: kept)), moved)
+        } catch {
+            throw EngineError(
+                .inputOutput, "\(location.path): the backup is in place, but not provenly for good: \(error.message)",
+                remedy: "check the disk" + (descriptor == nil ? "" : "; the store that was there is at \(kept)"),
+                state: .restored)
+        }
+    }
+
+    private static func lock(_ guardian: Guardian, _ place: StoreLocation) throws(EngineError) {
+        do throws(EngineError) {
+            try guardian.lockExclusively(timeout: timeout)
+        } catch {
+            guard error.kind == .undecided else { throw error }
+            throw EngineError(
+                .busy, "\(place.path): was written to just now",
+                remedy: "close the program that uses it, then run again")
+        }
+    }
+
+    /// Proves that nothing lies beside a locked file that SQLite would play into whatever gets its name, or that would stay
+    /// behind when it goes.
+    private static func removeSidecars(of place: StoreLocation) throws(EngineError) {
+        do {
+            for path in [place.wal, place.shm, place.journal] {
+                guard let status = try Files.statusIfExists(path) else { continue }
+                guard try path == place.shm || place.isSpent(path, status) else {
+                    throw EngineError(
+                        .busy, "\(path): appeared meanwhile", remedy: "close the application that uses the store")
+                }
+                try Files.unlink(path)
+                guard try Files.statusIfExists(path) == nil else {
+                    throw EngineError(.inputOutput, "\(path): can't be removed")
+                }
+            }
+            try Files.syncDirectory(place.directory)
+        } catch {
+            throw EngineError(error, during: place.path)
+        }
+    }
+
+    private static func rename(
+        _ backup: StoreLocation, to location: StoreLocation, keepingAs kept: String, _ descriptor: StoreDescriptor?
+    ) throws(EngineError) {
+        do {
+            if let descriptor {
+                try keep(location, as: kept, descriptor)
+            } else if try isThere(location) {
+                throw EngineError(
+                    .busy, "\(location.path): appeared meanwhile", remedy: "close the application that uses the store")
+            }
+            do throws(FileError) {
+                try Files.rename(backup.path, to: location.path)
+            } catch {
+                // A store of two names would be refused by every migration.
+                if descriptor != nil { _ = try? Files.unlink(kept) }
+                throw error
+            }
+        } catch {
+            throw EngineError(error, during: location.path)
+        }
+    }
+
+    /// Gives the store that is there one more name.
+    private static func keep(_ location: StoreLocation, as kept: String, _ descriptor: StoreDescriptor) throws {
+        guard let there = try Files.statusIfExists(kept) else {
+            try Files.link(location.path, as: kept)
+            return try Files.syncDirectory(location.directory)
+        }
+        // Of a rollback that was ended here: it is the same file.
+        let store = try descriptor.identity()
+        guard there.inode == store.inode, there.device == store.device else {
+            throw EngineError(.cannotCreate, "\(kept): is there already", remedy: "move it away")
+        }
+    }
+}
