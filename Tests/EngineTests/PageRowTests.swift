@@ -1,4 +1,5 @@
 import CausewayMapping
+import CausewayModel
 import CausewayPlanning
 import CausewaySQLite
 import CausewaySQLiteFile
