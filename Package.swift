@@ -232,7 +232,8 @@ let package = Package(
         .tests(
             "Examples",
             [
-                "Causeway", "CausewayGenerator", "CausewaySQLite", "ColourfulPostsMigrator", "BookStoreMigrator", "TracksMigrator",
+                "Causeway", "CausewayGenerator", "CausewaySQLite", "ColourfulPostsMigrator", "BookStoreMigrator",
+                "TracksMigrator",
                 "StaffMigrator", "CausewayMain",
             ]),
         // The command; depends on the executable so that it is built.

@@ -1,4 +1,4 @@
-import CausewayPlanning
+package import CausewayPlanning
 import CausewaySQLite
 
 /// A change in a join table as it was asked for: its rows may have no keys yet.

@@ -1,4 +1,5 @@
 public import CausewayEvaluation
+import CausewayPlanning
 
 /// One object of a store: what `NSManagedObject` is to a policy. A value that names a row in a context; copies name the
 /// same row.

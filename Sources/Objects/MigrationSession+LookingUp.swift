@@ -1,5 +1,6 @@
 package import CausewayEvaluation
 import CausewayModel
+import CausewayPlanning
 
 /// What policies and expressions ask of the associations, and rows that are shared by value.
 extension MigrationSession {

@@ -1,7 +1,7 @@
 package import CausewayEvaluation
 import CausewayExpressions
 import CausewayModel
-import CausewayPlanning
+package import CausewayPlanning
 import CausewaySQLiteFile
 
 /// What a manager works on: two contexts, the step's mappings, the associations. One a thread; the one that isn't a

@@ -1,5 +1,6 @@
 import CausewayEvaluation
 import CausewayModel
+import CausewayPlanning
 import CausewaySQLite
 
 /// Fetching: in batches, so that memory doesn't grow with the result.

@@ -1,6 +1,6 @@
 public import CausewayEvaluation
 import CausewayModel
-import CausewayPlanning
+package import CausewayPlanning
 import CausewaySQLite
 package import CausewaySQLiteFile
 import CausewayStoreFormat

@@ -1,5 +1,5 @@
 package import CausewayEvaluation
-import CausewayPlanning
+package import CausewayPlanning
 package import CausewaySQLiteFile
 
 /// What a batch made: rows, links and associations, ready to be written in the source's order.

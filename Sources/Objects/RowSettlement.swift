@@ -1,3 +1,4 @@
+import CausewayPlanning
 import CausewaySQLite
 import CausewayStoreFormat
 

@@ -1,6 +1,7 @@
 import CausewayEngine
 import CausewayEvaluation
 import CausewayObjects
+import CausewayPlanning
 import CausewaySQLite
 import CausewayStoreFormat
 import Foundation

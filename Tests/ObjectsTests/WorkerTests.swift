@@ -1,5 +1,6 @@
 import CausewayEvaluation
 import CausewayObjects
+import CausewayPlanning
 import CausewaySQLiteFile
 import CausewayStoreFormat
 import Testing

@@ -49,7 +49,8 @@ enum WorkFile {
     static func isOwn(_ name: String) -> Bool { ownPrefixes.contains { name.hasPrefix($0) } }
 
     private static let ownPrefixes = [
-        lock, linkTest, attributeTest, kept, originalMode, "step-", "ckpt-", "seg-", "ext-", plan, swap, sqliteTemporary,
+        lock, linkTest, attributeTest, kept, originalMode, "step-", "ckpt-", "seg-", "ext-", plan, swap,
+        sqliteTemporary,
     ]
 
     /// Of the files that SQLite sorts in (os_unix.c, `SQLITE_TEMP_FILE_PREFIX`): one whose program ended badly stays.

@@ -125,7 +125,7 @@ package final class JoinStorage: Sendable {
     /// The relationship is its own inverse: a link may stand either way round.
     package let isReflexive: Bool
     /// Of the other end, a place in `StorageMap.tables`.
-    let otherTable: Int
+    package let otherTable: Int
 
     init(_ join: JoinTable, isNaming: Bool, relationship: Relationship, otherTable: Int) throws(SQLiteError) {
         self.relationship = relationship

@@ -1,5 +1,6 @@
 import CausewayEvaluation
 import CausewayObjects
+import CausewayPlanning
 package import CausewayPreparation
 import CausewaySQLite
 package import CausewayStoreFormat

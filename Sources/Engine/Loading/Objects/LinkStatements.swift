@@ -1,4 +1,5 @@
 import CausewayObjects
+import CausewayPlanning
 import CausewaySQLite
 
 /// Writes links into join tables, with statements that are compiled once.

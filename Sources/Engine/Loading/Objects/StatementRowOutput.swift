@@ -1,5 +1,6 @@
 import CausewayEvaluation
 package import CausewayObjects
+package import CausewayPlanning
 import CausewaySQLite
 import CausewaySQLiteFile
 
