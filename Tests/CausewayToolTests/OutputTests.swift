@@ -133,10 +133,12 @@ struct OutputTests {
     private func leaveHotJournal(beside store: String) throws {
         let header = try Data(contentsOf: URL(fileURLWithPath: store)).prefix(32)
         // Its magic, no page, any number, the pages that the store has, and the sizes of a sector and a page.
-        var journal = Data([0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7, 0, 0, 0, 0, 1, 2, 3, 4])
-        journal += header[28..<32] + [0, 0, 2, 0, 0, 0] + header[16..<18]
-        journal += Data(count: 512 - journal.count)
-        try journal.write(to: URL(fileURLWithPath: store + "-journal"))
+        var journal: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7, 0, 0, 0, 0, 1, 2, 3, 4]
+        journal.append(contentsOf: header[28..<32])
+        journal.append(contentsOf: [0, 0, 2, 0, 0, 0])
+        journal.append(contentsOf: header[16..<18])
+        journal.append(contentsOf: [UInt8](repeating: 0, count: 512 - journal.count))
+        try Data(journal).write(to: URL(fileURLWithPath: store + "-journal"))
     }
 
     @Test(

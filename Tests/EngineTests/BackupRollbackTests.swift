@@ -197,7 +197,7 @@ struct BackupRollbackTests {
         } else {
             try scenario.change(scenario.store) { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
         }
-        let kept = scenario.store + ".rolledback-" + scenario.backup.suffix(8)
+        let kept = scenario.store + ".rolledback-" + String(scenario.backup.suffix(8))
         let outcome = try BackupRollback(store: scenario.store).run()
         #expect(outcome.keptAt == (isGone ? nil : kept))
         #expect(try scenario.bytes(kept + suffix) == sidecar)
