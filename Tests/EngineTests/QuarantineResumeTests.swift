@@ -1,5 +1,6 @@
 import CausewayEngine
 import CausewayPreparation
+import CausewayStores
 import Foundation
 import Testing
 
