@@ -95,7 +95,7 @@ struct RowExamination {
                 SELECT key FROM (SELECT t.Z_PK AS key, first_value(t.Z_PK) OVER \
                 (PARTITION BY \(names.joined(separator: ", ")) ORDER BY t.Z_PK) AS kept \
                 FROM \(try SQLIdentifier(table.name)) AS t \
-                WHERE \(names.map { "\($0) IS NOT NULL" }.joined(separator: " AND "))) WHERE key <> kept ORDER BY key
+                WHERE \(BalancedSQL.joined(names.map { "\($0) IS NOT NULL" }, by: "AND"))) WHERE key <> kept ORDER BY key
                 """
         }
     }

@@ -88,12 +88,13 @@ extension MappingInference {
     }
 
     /// Links found through the inverse: the inverse has a source relationship which itself leads to this entity's
-    /// source.
+    /// source. Where it leads to subentities only, rows of the source itself have no such link: a cell that stands there
+    /// all the same was none.
     private mutating func inverseLinks(of relationship: Relationship, origin: String) -> LinkSource? {
         guard let inverse = destination.inverse(of: relationship), !inverse.relationship.isTransient,
             let other = entityMatch.sources[inverse.owner],
             let found = matched(inverse.relationship, of: inverse.owner, origin: other),
-            source.isKind(origin, of: found.destination) || source.isKind(found.destination, of: origin)
+            source.isKind(origin, of: found.destination)
         else { return nil }
         // Matched from the other side by its own inverse: then those are the links of another relationship.
         if let old = source.inverse(of: found)?.relationship, !old.isTransient,

@@ -41,7 +41,7 @@ struct PreparedFetch {
         scope.bindings = request.variables
         guard let text = request.predicate else {
             (predicate, values) = (nil, [])
-            self.conditions = conditions.joined(separator: " AND ")
+            self.conditions = BalancedSQL.joined(conditions, by: "AND")
             return
         }
         let parsed = try Predicate(parsing: text)
@@ -53,7 +53,7 @@ struct PreparedFetch {
         conditions += sql.conditions
         values = sql.values
         predicate = sql.isComplete ? nil : compiled
-        self.conditions = conditions.joined(separator: " AND ")
+        self.conditions = BalancedSQL.joined(conditions, by: "AND")
     }
 
     private static func order(

@@ -208,4 +208,15 @@ struct ExternalReferenceTests {
         #expect(error.details[0].contains("in 2000 rows"))
         #expect(error.details[0].contains("/p119, …"))
     }
+
+    @Test("in any number of attributes of one table")
+    func manyAttributes() throws {
+        func version(_ extra: String...) -> String {
+            let photos = (0..<120).map { attribute("data\($0)", "Binary", extra: Self.external) }
+            return model(entity("Photo", photos.joined(), extra.joined()))
+        }
+        let scenario = try Scenario(
+            version(), version(attribute("more")), rows: "INSERT INTO ZPHOTO (Z_PK, Z_ENT, Z_OPT) VALUES (1, 1, 1);")
+        #expect(try Migration(scenario.request(to: "V2")).plan().notices.isEmpty)
+    }
 }

@@ -7,7 +7,7 @@ import Testing
 /// Duplicates under a uniqueness constraint are named before the rows move.
 @Suite("The check before the run finds duplicates")
 struct PreflightUniquenessTests {
-    private static func unique(_ properties: String...) -> String {
+    static func unique(_ properties: String...) -> String {
         let values = properties.map { "<constraint value=\"\($0)\"/>" }.joined()
         return "<uniquenessConstraints><uniquenessConstraint>\(values)</uniquenessConstraint></uniquenessConstraints>"
     }

@@ -243,4 +243,34 @@ struct QuarantineTests {
             #expect(outcome.warnings.count { $0.contains(notice) } == 1, "\(notice): \(outcome.warnings)")
         }
     }
+
+    @Test("more rows than a step can leave out are found beforehand, in all entities together")
+    func tooMany() throws {
+        func version(_ extra: String...) -> String {
+            model(
+                entity("Base", extra: "isAbstract=\"YES\"", extra.joined()), entity("Left", parent: "Base"),
+                entity("Right", parent: "Base"))
+        }
+        let scenario = try Scenario(
+            version(), version(attribute("must", optional: false)),
+            rows: """
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <= 1000000)
+                INSERT INTO ZBASE (Z_PK, Z_ENT, Z_OPT) SELECT i, 2 + i % 2, 1 FROM n;
+                """)
+        var request = scenario.request(to: "V2")
+        (request.badRows, request.rejects) = (.quarantine, scenario.folder + "/rejects.jsonl")
+        for error in [
+            try failure { _ = try Migration(request).plan() }, try failure { _ = try Migration(request).run() },
+        ] {
+            #expect(error.kind == .sourceData)
+            #expect(
+                error.details == [
+                    """
+                    V1 → V2: more than 1000000 rows would be quarantined in one step: at least 1000001, of Left, Right
+                    """
+                ])
+        }
+        try Scenario.execute("DELETE FROM ZBASE WHERE Z_PK = 7", scenario.store)
+        #expect(try Migration(request).plan().notices.count == 2)
+    }
 }

@@ -44,7 +44,7 @@ extension Preflight {
             """
             SELECT Z_PK, Z_ENT, \(cells.joined(separator: ", ")) FROM \(try SQLIdentifier(table)) \
             WHERE Z_ENT IN (\(byNumber.keys.sorted().map(String.init).joined(separator: ", "))) \
-            AND (\(conditions.joined(separator: " OR "))) ORDER BY Z_PK
+            AND \(BalancedSQL.joined(conditions, by: "OR")) ORDER BY Z_PK
             """)
         var found: [Troubled] = []
         var places: [String: Int] = [:]

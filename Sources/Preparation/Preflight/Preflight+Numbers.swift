@@ -38,6 +38,8 @@ extension Preflight {
             """
         let way = detour(over: question.change.step) { $0.narrows(question.change) }
         guard !quarantines(step) else {
+            let rows = question.misfits.values.reduce(0, +)
+            findings.leftOut.add(step: question.step, entity: question.entity, least: rows, most: rows)
             if told?.followsRows != true { findings.notices.append("\(text); their rows will be quarantined") }
             return
         }
@@ -62,7 +64,8 @@ extension Preflight {
                 let misfit = demand.change.conversion.misfits(of: "t.\(try SQLIdentifier(column))")
             else { continue }
             result.append(
-                LeftOutRows(step: demand.step, table: table.name, condition: "t.Z_ENT = \(number) AND \(misfit)"))
+                LeftOutRows(
+                    step: demand.step, table: table.name, numbers: [number], condition: RowCondition(misfit)))
         }
         return result
     }
@@ -133,6 +136,8 @@ private struct NumberScan {
     struct Question {
         /// The source's.
         let entity: String
+        /// Place of the step that converts.
+        let step: Int
         /// `V2: Thing.count: Integer 64 → Integer 16`.
         let place: String
         let change: AttributeConversion
@@ -178,7 +183,7 @@ private struct NumberScan {
             places[number, default: []].append(questions.count)
             questions.append(
                 Question(
-                    entity: demand.entity, place: demand.place, change: demand.change,
+                    entity: demand.entity, step: demand.step, place: demand.place, change: demand.change,
                     column: columns.firstIndex(of: column) ?? 0))
         }
         guard !questions.isEmpty else { return nil }

@@ -13,8 +13,10 @@ extension Preflight {
         var table: String
         /// Of a row `t`.
         var condition: String
-        /// Takes the number of the rows, which isn't 0, and the keys of the first.
-        var report: (RowList, inout Findings) -> Void
+        /// Holds for the rows among them that surely break something; nil where all do.
+        var surely: String?
+        /// Takes the number of the rows, which isn't 0, and the keys of the first; then how many it are surely.
+        var report: (RowList, Int, inout Findings) -> Void
     }
 
     /// How many rows there are, and the keys of the first.
@@ -37,19 +39,20 @@ extension Preflight {
     private static let reject = "leave these rows out with --on-violation reject --rejects FILE"
     private static let quarantine = "leave these rows out with --bad-rows quarantine --rejects FILE"
 
-    package func rows() throws -> Findings {
+    func rows(_ breaches: [Breach]) throws -> Findings {
         var questions: [Question] = []
         for table in step.source.tables { questions += try identityQuestions(table) }
-        for demand in demands {
-            if let question = try question(demand) { questions.append(question) }
-        }
+        for breach in breaches { questions.append(try question(breach)) }
         var census = RowCensus()
-        let places = questions.map { census.add($0.condition, in: $0.table) }
+        let places = questions.map { question in
+            let place = census.add(question.condition, in: question.table)
+            return (place, question.surely.map { census.add($0, in: question.table) } ?? place)
+        }
         let counts = try census.counts(in: source.connection)
         var findings = Findings()
-        for (question, place) in zip(questions, places) where counts[place] > 0 {
+        for (question, (place, least)) in zip(questions, places) where counts[place] > 0 {
             let keys = try keys(in: question.table, where: question.condition)
-            question.report(RowList(count: counts[place], keys: keys), &findings)
+            question.report(RowList(count: counts[place], keys: keys), counts[least], &findings)
         }
         return findings
     }
@@ -81,7 +84,7 @@ extension Preflight {
         if makesObjects {
             // Core Data counts keys from 1; object identities rest on it.
             questions.append(
-                Question(table: name, condition: "t.Z_PK < 1") { rows, findings in
+                Question(table: name, condition: "t.Z_PK < 1") { rows, _, findings in
                     findings.refuse(
                         "table \(name): keys below 1, which no object can have, in \(rows.described)",
                         remedy: Self.repair)
@@ -93,9 +96,15 @@ extension Preflight {
     private func stranger(_ table: String, _ condition: String, _ complaint: String) -> Question {
         let isRead = step.passes.contains { $0.kind == .entity && $0.sourceTable == table }
         let (canQuarantine, quarantines) = (step.objects == nil, quarantines(step))
-        return Question(table: table, condition: condition) { rows, findings in
+        return Question(table: table, condition: condition) { rows, _, findings in
             let text = "table \(table): \(complaint) in \(rows.described)"
             if quarantines {
+                if isRead {
+                    // The kinds of strangers are different rows.
+                    findings.leftOut.add(
+                        step: 0, entity: "table \(table) (\(complaint))", least: rows.count, most: rows.count
+                    )
+                }
                 findings.notices.append(text + (isRead ? "; to be quarantined" : "; they go with the table"))
             } else {
                 findings.refuse(text, remedy: (canQuarantine ? Self.quarantine + ", or " : "") + Self.repair)
@@ -105,47 +114,13 @@ extension Preflight {
 
     // MARK: - What is mandatory
 
-    private var demands: [RowDemand] { RowDemand.all(steps, deciders: deciders, stopsAtViolations: stopsAtViolations) }
-
-    /// Rows that a step leaves out.
-    struct LeftOutRows {
-        var step: Int
-        var table: String
-        /// Of a row `t`.
-        var condition: String
-    }
-
-    /// Rows that are surely left out.
-    func leftOutRows() throws -> [LeftOutRows] {
-        try demands.filter { $0.isCertain && quarantines(steps[$0.step]) }.compactMap { demand in
-            try breach(demand).map { LeftOutRows(step: demand.step, table: $0.table, condition: $0.condition) }
-        } + misfits()
-    }
-
-    /// Where rows break a demand; nil where the store can't have such rows.
-    private func breach(_ demand: RowDemand) throws -> (table: String, condition: String)? {
-        guard let table = step.source.table(of: demand.entity), let number = step.sourceNumbers[demand.entity] else {
-            return nil
-        }
-        var condition = "t.Z_ENT = \(number)"
-        switch demand.breach {
-        case .existing, .unknown: break
-        case .null(let attribute):
-            guard let column = step.sourceColumn(of: attribute, of: demand.entity) else { return nil }
-            condition += " AND t.\(try SQLIdentifier(column)) IS NULL"
-        case .missing(let links):
-            let cells = try step.linkCells(links)
-            condition += " AND (\(cells.isMissing) OR \(cells.ends))"
-        case .ending(let links): condition += " AND \(try step.linkCells(links).ends)"
-        }
-        return (table.name, condition)
-    }
-
-    private func question(_ demand: RowDemand) throws -> Question? {
-        guard let (table, condition) = try breach(demand) else { return nil }
+    private func question(_ breach: Breach) throws -> Question {
+        let (demand, condition) = (breach.demand, breach.rows.condition)
         let asking = steps[demand.step]
-        let quarantines = quarantines(asking)
-        return Question(table: table, condition: condition) { rows, findings in
+        return Question(
+            table: breach.rows.table, condition: breach.rows.holds(condition.perhaps),
+            surely: condition.isCertain ? nil : breach.rows.holds(condition.surely)
+        ) { rows, least, findings in
             let entity = demand.entity
             let text = demand.subject
             guard demand.isCertain else {
@@ -157,16 +132,23 @@ extension Preflight {
                     """)
                 return
             }
-            let breach = "\(demand.complaint(rows.count, rows.counted(of: entity))) (\(rows.list))"
-            if quarantines {
-                if told?.covers(demand) != true { findings.notices.append("\(text), \(breach); to be quarantined") }
-            } else {
+            let loses = least < rows.count ? ", or may be once earlier steps have left rows out," : ""
+            let complaint = "\(demand.complaint(rows.count, rows.counted(of: entity), loses)) (\(rows.list))"
+            guard breach.isLeftOut else {
                 findings.refuse(
-                    "\(text), but \(breach)",
+                    "\(text), but \(complaint)",
                     remedy: """
                         \(advice(demand)), or \(asking.objects == nil ? Self.quarantine : Self.reject)
                         """)
+                return
             }
+            findings.leftOut.add(step: demand.step, entity: entity, least: least, most: rows.count)
+            guard told?.covers(demand) != true else { return }
+            findings.notices.append(
+                "\(text), \(complaint); "
+                    + (least < rows.count
+                        ? "at least \(least) of them to be quarantined: links to rows that earlier steps leave out end"
+                        : "to be quarantined"))
         }
     }
 
@@ -185,46 +167,16 @@ extension Preflight {
     }
 }
 
-extension LinkCells {
-    /// Whether a row `t` has no such link.
-    fileprivate var isMissing: String {
-        switch key {
-        case .column(let name): "t.\(name) IS NULL"
-        // SQLite makes a sorted list of the inner keys, once; it needs no index.
-        case .related(let link):
-            "t.\"Z_PK\" NOT IN (SELECT \(link.key) FROM \(link.table) WHERE \(link.key) IS NOT NULL)"
-        case .relatedEntity, .position: "0"
-        }
-    }
-
-    /// Whether a row `t` has such a link that ends; of several links, the first, which is the one that a pass takes.
-    fileprivate var ends: String {
-        let list = ended.sorted().map(String.init).joined(separator: ", ")
-        guard !ended.isEmpty else { return "0" }
-        switch (entity, key) {
-        case (.column(let number), .column(let key)): return "(t.\(key) IS NOT NULL AND t.\(number) IN (\(list)))"
-        case (.relatedEntity(_, let table), .column(let key)):
-            return "(SELECT r.\"Z_ENT\" FROM \(table) AS r WHERE r.\"Z_PK\" = t.\(key)) IN (\(list))"
-        case (.relatedEntity(_, let table), .related(let link)):
-            return """
-                t."Z_PK" IN (SELECT k FROM (\(link.first)) \
-                WHERE n = 1 AND (SELECT r."Z_ENT" FROM \(table) AS r WHERE r."Z_PK" = v) IN (\(list)))
-                """
-        default: return "NOT (\(isMissing))"
-        }
-    }
-}
-
 extension RowDemand {
-    /// How rows break it, as a clause.
-    fileprivate func complaint(_ count: Int, _ rows: String) -> String {
+    /// How rows break it, as a clause; `loses` goes with what may be missing.
+    fileprivate func complaint(_ count: Int, _ rows: String, _ loses: String) -> String {
         switch breach {
         case .existing where bars: "there \(count == 1 ? "is" : "are") \(rows)"
         case .existing, .unknown: "there is no value for \(rows)"
         case .null where bars: "NULL becomes that default in \(rows)"
         case .null: "it is NULL in \(rows)"
         case .missing(let links):
-            "it is missing\(links.ended.isEmpty ? "" : ", or its object can't stay,") in \(rows)"
+            "it is missing\(links.ended.isEmpty ? "" : ", or its object can't stay,")\(loses) in \(rows)"
         case .ending(let links):
             "its link to \(links.ended.sorted().joined(separator: ", ")) objects can't stay in \(rows)"
         }

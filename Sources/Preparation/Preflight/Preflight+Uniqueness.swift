@@ -7,11 +7,11 @@ import CausewayStores
 /// Rows that the destination's uniqueness constraints will find to be the same. SQLite groups them, with files where they
 /// don't fit into its cache: one scan with a sort for each constraint that no unique index of the source vouches for.
 extension Preflight {
-    package func uniqueness() throws -> Findings {
+    func uniqueness(_ breaches: [Breach]) throws -> Findings {
         var findings = Findings()
         var asked: Set<Constraint> = []
         let indexes = UniqueIndexes(source)
-        let leftOut = try leftOutRows()
+        let leftOut = breaches.filter(\.isLeftOut).map(\.rows) + (try misfits())
         for (index, origins) in RowOrigin.all(steps).enumerated() {
             let step = steps[index]
             for name in step.layout.entities {
@@ -53,18 +53,46 @@ extension Preflight {
         return result.values.sorted { $0.table < $1.table }
     }
 
+    /// `rows` are left out before.
     private func ask(
-        _ constraint: Constraint, _ place: String, without leftOut: [LeftOutRows], _ findings: inout Findings
+        _ constraint: Constraint, _ place: String, without rows: [LeftOutRows], _ findings: inout Findings
     ) throws {
+        let leftOut = LeftOutRows.merged(rows)
+        guard let all = try duplicates(constraint, without: leftOut.map { $0.holds($0.condition.surely) }) else {
+            return
+        }
+        var left = all
+        if leftOut.contains(where: { !$0.condition.isCertain }) {
+            let sure = try duplicates(constraint, without: leftOut.map { $0.holds($0.condition.perhaps) })
+            guard let sure else {
+                findings.notices.append(
+                    """
+                    \(place) must be unique, and \(all), unless they are left out before: which rows go for their links is \
+                    known only then, as links to rows that are left out end; where such rows are left, the run ends there
+                    """)
+                return
+            }
+            left = sure
+        }
+        findings.refuse(
+            "\(place) must be unique, but \(left)",
+            remedy: """
+                take the uniqueness constraint out of the model, or change or delete the duplicates in a copy of the store
+                """)
+    }
+
+    /// `2 rows of table ZTAG share theirs with another (p1 and p2)`; nil where there are none.
+    private func duplicates(_ constraint: Constraint, without leftOut: [String]) throws -> String? {
         let numbers = constraint.values.keys.sorted()
         let list = "(\(numbers.map(String.init).joined(separator: ", ")))"
         let keys = constraint.expressions
-        var conditions = ["t.Z_ENT IN \(list)"] + keys.map { "\($0) IS NOT NULL" }
-        conditions += leftOut.map { "(\($0.condition)) IS NOT TRUE" }
+        let conditions =
+            ["t.Z_ENT IN \(list)"] + keys.map { "\($0) IS NOT NULL" } + leftOut.map { "\($0) IS NOT TRUE" }
         var statement = try source.connection.prepare(
             """
             SELECT count(*), min(t.Z_PK), max(t.Z_PK) FROM \(try SQLIdentifier(constraint.table)) AS t \
-            WHERE \(conditions.joined(separator: " AND ")) GROUP BY \(keys.joined(separator: ", ")) HAVING count(*) > 1
+            WHERE \(BalancedSQL.joined(conditions, by: "AND")) GROUP BY \(keys.joined(separator: ", ")) \
+            HAVING count(*) > 1
             """)
         var (rows, pairs, groups) = (0, [(Int64, Int64)](), 0)
         while try statement.step() {
@@ -72,15 +100,11 @@ extension Preflight {
             groups += 1
             if pairs.count < Self.namedRows { pairs.append((statement.int64(at: 1), statement.int64(at: 2))) }
         }
-        guard rows > 0 else { return }
+        guard rows > 0 else { return nil }
         let named =
             pairs.sorted { $0 < $1 }.map { "p\($0.0) and p\($0.1)" }.joined(separator: ", ")
             + (groups > pairs.count ? ", …" : "")
-        findings.refuse(
-            "\(place) must be unique, but \(rows) rows of table \(constraint.table) share theirs with another (\(named))",
-            remedy: """
-                take the uniqueness constraint out of the model, or change or delete the duplicates in a copy of the store
-                """)
+        return "\(rows) rows of table \(constraint.table) share theirs with another (\(named))"
     }
 }
 

@@ -64,6 +64,7 @@ package struct Preflight {
         var remedies: [String] = []
         /// What is carried all the same and worth knowing: counts, never content. Warnings of plan, run and summary.
         var notices: [String] = []
+        var leftOut = LeftOutCounts()
 
         mutating func refuse(_ violation: String, remedy: String) {
             violations.append(violation)
@@ -74,6 +75,7 @@ package struct Preflight {
             all.violations += more.violations
             all.remedies += more.remedies.filter { !all.remedies.contains($0) }
             all.notices += more.notices
+            all.leftOut += more.leftOut
         }
     }
 
@@ -84,12 +86,14 @@ package struct Preflight {
     package func check() throws(EngineError) -> [String] {
         var findings = Findings()
         do {
-            findings += try rows()
+            let breaches = try breaches()
+            findings += try rows(breaches)
             findings += try numbers()
-            findings += try uniqueness()
+            findings += try uniqueness(breaches)
             if countsLinks, told?.danglingLinks != true { findings += try links() }
             findings += try externalValues()
             findings += try endedLinks()
+            findings += excess(findings.leftOut)
         } catch {
             throw EngineError(error, during: "\(source.location.path): the check of the rows")
         }

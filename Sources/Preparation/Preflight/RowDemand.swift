@@ -59,6 +59,14 @@ struct RowDemand {
         return deciders.isEmpty
     }
 
+    /// Whether it depends on the links that rows have.
+    var judgesLinks: Bool {
+        switch breach {
+        case .missing, .ending: true
+        case .existing, .null, .unknown: false
+        }
+    }
+
     /// Whether a row breaks it that has lost its link.
     var asksForLink: Bool {
         if case .missing = breach { return true }

@@ -92,4 +92,11 @@ package enum BadRowPolicy: String, Hashable, Sendable, CaseIterable {
     case fail
     /// The row is written to the file of rejected rows and left out.
     case quarantine
+
+    /// Rows that one step may leave out. The keys of all are kept in memory, 8 bytes each, until the links to them have
+    /// ended; a store with more of them ends the run: it isn't a few rows that are bad.
+    package static let maximumRows = 1_000_000
+    /// What to do about more.
+    package static let remedy =
+        "look at what is wrong with them: the models may not be the store's, or files may be missing"
 }

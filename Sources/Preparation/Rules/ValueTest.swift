@@ -1,4 +1,5 @@
 package import CausewayEvaluation
+import CausewaySQLite
 package import CausewayStoreFormat
 package import CausewayStores
 
@@ -114,17 +115,6 @@ package struct SQLParameters {
     package mutating func add(_ value: StoredLiteral) -> String {
         values.append(value)
         return "?\(values.count)"
-    }
-}
-
-package enum BalancedSQL {
-    /// Terms between `AND` or `OR` as a balanced tree: SQLite bounds the depth of expressions (1,000).
-    package static func joined(_ terms: [String], by word: String) -> String { joined(terms[...], word) }
-
-    private static func joined(_ terms: ArraySlice<String>, _ word: String) -> String {
-        guard terms.count > 1 else { return terms.first ?? "" }
-        let middle = terms.startIndex + terms.count / 2
-        return "(\(joined(terms[..<middle], word)) \(word) \(joined(terms[middle...], word)))"
     }
 }
 

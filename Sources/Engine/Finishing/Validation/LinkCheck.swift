@@ -145,7 +145,7 @@ struct LinkCheck {
             SELECT key, number, kept FROM (SELECT t.Z_PK AS key, t.Z_ENT AS number, first_value(t.Z_PK) OVER \
             (PARTITION BY \(columns.joined(separator: ", ")) ORDER BY t.Z_PK) AS kept \
             FROM \(try ValidationSQL.quoted(layout.tables[check.table].name)) AS t \
-            WHERE \(conditions.joined(separator: " AND "))) WHERE key <> kept ORDER BY key
+            WHERE \(BalancedSQL.joined(conditions, by: "AND"))) WHERE key <> kept ORDER BY key
             """, on: connection)
         var rows = 0
         while try ValidationSQL.next(&statement) {

@@ -1,4 +1,5 @@
 import CausewayCheckpoint
+import CausewayPreparation
 import CausewayStores
 
 /// Rows of one batch that are quarantined: their lines, and their keys by the discriminator's value.
@@ -21,18 +22,14 @@ struct QuarantinedRows: Sendable {
 /// Keys of all rows that a step has quarantined, by their pass: links to them end, and the verification
 /// doesn't look for them. Saved with the step's progress.
 struct QuarantinedKeys {
-    /// Keys that a step keeps in memory, 8 bytes each. Links to quarantined rows are looked for after the rows, so the
-    /// keys must be known until then; a store with more bad rows than this ends the run: it isn't a few rows that are bad.
-    static let maximumKeys = 1_000_000
-
     private var passes: [String: [Int: [Int64]]] = [:]
     private(set) var count = 0
 
     mutating func add(_ rows: QuarantinedRows, pass: String) throws(EngineError) {
-        guard count + rows.count <= Self.maximumKeys else {
+        guard count + rows.count <= BadRowPolicy.maximumRows else {
             throw EngineError(
-                .sourceData, "more than \(Self.maximumKeys) rows would be quarantined in one step",
-                remedy: "look at what is wrong with them: the models may not be the store's, or files may be missing")
+                .sourceData, "more than \(BadRowPolicy.maximumRows) rows would be quarantined in one step",
+                remedy: BadRowPolicy.remedy)
         }
         for (number, keys) in rows.keys {
             passes[pass, default: [:]][number, default: []].append(contentsOf: keys)
@@ -76,7 +73,7 @@ struct QuarantinedKeys {
             for _ in 0..<(try reader.count(limit: Self.maximumEntries)) {
                 let number = try reader.int()
                 let keys = try DeltaColumns.decode(
-                    try reader.bytes(), columns: 1, limit: Self.maximumKeys - count)
+                    try reader.bytes(), columns: 1, limit: BadRowPolicy.maximumRows - count)
                 numbers[number] = keys[0]
                 count += keys[0].count
             }
