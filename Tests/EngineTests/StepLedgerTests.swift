@@ -98,7 +98,8 @@ struct StepLedgerTests {
         }
         #expect(FileManager.default.fileExists(atPath: work.place.work + "/" + WorkFile.checkpoint(0, sequence: 1)))
         try work.resume { ledger, staging in
-            #expect(try work.rows(staging) == 1)
+            let rows = try work.rows(staging)
+            #expect(rows == 1)
             #expect(ledger.record.open?.cursor.rows == 1)
         }
     }
