@@ -18,7 +18,10 @@ struct ProgressRow {
 
     /// Makes room for the progress in a fresh store.
     ///
-    /// - Parameter room: bytes that it will take at most, about.
+    /// - Parameters:
+    ///   - room: bytes that it will take at most, about.
+    ///   - staging: the store's connection, inside its first transaction.
+    /// - Throws: `.cannotCreate`, or `.inputOutput` where the disk is full.
     init(reserving room: Int, in staging: StagingConnection) throws(EngineError) {
         self.staging = staging
         do {

@@ -39,6 +39,8 @@ struct StepRun {
     /// - Parameters:
     ///   - progress: rows and bytes of the steps before; raised.
     ///   - isSourceTold: this run has made the source, and told what is wrong with it.
+    /// - Returns: what was made, with what is wrong in both stores.
+    /// - Throws: the first failure.
     func run(_ progress: inout Progress, isSourceTold: Bool) throws(EngineError) -> StepResult {
         let before = progress
         var result: StepResult
@@ -74,8 +76,11 @@ struct StepRun {
 
     /// Compares the staging store with its source; its connection is closed by now.
     ///
-    /// - Parameter isTold: what is wrong with the source was told when the step that made it was verified.
+    /// - Parameters:
+    ///   - result: what the step has made.
+    ///   - isTold: what is wrong with the source was told when the step that made it was verified.
     /// - Returns: what was found wrong in both and wasn't told, for the summary.
+    /// - Throws: `.verification` where they differ.
     private func verify(_ result: StepResult, isTold: Bool) throws(EngineError) -> [String] {
         events(.phaseBegan("verification"))
         let notices = try Verification(

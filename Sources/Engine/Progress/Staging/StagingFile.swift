@@ -82,6 +82,7 @@ struct StagingFile {
     /// Can be done again after a crash at any point.
     ///
     /// - Parameter inWALMode: whether the finished store's header says WAL.
+    /// - Throws: `.inputOutput`; where an fsync failed, nothing of the store can be trusted.
     func seal(inWALMode: Bool) throws(EngineError) {
         do {
             try finishHeader(inWALMode: inWALMode)
