@@ -80,7 +80,7 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
         public var title: String
         /// `project`, `transform`, `relate`, `history`, `copy`, `index`, `add`, `drop` or `stage`.
         public var method: String
-        /// Rows to read; nil where nobody has counted (a later step's).
+        /// Rows to read; nil where they aren't counted yet (a later step's).
         public var rows: Int?
         /// Columns that are carried as they are.
         public var carried: Int

@@ -137,7 +137,7 @@ extension ModelsReport.Step {
         }
     }
 
-    /// By name alone: without a mapping nobody knows what was renamed.
+    /// By name alone: without a mapping renames aren't known.
     private mutating func compare(_ source: [String: [UInt8]], _ destination: [String: [UInt8]]) {
         addedEntities = destination.keys.filter { source[$0] == nil }.sorted()
         removedEntities = source.keys.filter { destination[$0] == nil }.sorted()

@@ -15,7 +15,7 @@ public struct ModelsReport: Hashable, Codable, Sendable {
     public var steps: [Step]
     /// What is odd about the bundle, a sentence each.
     public var notices: [String]
-    /// Every mapping model that was given, written in Swift or found beside the models; nil where nobody asked.
+    /// Every mapping model that was given, written in Swift or found beside the models; nil unless asked for.
     public var mappings: [Mapping]?
 
     /// One version.

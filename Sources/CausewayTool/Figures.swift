@@ -33,7 +33,7 @@ package enum Figures {
 
     /// `0:59`, `1:02:03`
     package static func clock(_ seconds: Double) -> String {
-        // Beyond a year nobody waits, and infinity is no integer.
+        // No one waits longer than a year, and infinity is no integer.
         let whole = Int(min(max(0, seconds.isNaN ? 0 : seconds), 366 * 86_400).rounded())
         let (hours, minutes, rest) = (whole / 3_600, whole / 60 % 60, whole % 60)
         func two(_ number: Int) -> String { number < 10 ? "0\(number)" : String(number) }

@@ -54,7 +54,7 @@ struct ModelsText {
         }
     }
 
-    /// The mapping models that are for a step; none where nobody asked for them.
+    /// The mapping models of a step; none unless they were asked for.
     private func fitting(_ step: ModelsReport.Step) -> String {
         let names = (report.mappings ?? []).filter { mapping in
             mapping.fits.contains { $0.from == step.from && $0.to == step.to }

@@ -2,7 +2,7 @@ package import Causeway
 import CausewayPlatform
 import Synchronization
 
-/// What a running migration is doing, in one line, for whoever asks with SIGUSR1.
+/// What a running migration is doing, in one line, in answer to SIGUSR1.
 package final class RunStatus: Sendable {
     private struct State {
         var meter: ProgressMeter

@@ -68,7 +68,7 @@ final class SignalWatch {
         for number in Self.stopping { _ = signal(number, SIG_DFL) }
     }
 
-    /// What the process exits with: whoever was cancelled can't say which signal cancelled it.
+    /// What the process exits with: the cancelled work doesn't know which signal cancelled it.
     func code(of error: MigrationError) -> MigrationError.Code {
         error.code == .interrupted && first.number == SIGTERM ? .terminated : error.code
     }

@@ -40,7 +40,7 @@ package final class EvaluationScope {
         throw EvaluationError(.missing, "The object with key \(object.key) is in a store that can't be read here.")
     }
 
-    /// - Throws: what the function throws, as code `function`; `missing` where nobody runs functions here.
+    /// - Throws: what the function throws, as code `function`; `missing` where functions can't be called.
     func call(
         _ selector: String, on receiver: FunctionReceiver, _ arguments: [Value]
     ) throws(EvaluationError) -> Value {

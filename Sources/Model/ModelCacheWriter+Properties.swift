@@ -153,7 +153,7 @@ extension ModelCacheWriter {
         var predicate = Reference.null
         if let condition = property.predicate { predicate = try condition.archive(into: &writer) }
         let target = property.fetchEntity.flatMap { entities[$0] } ?? .null
-        // The values of a request that nobody configured; 30 and the flag as in real caches.
+        // The values of an unconfigured request; 30 and the flag as in real caches.
         let request = writer.add(
             ArchivedClass(["NSFetchRequest", "NSPersistentStoreRequest", "NSObject"]),
             [

@@ -75,7 +75,7 @@ struct ModelFiles {
         guard let resolved = try locate(entry) else {
             throw ModelError(.unreadable, "The file isn't there.", path: shown)
         }
-        // Not blocking: opening a pipe that nobody writes would wait for ever.
+        // Not blocking: opening a pipe without a writer would wait for ever.
         let descriptor = unsafe open(resolved, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { throw Self.failure("The file can't be opened", errno, shown) }
         defer { close(descriptor) }

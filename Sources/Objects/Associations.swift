@@ -9,7 +9,7 @@ package final class Associations {
     private var hasReverse = false
     /// Mappings that have entries.
     private var recorded: Set<Int> = []
-    /// What was added since it was cleared, for a run that may be ended; nil where nobody keeps it.
+    /// What was added since it was cleared, for a run that may be ended; nil where it isn't kept.
     package private(set) var journal: AssociationJournal?
 
     /// - Parameter access: the scratch database's connection, inside a transaction.

@@ -64,7 +64,7 @@ final class TableKeys: FetchedKeys {
     }
 }
 
-/// An open statement, for a store that nobody changes: SQLite sorts, on disk if need be.
+/// An open statement, for a store that doesn't change: SQLite sorts, on disk if need be.
 final class StatementKeys: FetchedKeys {
     private let box: StatementBox
     private let side: ObjectID.Side

@@ -191,7 +191,7 @@ extension ObjectContext {
         hasNewJoins = true
     }
 
-    /// Whether rows may point to the object: not to a new one that nobody linked yet.
+    /// Whether rows may point to the object: not to a new one without a link yet.
     private func mayHaveMembers(_ object: ObjectID, _ owner: LinkedOwner) throws(ObjectError) -> Bool {
         guard try isNew(object) else { return true }
         return owner.table < 0 ? hasNewJoins : linkedOwners.contains(owner)

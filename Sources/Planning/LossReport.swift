@@ -2,7 +2,7 @@ package import CausewayMapping
 package import CausewayModel
 
 /// What one inferred step leaves behind of what the store holds, a sentence each: nothing is dropped in silence. What a
-/// step in between has added, and this one drops, nobody loses.
+/// step in between has added, and this one drops, isn't lost.
 package struct LossReport {
     /// Each names the step.
     package private(set) var sentences: [String] = []

@@ -27,7 +27,7 @@ package struct StepPlan: Sendable {
     package var keyOrigins: [String: Set<String>]
     /// What is left behind, a sentence each that begins with the step that loses it.
     package var losses: [String]
-    /// Objects of the app's own that aren't carried; whoever has the store counts their rows.
+    /// Objects of the app's own that aren't carried; their rows are counted where the store is open.
     package var lostObjects: [AppObjectCarrier.Lost]
     package var warnings: [String]
     /// What explicit mapping models do; nil for a run of inferred steps.
@@ -148,7 +148,7 @@ package struct StepPlanner {
     package func plan(_ resolved: [ResolvedMapping], code: CodeCatalog) throws -> StepPlan {
         let sourceMap = try StorageMap(source)
         var planner = self
-        // Names of join tables follow from what the links were, whoever carries them.
+        // Names of join tables follow from what the links were, however they are carried.
         let preliminary = try StorageMap(
             StoreLayout(model: destination, frameworkVersion: frameworkVersion, hints: template ?? LayoutHints()))
         planner.mapping = ObjectStepPlanner(

@@ -10,7 +10,7 @@ extension TransferPlanner {
     ///   - passes: they say which column goes where.
     ///   - schema: the source's, with columns that the model doesn't know.
     ///   - computes: mapping models give values to attributes: where one has the name that it had, it is the same to
-    ///     whoever names it.
+    ///     objects that name it.
     /// - Returns: every table that the source's model has.
     func renames(_ passes: [RowPass], schema: StoreSchema?, computes: Bool = false) -> SchemaRenames {
         var tables: [SchemaRenames.Table] = []

@@ -61,7 +61,7 @@ package struct FileLock: ~Copyable {
         try outcome.get()
     }
 
-    /// Removes the lock file, then gives the lock up: in this order nobody else can be holding it meanwhile.
+    /// Removes the lock file, then gives the lock up: in this order no other process can hold it meanwhile.
     package consuming func removeAndRelease() throws(FileError) {
         try Files.unlink(file.path)
     }

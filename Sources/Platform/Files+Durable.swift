@@ -14,7 +14,7 @@ extension Files {
         try folder.sync()
     }
 
-    /// Makes a file's content durable, whoever wrote it. Not for a database file that is open in SQLite.
+    /// Makes a file's content durable. Not for a database file that is open in SQLite.
     package static func syncFile(_ path: String) throws(FileError) {
         let file = try OpenFile(path, mode: .read)
         try file.sync()

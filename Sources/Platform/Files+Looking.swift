@@ -46,7 +46,7 @@ extension Files {
         return limit > 0 ? limit : 255
     }
 
-    /// Whether files that are made in a folder belong to a group, whoever makes them.
+    /// Whether files made in a folder get the folder's group.
     package static func givesItsGroup(_ folder: String, _ group: UInt32) throws(FileError) -> Bool {
         let status = try status(of: folder)
         #if canImport(Darwin)
@@ -64,7 +64,7 @@ extension Files {
         return try [folder.userID, linkStatus(of: path).userID].contains(ProcessFacts.userID)
     }
 
-    /// Whether a folder is a safe place for a private folder of ours: nobody else may rename or remove what is in it.
+    /// Whether a folder is a safe place for a private folder of ours: no other user may rename or remove what is in it.
     ///
     /// - Parameter path: The folder in which something is to be made; links are followed.
     /// - Returns: false where everybody may write there and the sticky bit doesn't keep the entries with their owners.

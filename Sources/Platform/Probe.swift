@@ -63,7 +63,7 @@ package enum KillPoint: String, CaseIterable, Sendable {
 package enum Mutant: String, CaseIterable, Sendable {
     /// The progress row is committed before the rows that it speaks of; or after, in a transaction of its own.
     case progressFirst, progressAfter
-    /// SQLite doesn't sync the staging store; nobody syncs `plan.json`; folders are never synced.
+    /// SQLite doesn't sync the staging store; `plan.json` isn't synced; folders are never synced.
     case noStagingSync, noPlanSync, noDirectorySync
     /// Two renames instead of link and rename; the new store is put in place before it is verified.
     case twoRenames, swapBeforeVerification

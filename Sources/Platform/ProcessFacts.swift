@@ -93,7 +93,7 @@ package enum ProcessFacts {
         #endif
     }()
 
-    /// Whether a process has this number now, whoever owns it. Numbers are given again: for messages only.
+    /// Whether a process of any user has this number now. Numbers are given again: for messages only.
     package static func isRunning(_ processID: Int32) -> Bool {
         // Zero and negative numbers mean groups.
         guard processID > 0 else { return false }

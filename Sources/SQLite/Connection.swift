@@ -16,7 +16,7 @@ package struct Connection: ~Copyable {
 
     package enum Mode: Hashable, Sendable {
         case readOnly
-        /// Read only, without locks, and without a look at `-wal` and `-journal`: for a file to which nobody writes.
+        /// Read only, without locks, and without a look at `-wal` and `-journal`: for a file without writers.
         case immutable
         case readWrite
         /// Read and write; the file is created when missing.

@@ -6,7 +6,7 @@
 /// earlier generation, which have other salts; a last commit of which a part is missing, with nothing behind it; and
 /// frames of a transaction that was rolled back after some of it had been written, none of which ends a commit. Frames of
 /// this generation that reach beyond the place and end a commit are another matter: a power loss leaves such a file, and so
-/// does damage, and nobody can tell which.
+/// does damage; they can't be told apart.
 ///
 /// Fed frame by frame; keeps a few numbers. Linear in the file's bytes.
 package struct WriteAheadLogScan {

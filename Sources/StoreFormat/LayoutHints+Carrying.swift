@@ -104,7 +104,7 @@ private struct JoinTableCarrier {
     }
 
     /// The source's join table of the same links, with whether the other side names it there. What an earlier step has
-    /// guessed is none: it would only hide that nobody knows.
+    /// guessed is none: it would only hide that the name isn't known.
     private func origin(of named: Name, _ inverse: Name) -> (table: JoinTable, isTurned: Bool)? {
         guard let first = counterpart(named), let second = counterpart(inverse) else { return nil }
         for join in source.joinTables where !join.chosenAmid.isEmpty {

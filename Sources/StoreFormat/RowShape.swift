@@ -2,7 +2,7 @@ package import CausewaySQLite
 
 /// What a pass reads: rows of one table, as cells of it and of what must be looked up elsewhere, under conditions, in an order.
 ///
-/// A cell is named by its place among `cells`, whoever reads it: a statement (`RowShape.sql`), or the pages themselves.
+/// A cell is named by its place among `cells`, for statements (`RowShape.sql`) and for readers of pages alike.
 /// Names come from a store that isn't trusted, so every one is an `SQLIdentifier`.
 package struct RowShape: Hashable, Sendable {
     /// One cell of a row.

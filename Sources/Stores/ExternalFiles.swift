@@ -4,7 +4,7 @@ import CausewayPlatform
 package struct ExternalFiles {
     package let from: StoreLocation
     package let to: StoreLocation
-    /// Whether the copies may belong to whoever runs this, where the originals' owner can't be given to them.
+    /// Whether the copies may belong to the user who runs this, where the originals' owner can't be given to them.
     package var ignoresOwnership = true
 
     package init(from: StoreLocation, to: StoreLocation, ignoresOwnership: Bool = true) {
@@ -35,7 +35,7 @@ package struct ExternalFiles {
             remedy: "give an --output whose name differs before its extension, or that lies in another folder")
     }
 
-    /// Refuses a folder whose files can be read but not listed: they must be copied, and nobody knows which there are.
+    /// Refuses a folder whose files can be read but not listed: they must be copied, and can't be found.
     package func refuseUnlisted() throws(EngineError) { _ = try names() }
 
     /// Bytes of all files that are to be copied.
@@ -65,7 +65,7 @@ package struct ExternalFiles {
         }
     }
 
-    /// Names in the folder that are as Core Data names its files; nil where nobody can reach a file in it.
+    /// Names in the folder that are as Core Data names its files; nil where its files can't be reached.
     private func names() throws(EngineError) -> [String]? {
         let folder = from.externalData
         do throws(FileError) {

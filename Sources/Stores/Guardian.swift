@@ -12,7 +12,7 @@ package final class Guardian {
     /// The header's flag before; given back when the migration doesn't come to the swap, unless its work is kept: then the
     /// store stays as that work knows it.
     private let restoresWAL: Bool
-    /// Whether unfinished work counts on the store as it is when nobody says otherwise.
+    /// Whether unfinished work counts on the store as it is by default.
     private let hasWork: Bool
     private var version: Int64
     private var isDone = false
@@ -49,7 +49,7 @@ package final class Guardian {
     }
 
     /// From RESERVED to EXCLUSIVE. Between the two another program could write: then the store has changed and nothing is
-    /// swapped. It is one statement, which keeps RESERVED while it waits for readers to end: nobody writes meanwhile.
+    /// swapped. It is one statement, which keeps RESERVED while it waits for readers to end: no one writes meanwhile.
     ///
     /// - Parameters:
     ///   - timeout: seconds for readers to end.

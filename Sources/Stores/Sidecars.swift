@@ -1,7 +1,7 @@
 package import CausewayPlatform
 
 extension StoreLocation {
-    /// Whether a file beside a store that nobody uses holds nothing that SQLite would play into it: an empty one, and a
+    /// Whether a file beside an unused store holds nothing that SQLite would play into it: an empty one, and a
     /// journal that a program in PERSIST mode has ended. SQLite zeroes its header then, and takes no journal whose first
     /// byte is zero for a hot one (pager.c, `hasHotJournal`).
     ///

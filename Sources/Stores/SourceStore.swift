@@ -13,7 +13,7 @@ package import CausewayStoreFormat
 /// - `staged`: a staging store of an earlier step.
 ///
 /// Sendable although its connections aren't: the reader of a pass uses `connection` while the pass runs, the thread that
-/// runs the migration uses it between passes; nobody else has it.
+/// runs the migration uses it between passes.
 package final class SourceStore: @unchecked Sendable {
     /// How long to wait for another program's lock.
     private static let busyTimeout: Int32 = 5_000
@@ -37,7 +37,7 @@ package final class SourceStore: @unchecked Sendable {
     package let schema: StoreSchema
     package let connection: Connection
     private var guardian: Guardian?
-    /// Connections that were opened with the store, for whoever needs them.
+    /// Connections that were opened with the store.
     package var waiting: [SourceReader] = []
     /// The -wal as it was before the transaction began; nil without one.
     let walBefore: FileStatus?
@@ -185,7 +185,7 @@ package final class SourceStore: @unchecked Sendable {
         guardian = nil
     }
 
-    /// Ends reading and takes the exclusive lock, so that nobody can write between the last check and the rename.
+    /// Ends reading and takes the exclusive lock, so that no one can write between the last check and the rename.
     /// The timeout, in seconds, is for other readers to end.
     package func lockForSwap(timeout: Double, cancellation: Cancellation) throws(EngineError) {
         guard let guardian else { preconditionFailure("only an owned store is swapped") }

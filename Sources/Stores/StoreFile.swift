@@ -104,7 +104,7 @@ package struct StoreFile {
     private static let reservedByte: Int64 = 0x4000_0001
 
     /// Whether a program that ended in the middle of a transaction has left its journal: one that holds something, and
-    /// whose transaction nobody is in the middle of.
+    /// without a transaction under way.
     package static func hasHotJournal(_ location: StoreLocation) throws(EngineError) -> Bool {
         do {
             guard let journal = try Files.statusIfExists(location.journal),

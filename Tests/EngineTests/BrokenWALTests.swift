@@ -106,8 +106,12 @@ struct BrokenWALTests {
         let wal = try scenario.bytes(scenario.wal)
         var request = scenario.request(to: "V2")
         (request.badRows, request.rejects) = (.quarantine, scenario.folder + "/rejects")
-        try Data().write(to: URL(filePath: scenario.folder + "/rejects"))
-        let error = try failure { _ = try scenario.rerun(request) }
+        let taken = URL(filePath: scenario.folder + "/rejects")
+        // Another program takes the name after the first look.
+        let migration = Migration(request) { event in
+            if case .prepared = event { FileManager.default.createFile(atPath: taken.path, contents: Data()) }
+        }
+        let error = try failure { _ = try migration.run() }
         #expect(error.kind == .cannotCreate)
         let copy = scenario.workDirectory + "/kept-wal-1"
         guard case .settled(let what) = error.state else {

@@ -8,7 +8,7 @@ import CausewayStores
 /// A step goes through *stations*: tables, passes, indexes, hooks. Which ones there are, and in which order, follows from
 /// the plan and from what earlier stations did, so a resumed run reaches the same stations, passes over those that are
 /// done, and goes on in the one that was open. What else a later station needs to know of earlier ones is kept in
-/// *parts*, each under a name, by whoever knows what it means.
+/// *parts*, each under a name; its owner knows what it means.
 ///
 /// Used by the one thread that writes the staging store.
 final class StepLedger {
@@ -212,7 +212,7 @@ final class StepLedger {
     }
 
     /// Called before each commit until the part is forgotten: for files that must be durable before what the part says.
-    /// The last commit may be made when whoever asked for it is gone: `body` holds all that it needs, and not the ledger.
+    /// `body` holds all that it needs, and not the ledger: the last commit may come after its owner is gone.
     func beforeCommit(of name: String, _ body: @escaping () throws(EngineError) -> Void) {
         preparations.append((name, body))
     }

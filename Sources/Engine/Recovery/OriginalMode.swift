@@ -3,7 +3,7 @@ import CausewaySQLite
 import CausewaySQLiteFile
 import CausewayStores
 
-/// That a store is one in WAL mode: whoever owns it folds its `-wal` in, and then its header doesn't say so any more. Until
+/// Notes that a store is in WAL mode: once its `-wal` is folded in, its header doesn't say so any more. Until
 /// there is a plan, only this note tells the next run which mode the new store must have.
 ///
 /// A file in the work directory with the number of the store's inode, durable before the store is owned. It outlasts the

@@ -141,7 +141,7 @@ package struct SourceIdentity: Codable, Hashable, Sendable {
     package var header: String
     /// `NSStoreUUID`.
     package var uuid: String
-    /// Where nobody is kept from writing (`--output`), a commit in WAL mode changes no byte of the header: then the times
+    /// Where writers aren't kept out (`--output`), a commit in WAL mode changes no byte of the header: then the times
     /// at which store and -wal were changed, in nanoseconds, and the -wal's bytes say whether it happened.
     package var written: [Int64]
 

@@ -222,7 +222,7 @@ struct UnfinishedWork {
         }
     }
 
-    /// Removes a backup's name where it is one more name of the store itself: nobody needs it, and a store of two names is
+    /// Removes a backup's name where it is one more name of the store itself: it isn't needed, and a store of two names is
     /// refused. The files are only asked for their status: opening the store could end locks of this process.
     static func removeSecondName(_ backup: String, of location: StoreLocation) throws(EngineError) {
         do {

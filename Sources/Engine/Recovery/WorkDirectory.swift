@@ -185,7 +185,7 @@ struct WorkDirectory: ~Copyable {
     /// Removes what an earlier run left; the plan last, so that what is left is always of a known plan.
     func clear() throws(EngineError) {
         let names = try names()
-        // Without its plan a file is nobody's; without its intent a finished swap looks like a foreign store.
+        // Without its plan a file has no owner; without its intent a finished swap looks like a foreign store.
         let last = [WorkFile.plan, WorkFile.swap, WorkFile.lock]
         try remove(names.filter { !last.contains($0) && !Self.outlastsWork($0) })
         try remove([WorkFile.plan])
@@ -201,7 +201,7 @@ struct WorkDirectory: ~Copyable {
         try clear()
         let path = path
         do {
-            // Removed while it is held: nobody else can hold it meanwhile.
+            // Removed while it is held, so that no other process can hold it meanwhile.
             try lock.removeAndRelease()
             KillPoint.reach(.lockRemoved)
             try Files.removeDirectory(path)

@@ -75,7 +75,7 @@ extension Migration {
         return (nil, preview.notices)
     }
 
-    /// Has SQLite play a hot journal back, of which a copy is durable by then: before that nobody can read the store.
+    /// Has SQLite play a hot journal back, of which a copy is durable by then; the store can't be read before.
     ///
     /// - Returns: whether there was one.
     func rollBackHotJournal(

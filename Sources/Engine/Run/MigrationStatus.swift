@@ -70,7 +70,7 @@ package struct MigrationStatus: Sendable {
         } catch {
             throw EngineError(.cannotCreate, "\(workDirectory): \(error.message)")
         }
-        // What a run has kept of the store is no work, and nobody works on it.
+        // What a run has kept of the store is no unfinished work.
         if !names.isEmpty, names.allSatisfy(WorkDirectory.outlastsWork) { return }
         (processID, phase) = LockText.read(in: workDirectory)
         state = .starting

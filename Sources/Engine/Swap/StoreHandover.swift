@@ -1,12 +1,12 @@
 import CausewayPlatform
 import CausewayStores
 
-/// Keeps everybody away from a store that has just got its name, until nobody has the file open that had it before.
+/// Keeps everybody away from a store that has just got its name, until the file that had it before is closed everywhere.
 ///
 /// SQLite finds a journal and a -wal by the name that it opened a file with. A program that opened the old file and begins
 /// its first transaction on it after the swap, as one does that waited for our lock, takes those of the new store for its
 /// own: it plays them into the old file, or writes pages of the old file into the new store. While the new store is
-/// locked nobody makes a journal or a -wal there, and such a program is told by SQLite that its file was moved as soon as
+/// locked no one makes a journal or a -wal there, and such a program is told by SQLite that its file was moved as soon as
 /// it writes.
 struct StoreHandover: ~Copyable {
     /// Where SQLite's locks are in every database (os.h): PENDING, RESERVED, and the bytes of SHARED.
@@ -42,7 +42,7 @@ struct StoreHandover: ~Copyable {
         self.path = path
     }
 
-    /// Waits, with no lock on the old file any more, until nobody has it open.
+    /// Waits, with no lock on the old file any more, until it is closed everywhere.
     ///
     /// - Returns: a warning about those who still have it.
     consuming func end() -> [String] {
@@ -51,7 +51,7 @@ struct StoreHandover: ~Copyable {
         return [Self.warning(rest, path)]
     }
 
-    /// Waits until nobody has a file open that has lost its name.
+    /// Waits until a file that has lost its name is closed everywhere.
     ///
     /// - Returns: who still has.
     static func waitForUsers(of old: FileStatus) -> [FileUser] {

@@ -41,7 +41,7 @@ struct MappingModelFile {
     }
 
     private static func read(_ path: String, flags: Int32) throws(MappingFileError) -> [UInt8] {
-        // Not blocking: opening a pipe that nobody writes would wait for ever.
+        // Not blocking: opening a pipe without a writer would wait for ever.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags)
         guard descriptor >= 0 else { throw failure("The file can't be opened", path) }
         defer { close(descriptor) }

@@ -1,7 +1,7 @@
 /// What a stage's handler works with: the store as it stands at one version. `NSStagedMigrationManager` is this to
 /// handlers.
 ///
-/// It lives as long as the handler runs, and belongs to the handler's thread. The store is a copy that nobody else has:
+/// It lives as long as the handler runs, and belongs to the handler's thread. The store is a copy of the run's own:
 /// when the handler throws, it is thrown away, and the original is as it was.
 public final class StagedMigrationManager {
     /// The store's objects: fetch them, make new ones, change, relate and delete them.

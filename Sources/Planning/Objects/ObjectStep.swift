@@ -28,7 +28,7 @@ package struct ObjectStep: Sendable {
 
 /// What the planner must know of the Swift side.
 package struct CodeCatalog {
-    /// The selectors of a policy, by the name that a mapping model gives it; nil where nobody registered it.
+    /// The selectors of a policy, by the name that a mapping model gives it; nil where it isn't registered.
     package var policySelectors: (String) -> Set<String>?
     package var managerSelectors: Set<String>
     package var policyNames: [String]

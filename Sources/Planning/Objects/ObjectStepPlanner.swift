@@ -149,7 +149,7 @@ package struct ObjectStepPlanner {
             keys: keys, relationships: relationships)
     }
 
-    /// What expressions may call on the policy; nil where nobody registered it.
+    /// What expressions may call on the policy; nil where it isn't registered.
     private mutating func selectors(of mapping: EntityMappingDescription) -> Set<String>? {
         guard let policy = mapping.policyClassName else { return [] }
         if let known = code.policySelectors(policy) { return known }

@@ -83,7 +83,7 @@ package struct ReferenceFates {
     }
 
     /// A step with mapping models: a reference is carried where an attribute is mapped as it is, and its file is read where
-    /// an expression asks for the attribute otherwise. What a policy asks for nobody can know.
+    /// an expression asks for the attribute otherwise. What a policy asks for can't be known.
     private func fate(
         of column: String, number: Int, path: String, _ objects: ObjectStep, _ step: StepPlan
     ) -> Fate {

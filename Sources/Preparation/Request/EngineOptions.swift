@@ -41,6 +41,6 @@ package struct EngineOptions: Hashable, Sendable {
         2 * poolSize(jobs: max(1, jobs)) * batchBytes
     }
 
-    /// Batches that go round in a pass: one for each worker, and as many again so that nobody waits.
+    /// Batches that go round in a pass: one for each worker, and as many again so that no worker waits.
     package static func poolSize(jobs: Int) -> Int { jobs * 2 + 1 }
 }

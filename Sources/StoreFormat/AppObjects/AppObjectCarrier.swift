@@ -106,7 +106,7 @@ package struct AppObjectCarrier: ~Copyable {
 
     mutating func warn(_ sentence: String) { warnings.append(sentence) }
 
-    /// Every table and index of the source, whoever made it. What SQLite doesn't make here is missed by whoever names it.
+    /// Every table and index of the source. An object that names what SQLite doesn't make here is refused.
     private mutating func makeSource() throws(StoreFormatError) {
         for object in schema.objects where object.kind == .table && !object.isVirtualTable {
             guard tableTexts[object.name.lowercased()] != nil else { continue }

@@ -2,7 +2,7 @@ import CausewaySQLite
 
 /// Has SQLite write an object's text with the names that tables and columns have in the new store.
 ///
-/// Everything goes through names that nobody has: tables and columns may swap their names, or take each other's in turn.
+/// Everything goes through unused names: tables and columns may swap their names, or take each other's in turn.
 struct ObjectRenaming {
     let renames: SchemaRenames
     /// The source's tables by lower-cased name, as their own texts make them.

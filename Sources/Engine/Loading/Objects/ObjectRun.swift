@@ -283,7 +283,7 @@ struct StageRun {
     }
 
     func makePolicy(_ plan: EntityMappingPlan) -> EntityMigrationPolicy {
-        // The planner has refused names that nobody registered.
+        // The planner has refused names that aren't registered.
         plan.description.policyClassName.flatMap { run.code.policy(named: $0)?.init() } ?? EntityMigrationPolicy()
     }
 

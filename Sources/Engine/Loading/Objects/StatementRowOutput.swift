@@ -189,7 +189,7 @@ package final class StatementRowOutput: RowOutput {
         case .text(let value): try statement.bind(value, at: position)
         case .blob(let value): try statement.bind(value, at: position)
         case .temporary(let table, let index):
-            // A row that was taken back is nobody's target.
+            // A row that was taken back is no target.
             if let key = rows.key(table: table, index: index) {
                 try statement.bind(key, at: position)
             } else {
