@@ -13,6 +13,12 @@ extension StoreLocation {
     package func isSpent(_ path: String, _ status: FileStatus) throws(FileError) -> Bool {
         if status.size == 0 { return true }
         guard path == journal, status.kind == .regular else { return false }
-        return try Files.readPrefix(of: path, length: 1) == [0]
+        do throws(FileError) {
+            return try Files.readPrefix(of: path, length: 1) == [0]
+        } catch {
+            // A program that has just ended its transaction has removed it.
+            guard error.code == .notFound else { throw error }
+            return true
+        }
     }
 }

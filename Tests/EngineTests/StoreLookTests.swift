@@ -78,6 +78,7 @@ struct StoreLookTests {
             looks += 1
             do throws(EngineError) {
                 _ = try StoreFile(checking: location)
+                _ = try StoreTrace(location)
             } catch {
                 Issue.record("look \(looks): \(error)")
                 return
@@ -85,6 +86,18 @@ struct StoreLookTests {
             guard MonotonicClock.seconds() - start < 60 else { break }
         }
         #expect(rounds.count > 20)
+    }
+
+    @Test("a journal that goes between two looks holds nothing")
+    func goneJournal() throws {
+        let folder = try Folder()
+        let path = folder.path + "/Store.sqlite"
+        for file in [path, path + "-journal"] { try Data([1]).write(to: URL(fileURLWithPath: file)) }
+        let location = try StoreLocation(existing: path)
+        let status = try Files.status(of: location.journal)
+        #expect(try !location.isSpent(location.journal, status))
+        try FileManager.default.removeItem(atPath: location.journal)
+        #expect(try location.isSpent(location.journal, status))
     }
 
     @Test("a file that stays shorter than its header says is truncated, unless a journal has the pages")

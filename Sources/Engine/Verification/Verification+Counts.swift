@@ -91,7 +91,8 @@ extension Verification {
     private func sourceRows() throws(SQLiteError) -> [String: Int] {
         var before: [Int: Int] = [:]
         for table in step.source.tables {
-            // A row with the Z_ENT of another table's entity belongs to no entity: it was quarantined, or there would be no new store.
+            // A row with the Z_ENT of another table's entity belongs to no entity: it was quarantined, or there would be
+            // no new store.
             for (number, rows) in try Self.entityCounts([table.name], in: source.connection)
             where step.source.entities.indices.contains(number - 1)
                 && step.sourceModel.root(of: step.source.entities[number - 1]) == table.rootEntity
