@@ -109,7 +109,7 @@ struct BrokenWALTests {
         let taken = URL(filePath: scenario.folder + "/rejects")
         // Another program takes the name after the first look.
         let migration = Migration(request) { event in
-            if case .prepared = event { FileManager.default.createFile(atPath: taken.path, contents: Data()) }
+            if case .prepared = event { _ = FileManager.default.createFile(atPath: taken.path, contents: Data()) }
         }
         let error = try failure { _ = try migration.run() }
         #expect(error.kind == .cannotCreate)
