@@ -177,6 +177,8 @@ package struct TransferPlanner {
             let links = context.mapping.relationship(name)?.links
         else { return nil }
         var resolved = try source.resolve(links)
+        // Found by the inverse, over several steps, the links may be those of other entities of the table.
+        guard source.model.isKind(context.origin, of: resolved.thisEntity) else { return nil }
         resolved.lost.formUnion(lost(kindOf: resolved.otherEntity, notBecoming: relationship.destination))
         let inverse = destination.model.inverse(of: relationship)?.relationship
         resolved.keepsFirstOnly =

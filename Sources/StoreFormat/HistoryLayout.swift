@@ -87,16 +87,17 @@ package struct HistoryLayout: Hashable, Sendable {
                 sql: "CREATE TABLE \(entity.table) ( \(columns.joined(separator: ", ")) )")
         }
         func index(
-            _ name: String, _ table: String, _ column: String, _ spelling: KeySpelling = .terms, unique: Bool = false
+            _ name: String, _ table: String, _ column: String, isSpelledOut: Bool = true, unique: Bool = false
         ) -> SchemaStatement {
             SchemaStatement(
-                TableIndex(name, on: table, [.init(column)], isUnique: unique, origin: .history), spelling)
+                TableIndex(
+                    name, on: table, [.init(column)], isUnique: unique, origin: .history, isSpelledOut: isSpelledOut))
         }
         let (change, transaction, string) = (
             Entity.change.table, Entity.transaction.table, Entity.transactionString.table
         )
-        var indexes = [index("ACHANGE_ZTRANSACTIONID_INDEX", change, "ZTRANSACTIONID", .names)]
-        indexes += stringColumns.map { index("ATRANSACTION_\($0)_INDEX", transaction, $0, .names) }
+        var indexes = [index("ACHANGE_ZTRANSACTIONID_INDEX", change, "ZTRANSACTIONID", isSpelledOut: false)]
+        indexes += stringColumns.map { index("ATRANSACTION_\($0)_INDEX", transaction, $0, isSpelledOut: false) }
         indexes += [
             index("Z_TRANSACTION_TransactionAuthorIndex", transaction, "ZAUTHOR"),
             index("Z_TRANSACTION_TransactionTimestampIndex", transaction, "ZTIMESTAMP"),

@@ -61,10 +61,10 @@ struct SchemaWriter {
         statements.append(SchemaStatement(kind: kind, name: name, table: table, sql: sql))
     }
 
-    mutating func add(_ index: TableIndex, _ spelling: KeySpelling) {
+    mutating func add(_ index: TableIndex) {
         guard names.insert(index.name.lowercased()).inserted else { return }
         let isEarly = layout.frameworkVersion < FrameworkEra.singleBlankBeforePredicate
-        statements.append(SchemaStatement(index, spelling, blank: isEarly ? "  " : " "))
+        statements.append(SchemaStatement(index, blank: isEarly ? "  " : " "))
     }
 
     mutating func write() {

@@ -19,7 +19,7 @@ extension SchemaWriter {
     }
 
     private mutating func addIndex(_ name: String, _ table: EntityTable, _ columns: [String]) {
-        add(TableIndex(name, on: table.name, columns.map { TableIndex.Column($0) }), .names)
+        add(TableIndex(name, on: table.name, columns.map { TableIndex.Column($0) }))
     }
 
     /// Every real or virtual to-one of the tree, and in old stores every `indexed` attribute before those of its entity.
@@ -56,7 +56,7 @@ extension SchemaWriter {
     private mutating func addJoinIndexes(of entity: Entity) {
         for join in layout.joinTables where join.owner == entity.name {
             let name = "\(join.name)_\(join.destinationColumn)_INDEX"
-            add(TableIndex(name, on: join.name, [.init(join.destinationColumn), .init(join.ownerColumn)]), .names)
+            add(TableIndex(name, on: join.name, [.init(join.destinationColumn), .init(join.ownerColumn)]))
         }
     }
 
@@ -84,8 +84,8 @@ extension SchemaWriter {
             guard !columns.isEmpty, columns.count == index.elements.count, isWritable(index, entity) else { continue }
             add(
                 TableIndex(
-                    "Z_\(entity.name)_\(index.name)", on: table.name, columns, condition: condition(of: index, entity)),
-                .terms)
+                    "Z_\(entity.name)_\(index.name)", on: table.name, columns, condition: condition(of: index, entity),
+                    isSpelledOut: true))
         }
     }
 
@@ -122,7 +122,7 @@ extension SchemaWriter {
                 continue
             }
             let name = "Z_\(entity.name)_UNIQUE_\(properties.joined(separator: "_"))"
-            add(TableIndex(name, on: table.name, columns.map { .init($0) }, isUnique: true), .terms)
+            add(TableIndex(name, on: table.name, columns.map { .init($0) }, isUnique: true, isSpelledOut: true))
         }
     }
 }

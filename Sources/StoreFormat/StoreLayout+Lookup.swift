@@ -35,9 +35,10 @@ extension StoreLayout {
         return nil
     }
 
-    /// Whether the index is there to find the members of a to-many by the key that they hold.
+    /// Whether Core Data has the index to find the members of a to-many by the key that they hold; a declared one of the
+    /// same column isn't.
     package func findsMembers(_ index: TableIndex) -> Bool {
-        if index.isUnique { return false }
+        if index.isUnique || index.isSpelledOut { return false }
         if joinTables.contains(where: { $0.name == index.table }) { return true }
         return tables.contains { table in
             table.name == index.table && table.columns.contains { $0.role.isKeyOfToOne && index.isOf($0.name) }

@@ -191,11 +191,11 @@ package struct SchemaStatement: Hashable, Sendable {
         index = nil
     }
 
-    init(_ index: TableIndex, _ spelling: KeySpelling, blank: String = " ") {
+    init(_ index: TableIndex, blank: String = " ") {
         kind = .index
         name = index.name
         table = index.table
-        sql = index.statement(spelling, blank: blank)
+        sql = index.statement(blank: blank)
         self.index = index
     }
 }

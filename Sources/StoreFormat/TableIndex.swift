@@ -35,10 +35,13 @@ package struct TableIndex: Hashable, Sendable {
     /// That predicate, in SQL, of Core Data's own indexes; an app's stands in its text alone.
     package var condition: String?
     package var origin: Origin
+    /// Whether Core Data writes the key with collation and direction, as it does where a developer has declared the index;
+    /// keys of its own indexes are names alone (InsideStoreFormat §7).
+    package var isSpelledOut: Bool
 
     package init(
         _ name: String, on table: String, _ columns: [Column], isUnique: Bool = false, isPartial: Bool = false,
-        condition: String? = nil, origin: Origin = .model
+        condition: String? = nil, origin: Origin = .model, isSpelledOut: Bool = false
     ) {
         self.name = name
         self.table = table
@@ -47,6 +50,7 @@ package struct TableIndex: Hashable, Sendable {
         self.isPartial = isPartial || condition != nil
         self.condition = condition
         self.origin = origin
+        self.isSpelledOut = isSpelledOut
     }
 
     /// Whether it has every row under one column alone.
@@ -55,27 +59,15 @@ package struct TableIndex: Hashable, Sendable {
     }
 }
 
-/// How Core Data spells the key of an index: of its own ones by names alone, of those that a developer has declared with
-/// collation and direction (InsideStoreFormat §7).
-enum KeySpelling {
-    case names
-    case terms
-}
-
 extension TableIndex {
     /// `CREATE INDEX …` in Core Data's text; for indexes on columns.
     ///
-    /// - Parameters:
-    ///   - spelling: how the key is written.
-    ///   - blank: what stands between WHERE and the condition.
+    /// - Parameter blank: what stands between WHERE and the condition.
     /// - Returns: the statement's text.
-    func statement(_ spelling: KeySpelling, blank: String = " ") -> String {
+    func statement(blank: String = " ") -> String {
         let keys = columns.map { column in
             let name = column.name ?? ""
-            return switch spelling {
-            case .names: name
-            case .terms: "\(name) COLLATE \(column.collation) \(column.isDescending ? "DESC" : "ASC")"
-            }
+            return isSpelledOut ? "\(name) COLLATE \(column.collation) \(column.isDescending ? "DESC" : "ASC")" : name
         }
         return "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(name) ON \(table) (\(keys.joined(separator: ", ")))"
             + (condition.map { " WHERE\(blank)\($0)" } ?? "")

@@ -13,10 +13,13 @@ extension Connection {
         do {
             var connection = try Connection(path: location.path, mode: .readWrite, hardening: .untrusted)
             try connection.setAuthorization(.readOnly)
+            // A store that can't be read is left as it is: its -wal may be what is wrong with it.
+            try connection.setNoCheckpointOnClose(true)
             // Reads the header and parses nothing; before it, the page size is SQLite's own.
             _ = try connection.pragmaInteger("schema_version")
             try connection.loadStoreSchema(pageSize: Int(clamping: try connection.pragmaInteger("page_size")))
             try connection.setAuthorization(.unrestricted)
+            try connection.setNoCheckpointOnClose(false)
             return connection
         } catch {
             throw EngineError(error, during: location.path)

@@ -35,6 +35,26 @@ struct PulledUpLinksTests {
         }
     }
 
+    @Test("the links that went up are renamed later, by the inverse alone", arguments: [true, false])
+    func renamedLater(fuses: Bool) throws {
+        func version(_ keeper: String, of owner: String) -> String {
+            let toKeeper = toOne(keeper, "Keeper", inverse: "cats")
+            return model(
+                entity("Beast", owner == "Beast" ? toKeeper : ""),
+                entity("Cat", parent: "Beast", owner == "Cat" ? toKeeper : ""),
+                entity("Keeper", toMany("cats", owner, inverse: keeper)))
+        }
+        let scenario = try Scenario(
+            version("keeper", of: "Cat"), version("keeper", of: "Beast"), version("minder", of: "Beast"),
+            rows: """
+                INSERT INTO ZKEEPER (Z_PK, Z_ENT, Z_OPT) VALUES (1, 3, 1);
+                INSERT INTO ZBEAST (Z_PK, Z_ENT, Z_OPT, ZKEEPER) VALUES (1, 1, 1, 99), (2, 2, 1, 1), (3, 1, 1, 1);
+                """)
+        _ = try Migration(scenario.request(to: "V3", fuses: fuses)).run()
+        #expect(
+            try scenario.rows("SELECT Z_PK, ZMINDER FROM ZBEAST ORDER BY 1") == ["1|NULL", "2|1", "3|NULL"])
+    }
+
     @Test("a many-to-many goes up to the parent with its links")
     func joinPulledUp() throws {
         let fans = toMany("fans", "Keeper", inverse: "likes")

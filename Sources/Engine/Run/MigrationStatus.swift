@@ -2,7 +2,7 @@ import CausewayCheckpoint
 import CausewayPlatform
 package import CausewayStores
 
-/// How far a migration is, read from the files of its work directory: a run that is under way notices nothing.
+/// How far a migration is, read from the files of its work directory alone: a run that is under way notices nothing.
 package struct MigrationStatus: Sendable {
     package enum State: String, Hashable, Sendable {
         /// No work directory, or one that only keeps what was beside the store: no run has begun, or the last one is done.
@@ -81,7 +81,7 @@ package struct MigrationStatus: Sendable {
         path = plan.path
         steps = plan.steps.count
         try readProgress(plan, names)
-        try readIntent(location, plan, isVerified: try isVerified(plan))
+        try readIntent(location, isVerified: try isVerified(plan))
         versions = plan.steps.indices.contains(step) ? plan.steps[step] : []
     }
 
@@ -90,21 +90,14 @@ package struct MigrationStatus: Sendable {
         try WorkDirectory.verified(plan.steps.count - 1, of: plan, in: workDirectory) != nil
     }
 
-    private mutating func readIntent(
-        _ location: StoreLocation, _ plan: PlanRecord, isVerified: Bool
-    ) throws(EngineError) {
+    private mutating func readIntent(_ location: StoreLocation, isVerified: Bool) throws(EngineError) {
         guard let intent = try WorkDirectory.intent(in: workDirectory) else { return }
         // By its number alone: opening the store's file could end locks of this process.
         let status = try? Files.statusIfExists(location.path)
         let staging = try? Files.statusIfExists(workDirectory + "/" + intent.staging)
         if status?.inode == intent.destination.inode {
+            // Another program may have written another version into the same file since: the next run looks.
             state = .swapped
-            // Another program may have put another version into the same file since. Where a run is under way the store
-            // isn't opened; one that can't be read is what the record says.
-            if processID == nil, (try? plan.leads(to: location)) == false {
-                state = .starting
-                return
-            }
         } else if isVerified, staging?.inode == intent.destination.inode {
             state = .swapping
         } else {

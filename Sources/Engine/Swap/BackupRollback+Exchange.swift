@@ -30,10 +30,15 @@ extension BackupRollback {
                 try Self.lock(guardian, place)
                 try Self.removeSidecars(of: place)
             }
-            moved = try broken?.moveSidecars(to: kept) ?? []
+            if let broken {
+                // The file has its second name before its log does: a run that ends in between leaves them together.
+                if let descriptor { try Self.keep(location, as: kept, descriptor) }
+                moved = try broken.moveSidecars(to: kept)
+            }
             try Self.rename(backup, to: location, keepingAs: kept, descriptor)
         } catch {
             broken?.moveSidecarsBack()
+            if broken != nil, descriptor != nil { _ = try? Files.unlink(kept) }
             storeGuard?.release(keepingWork: false)
             backupGuard.release(keepingWork: false)
             throw error
@@ -108,15 +113,21 @@ extension BackupRollback {
     }
 
     /// Gives the store that is there one more name.
-    private static func keep(_ location: StoreLocation, as kept: String, _ descriptor: StoreDescriptor) throws {
-        guard let there = try Files.statusIfExists(kept) else {
-            try Files.link(location.path, as: kept)
-            return try Files.syncDirectory(location.directory)
-        }
-        // Of a rollback that was ended here: it is the same file.
-        let store = try descriptor.identity()
-        guard there.inode == store.inode, there.device == store.device else {
-            throw EngineError(.cannotCreate, "\(kept): is there already", remedy: "move it away")
+    private static func keep(
+        _ location: StoreLocation, as kept: String, _ descriptor: StoreDescriptor
+    ) throws(EngineError) {
+        do {
+            guard let there = try Files.statusIfExists(kept) else {
+                try Files.link(location.path, as: kept)
+                return try Files.syncDirectory(location.directory)
+            }
+            // Of a rollback that was ended here: it is the same file.
+            let store = try descriptor.identity()
+            guard there.inode == store.inode, there.device == store.device else {
+                throw EngineError(.cannotCreate, "\(kept): is there already", remedy: "move it away")
+            }
+        } catch {
+            throw EngineError(error, during: location.path)
         }
     }
 }

@@ -17,11 +17,24 @@ extension Expression {
     /// `$source.path`.
     static func source(_ path: String) -> Expression { .keyPath(operand: .source, path: path) }
 
-    /// Whether a look-up through the migration manager is part of it.
+    /// Whether a look-up through the migration manager is part of it. A fetch of source rows is none, though it names the
+    /// manager twice: for its request and for the source's context.
     package var callsManager: Bool {
-        var found = false
-        visit { if $0 == .manager { found = true } }
-        return found
+        var mentions = 0
+        visit {
+            switch $0 {
+            case .manager: mentions += 1
+            case .fetch(let request, let context, _):
+                if case .function(.variable("manager")?, let name, _) = request,
+                    [ManagerSelector.fetchRequest, ManagerSelector.fetchRequestWithSubentities].contains(name)
+                {
+                    mentions -= 1
+                }
+                if case .keyPath(.variable("manager"), _) = context { mentions -= 1 }
+            default: break
+            }
+        }
+        return mentions > 0
     }
 
     /// The text of a string constant.

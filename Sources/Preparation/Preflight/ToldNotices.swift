@@ -25,7 +25,9 @@ package struct ToldNotices {
             prepared.steps, deciders: prepared.deciders(violations), stopsAtViolations: violations == .stop
         ).filter { $0.step == index }
         let untold = all.filter { !$0.isCertain || (linksEnded && $0.asksForLink) }
-        demands = Set(all.map(\.subject)).subtracting(untold.map(\.subject))
+        // A policy may make rows of any entity, of which nothing was told.
+        let makesRows = prepared.steps[..<index].contains { $0.objects?.policies.isEmpty == false }
+        demands = makesRows ? [] : Set(all.map(\.subject)).subtracting(untold.map(\.subject))
         followsRows =
             prepared.steps[...index].allSatisfy { $0.objects == nil } && prepared.handlers.allSatisfy(\.isEmpty)
         conversions = followsRows ? NumberDemand.followed(prepared.steps, at: index) : []

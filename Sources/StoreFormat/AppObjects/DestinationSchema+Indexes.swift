@@ -26,15 +26,16 @@ extension ScratchSchema {
         while try tables.step() {
             guard let table = try tables.string(at: 0) else { continue }
             var found: [TableIndex] = []
-            // seq, name, unique, origin, partial; the last one comes first
-            var list = try connection.prepare("PRAGMA index_list(\(try SQLIdentifier(table)))")
+            // The last one comes first. Names are bound: an app's may be ones that we would write into no statement.
+            var list = try connection.prepare("SELECT name, \"unique\", origin, partial FROM pragma_index_list(?)")
+            try list.bind(table, at: 1)
             while try list.step() {
-                guard let name = try list.string(at: 1) else { continue }
-                let isOfText = try list.string(at: 3) != "c"
+                guard let name = try list.string(at: 0) else { continue }
+                let isOfText = try list.string(at: 2) != "c"
                 found.append(
                     TableIndex(
-                        name, on: table, try key(of: name), isUnique: list.int64(at: 2) != 0,
-                        isPartial: list.int64(at: 4) != 0, origin: isOfText ? .constraint : .app))
+                        name, on: table, try key(of: name), isUnique: list.int64(at: 1) != 0,
+                        isPartial: list.int64(at: 3) != 0, origin: isOfText ? .constraint : .app))
             }
             result += found.reversed()
         }
@@ -43,16 +44,15 @@ extension ScratchSchema {
 
     private func key(of index: String) throws(SQLiteError) -> [TableIndex.Column] {
         var columns: [TableIndex.Column] = []
-        // seqno, cid, name, desc, coll, key
-        var info = try connection.prepare("PRAGMA index_xinfo(\(try SQLIdentifier(index)))")
+        // What stands behind the key finds the row.
+        var info = try connection.prepare("SELECT cid, name, \"desc\", coll FROM pragma_index_xinfo(?) WHERE key")
+        try info.bind(index, at: 1)
         while try info.step() {
-            // What stands behind the key finds the row.
-            if info.int64(at: 5) == 0 { continue }
-            let isExpression = info.int64(at: 1) == -2
+            let isExpression = info.int64(at: 0) == -2
             columns.append(
                 TableIndex.Column(
-                    isExpression ? nil : try info.string(at: 2), collation: try info.string(at: 4) ?? "BINARY",
-                    isDescending: info.int64(at: 3) != 0))
+                    isExpression ? nil : try info.string(at: 1), collation: try info.string(at: 3) ?? "BINARY",
+                    isDescending: info.int64(at: 2) != 0))
         }
         return columns
     }

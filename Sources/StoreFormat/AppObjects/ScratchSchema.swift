@@ -11,16 +11,21 @@ struct ScratchSchema: ~Copyable {
     private static let maximumLooks = 100
 
     private(set) var connection: Connection
+    private let looks = Looks()
+
+    /// How often the statement in hand was looked at.
+    private final class Looks {
+        var count = 0
+    }
 
     /// An empty schema; `readsDoubleQuotedTexts` as the SQLite does that apps come with: ours doesn't.
     init(readsDoubleQuotedTexts: Bool, hardening: Hardening = .own) throws(SQLiteError) {
         var made = try Connection.inMemory(hardening: hardening)
         if readsDoubleQuotedTexts { try made.setDoubleQuotedTexts(true) }
-        var looks = 0
         // Instructions between two looks: no statement here comes to it.
-        made.setProgressHandler(everyInstructions: 100_000) {
-            looks += 1
-            return looks > Self.maximumLooks
+        made.setProgressHandler(everyInstructions: 100_000) { [looks] in
+            looks.count += 1
+            return looks.count > Self.maximumLooks
         }
         connection = made
     }
@@ -40,6 +45,7 @@ struct ScratchSchema: ~Copyable {
 
     /// Runs a statement of our own making.
     func run(_ sql: String) throws(SQLiteError) {
+        looks.count = 0
         var statement = try connection.prepare(sql)
         try statement.run()
     }
@@ -55,6 +61,7 @@ struct ScratchSchema: ~Copyable {
     ///   object, which SQLite never writes.
     mutating func define(_ object: StoreSchema.Object) throws(SQLiteError) -> StatementUse {
         guard let sql = object.sql else { return StatementUse() }
+        looks.count = 0
         var lent: Set<StandIn> = []
         // A table stands without what its CHECK and its columns' order only name; whoever computes a row needs it again.
         defer { if object.kind == .table { connection.remove(lent) } }

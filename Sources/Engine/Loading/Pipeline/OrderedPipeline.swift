@@ -130,8 +130,7 @@ private final class Belt<Batch: Sendable>: Sendable {
     func take(_ cancellation: Cancellation, _ take: OrderedPipeline<Batch>.Work) throws(EngineError) {
         var early: [Int: Batch] = [:]
         var number = 0
-        while let arrived = done.pop() {
-            early[arrived.number] = arrived.batch
+        while receive(into: &early) {
             while var batch = early.removeValue(forKey: number) {
                 try cancellation.check()
                 try take(&batch)
@@ -139,6 +138,13 @@ private final class Belt<Batch: Sendable>: Sendable {
                 number += 1
             }
         }
+    }
+
+    /// A function of its own, so that nothing else holds the batch while it is taken: what is shared would be copied.
+    private func receive(into early: inout [Int: Batch]) -> Bool {
+        guard let arrived = done.pop() else { return false }
+        early[arrived.number] = arrived.batch
+        return true
     }
 
     /// Runs a thread's part; its failure stops the others.

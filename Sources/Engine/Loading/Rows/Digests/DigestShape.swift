@@ -149,7 +149,11 @@ final class DigestShape: Sendable {
         case .converted(let cell, let conversion, let literal):
             return (cell, .converting(conversion, ifNull: literal), nil)
         case .key(let cell, let entity, let dropped): return (cell, .ending(entity: entity, dropped: dropped), nil)
-        case .first(let recipe, let position): return carried(recipe).map { ($0.input, $0.rule, position) }
+        case .first(let recipe, let position):
+            return carried(recipe).map { inner in
+                precondition(inner.position == nil, "a recipe has one position at most")
+                return (inner.input, inner.rule, position)
+            }
         case .literal, .entityNumber, .literalIfPresent, .inlined, .prefixed, .historyBitmap: return nil
         }
     }
