@@ -207,6 +207,17 @@ struct BackupRollbackTests {
         #expect(left.count == (isGone ? 2 : 3), "\(left)")
     }
 
+    @Test("a store whose schema is damaged keeps its -wal apart from it")
+    func unfoldedLog() throws {
+        let scenario = try migrated()
+        try scenario.leaveWAL(["UPDATE ZTHING SET ZTEXT = 'new'"])
+        try scenario.change(scenario.store) { $0[100] = 0xFF }
+        let (store, log) = (try scenario.bytes(scenario.store), try scenario.bytes(scenario.wal))
+        let kept = try #require(try BackupRollback(store: scenario.store).run().keptAt)
+        #expect(try scenario.bytes(kept) == store)
+        #expect(try scenario.bytes(kept + "-wal") == log)
+    }
+
     @Test("a store that is gone is got back; one that never was is missing")
     func gone() throws {
         let scenario = try migrated()

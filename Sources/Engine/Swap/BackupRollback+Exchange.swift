@@ -25,6 +25,7 @@ extension BackupRollback {
         let broken = try storeGuard == nil ? BrokenStore(location) : nil
         defer { withExtendedLifetime(broken) {} }
         var moved: [String] = []
+        var hasTwoNames = false
         do throws(EngineError) {
             for case (let guardian?, let place) in [(backupGuard, backup), (storeGuard, location)] {
                 try Self.lock(guardian, place)
@@ -32,13 +33,16 @@ extension BackupRollback {
             }
             if let broken {
                 // The file has its second name before its log does: a run that ends in between leaves them together.
-                if let descriptor { try Self.keep(location, as: kept, descriptor) }
+                if let descriptor {
+                    try Self.keep(location, as: kept, descriptor)
+                    hasTwoNames = true
+                }
                 moved = try broken.moveSidecars(to: kept)
             }
             try Self.rename(backup, to: location, keepingAs: kept, descriptor)
         } catch {
             broken?.moveSidecarsBack()
-            if broken != nil, descriptor != nil { _ = try? Files.unlink(kept) }
+            if hasTwoNames { _ = try? Files.unlink(kept) }
             storeGuard?.release(keepingWork: false)
             backupGuard.release(keepingWork: false)
             throw error
