@@ -3,7 +3,7 @@ import CausewayMapping
 import Testing
 
 @Suite("Look-ups through the migration manager")
-struct ManagerCallTests {
+struct MigrationManagerCallTests {
     @Test(
         "are seen wherever they stand in an expression; a fetch of source rows is none",
         arguments: [
