@@ -131,9 +131,9 @@ let package = Package(
         .layer(
             "Engine",
             [
-                "CausewayPreparation", "CausewayStores", "CausewayObjects", "CausewayEvaluation", "CausewayExpressions",
-                "CausewayPlanning", "CausewayStoreFormat", "CausewayMapping", "CausewayModel", "CausewaySQLite",
-                "CausewaySQLiteFile", "CausewayPlatform", "CausewayCheckpoint",
+                "CausewayPreparation", "CausewayStores", "CausewayObjects", "CausewayEvaluation", "CausewayPlanning",
+                "CausewayStoreFormat", "CausewayMapping", "CausewayModel", "CausewaySQLite", "CausewaySQLiteFile",
+                "CausewayPlatform", "CausewayCheckpoint",
             ]),
         .layer(
             "Generation",
@@ -201,8 +201,8 @@ let package = Package(
         .tests(
             "Objects",
             [
-                "CausewayEngine", "CausewayObjects", "CausewayEvaluation", "CausewayMapping", "CausewayModel",
-                "CausewayStoreFormat", "CausewayExpressions", "CausewaySQLite", "CausewaySQLiteFile",
+                "CausewayEngine", "CausewayObjects", "CausewayPlanning", "CausewayEvaluation", "CausewayModel",
+                "CausewayStoreFormat", "CausewaySQLite", "CausewaySQLiteFile",
             ]),
         .tests(
             "Engine",
@@ -217,15 +217,13 @@ let package = Package(
             "Generation",
             [
                 "CausewayGeneration", "CausewayModel", "CausewayStoreFormat", "CausewayExpressions", "CausewaySQLite",
-                "CausewayPlatform",
             ]),
         // The whole library on real stores and on the worked examples.
         .testTarget(
             name: "CausewayTests",
             dependencies: [
-                "Causeway", "CausewayGenerator", "CausewayStores", "CausewayPreparation", "CausewayExamination",
-                "CausewayEngine", "CausewayPlatform", "CausewaySQLite", "ColourfulPostsMigrator",
-                "BookStoreMigrator", "TracksMigrator", "StaffMigrator",
+                "Causeway", "CausewayGenerator", "CausewayStores", "CausewayPreparation", "CausewayEngine",
+                "CausewaySQLite", "ColourfulPostsMigrator", "BookStoreMigrator", "TracksMigrator", "StaffMigrator",
             ],
             swiftSettings: settings),
         // The worked examples, in the process and as processes.
@@ -254,16 +252,15 @@ let package = Package(
         .executableTarget(
             name: "reliability",
             dependencies: [
-                "CausewayReliabilityKit", "CausewayFuzzTargets", "CausewayTool", "CausewayMain",
+                "CausewayReliabilityKit", "CausewayFuzzTargets", "CausewayPlatform", "CausewayTool", "CausewayMain",
                 "ColourfulPostsMigrator", "TracksMigrator", "StaffMigrator", arguments,
             ],
             path: "Tests/ReliabilityCommand", swiftSettings: settings),
         .tests(
             "Reliability",
             [
-                "CausewayReliabilityKit", "CausewayStores", "CausewayPreparation", "CausewayExamination",
-                "CausewayEngine", "CausewayPlatform", "CausewaySQLite", "CausewayMain",
-                "reliability",
+                "CausewayReliabilityKit", "CausewayStores", "CausewayPreparation", "CausewayEngine", "CausewayPlatform",
+                "CausewaySQLite", "CausewayMain", "reliability",
             ]),
 
         // Rules of the house that no compiler knows.
@@ -273,9 +270,9 @@ let package = Package(
         .target(
             name: "CausewayFuzzTargets",
             dependencies: [
-                "CausewayCheckpoint", "CausewayStores", "CausewayEngine", "CausewayExpressions", "CausewayMapping",
-                "CausewayMappingFiles", "CausewayModel", "CausewayPlatform", "CausewayPlist", "CausewaySQLite",
-                "CausewayStoreFormat",
+                "CausewayCheckpoint", "CausewayDeflate", "CausewayStores", "CausewayEngine", "CausewayExpressions",
+                "CausewayMapping", "CausewayMappingFiles", "CausewayModel", "CausewayPlatform", "CausewayPlist",
+                "CausewaySQLite", "CausewayStoreFormat",
             ],
             path: "Tests/FuzzTargets", swiftSettings: settings),
         .testTarget(

@@ -1,4 +1,3 @@
-import CausewayEvaluation
 package import CausewayMapping
 import CausewayExpressions
 import CausewayModel
