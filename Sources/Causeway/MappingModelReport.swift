@@ -27,11 +27,8 @@ public struct MappingModelReport: Hashable, Codable, Sendable {
     /// - Parameter path: of an `.xcmappingmodel` or a `.cdm`.
     /// - Throws: `MigrationError` where it is missing or can't be understood.
     public init(path: String) throws(MigrationError) {
-        let description: MappingModelDescription
-        do throws(EngineError) {
-            description = try MappingLibrary.mappingModel(at: path)
-        } catch {
-            throw MigrationError(error)
+        let description = try MigrationError.wrapping { () throws(EngineError) in
+            try MappingLibrary.mappingModel(at: path)
         }
         name = description.name
         self.path = path

@@ -89,6 +89,15 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
         ([message] + details.map { "  - \($0)" }).joined(separator: "\n")
     }
 
+    /// Failures of the engine in their public form.
+    static func wrapping<Value>(_ body: () throws(EngineError) -> Value) throws(MigrationError) -> Value {
+        do throws(EngineError) {
+            return try body()
+        } catch {
+            throw MigrationError(error)
+        }
+    }
+
     /// The public form of a failure of the engine.
     package init(_ error: EngineError) {
         code = Code(error.kind)

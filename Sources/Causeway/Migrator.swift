@@ -53,11 +53,9 @@ public struct Migrator: Sendable {
     /// - Returns: the plan; `isNothingToDo` where the store has the target version.
     /// - Throws: `MigrationError` with every reason why the store can't be migrated.
     public func plan() throws(MigrationError) -> MigrationPlan {
-        do throws(EngineError) {
+        try MigrationError.wrapping { () throws(EngineError) in
             let request = try request()
             return MigrationPlan(try Migration(request).plan(), options: request.options)
-        } catch {
-            throw MigrationError(error)
         }
     }
 
@@ -80,12 +78,7 @@ public struct Migrator: Sendable {
     func migrate(
         cancellation: Cancellation, events: @escaping @Sendable (MigrationEvent) -> Void
     ) async throws(MigrationError) -> MigrationSummary {
-        let request: MigrationRequest
-        do throws(EngineError) {
-            request = try self.request()
-        } catch {
-            throw MigrationError(error)
-        }
+        let request = try MigrationError.wrapping { () throws(EngineError) in try self.request() }
         let result: Result<MigrationSummary, EngineError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let body: @Sendable () -> Void = {

@@ -21,11 +21,8 @@ extension ModelsReport {
     /// - Throws: `MigrationError` where there is no bundle, or `next` names a version that isn't there. A single version
     ///   that can't be read stands in the report with its error.
     public init(models: String, next: [String: String] = [:]) throws(MigrationError) {
-        let history: ModelHistory
-        do throws(EngineError) {
-            history = try ModelHistory(reading: models, edges: next)
-        } catch {
-            throw MigrationError(error)
+        let history = try MigrationError.wrapping { () throws(EngineError) in
+            try ModelHistory(reading: models, edges: next)
         }
         self.init(history, files: Self.files(at: models))
     }
@@ -41,14 +38,14 @@ extension ModelsReport {
     public init(
         models: String, next: [String: String] = [:], mappingModels: [String], code: MigrationCode = MigrationCode()
     ) throws(MigrationError) {
-        do throws(EngineError) {
-            let history = try ModelHistory(reading: models, edges: next)
-            let library = try MappingLibrary(given: mappingModels, besideModels: models, code: code)
-            self.init(history, files: Self.files(at: models))
-            mappings = Self.mappings(in: library, history)
-        } catch {
-            throw MigrationError(error)
+        let (history, library) = try MigrationError.wrapping { () throws(EngineError) in
+            (
+                try ModelHistory(reading: models, edges: next),
+                try MappingLibrary(given: mappingModels, besideModels: models, code: code)
+            )
         }
+        self.init(history, files: Self.files(at: models))
+        mappings = Self.mappings(in: library, history)
     }
 
     private static func mappings(in library: MappingLibrary, _ history: ModelHistory) -> [Mapping] {

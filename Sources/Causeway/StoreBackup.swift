@@ -44,13 +44,11 @@ public struct StoreBackup: Hashable, Sendable {
     /// - Throws: `MigrationError`: `missing` without a backup, `busy` where a program uses the store, `sourceData` where
     ///   the backup is damaged, `undecided` where a migration of the store isn't finished. Nothing is changed then.
     public func rollback() throws(MigrationError) -> Rollback {
-        do throws(EngineError) {
+        try MigrationError.wrapping { () throws(EngineError) in
             let outcome = try BackupRollback(store: store, backup: backup).run()
             return Rollback(
                 store: outcome.store, restored: outcome.restored, keptAt: outcome.keptAt,
                 walCopies: outcome.walCopies, warnings: outcome.warnings)
-        } catch {
-            throw MigrationError(error)
         }
     }
 
@@ -74,13 +72,11 @@ public struct StoreBackup: Hashable, Sendable {
     /// - Throws: `MigrationError`: `missing` or `sourceData` where the store itself isn't there or is none, so that a
     ///   backup may be all that is left, `undecided` where a migration of the store isn't finished.
     public func purge() throws(MigrationError) -> Purge {
-        do throws(EngineError) {
+        try MigrationError.wrapping { () throws(EngineError) in
             let outcome = try BackupPurge(store: store, backup: backup).run()
             return Purge(
                 store: outcome.store, removed: outcome.removed, removedCopies: outcome.removedCopies,
                 bytes: outcome.bytes, warnings: outcome.warnings)
-        } catch {
-            throw MigrationError(error)
         }
     }
 }

@@ -14,9 +14,9 @@ extension StoreInspection {
     ///   - models: path of a model bundle, to tell the store's version by; nil asks the store's own cache alone.
     /// - Throws: `MigrationError` where the file is no Core Data store, is damaged, or can't be read.
     public init(store: String, models: String? = nil) throws(MigrationError) {
-        do throws(EngineError) {
+        self = try MigrationError.wrapping { () throws(EngineError) in
             let history = try models.map { path throws(EngineError) in try ModelHistory(reading: path, edges: [:]) }
-            self = try SourceStore.reading(StoreLocation(existing: store)) { opened throws(EngineError) in
+            return try SourceStore.reading(StoreLocation(existing: store)) { opened throws(EngineError) in
                 do {
                     return try StoreReader(store: opened, history: history).inspection()
                 } catch let error as SQLiteError where !error.isOfSystem {
@@ -27,8 +27,6 @@ extension StoreInspection {
                     throw EngineError(error, during: store)
                 }
             }
-        } catch {
-            throw MigrationError(error)
         }
     }
 }

@@ -13,9 +13,9 @@ extension StoreVerification {
     /// - Throws: `MigrationError` where the file is no Core Data store, is damaged beyond reading, or can't be read.
     ///   Damage in a store that can be read is a finding, not an error.
     public init(store: String, models: String? = nil, isQuick: Bool = false) throws(MigrationError) {
-        do throws(EngineError) {
+        self = try MigrationError.wrapping { () throws(EngineError) in
             let history = try models.map { path throws(EngineError) in try ModelHistory(reading: path, edges: [:]) }
-            self = try SourceStore.reading(StoreLocation(existing: store)) { opened throws(EngineError) in
+            return try SourceStore.reading(StoreLocation(existing: store)) { opened throws(EngineError) in
                 let report = try StoreExamination(opened, history: history, isQuick: isQuick).run()
                 return StoreVerification(
                     store: opened.location.path, models: history?.path, versions: report.versions,
@@ -24,8 +24,6 @@ extension StoreVerification {
                     findings: report.findings.map(Finding.init),
                     notes: report.notes.map(Finding.init))
             }
-        } catch {
-            throw MigrationError(error)
         }
     }
 }

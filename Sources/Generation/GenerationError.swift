@@ -1,3 +1,7 @@
+import CausewayModel
+import CausewayPlatform
+import CausewayStoreFormat
+
 /// Why a store could not be generated.
 package struct GenerationError: Error, Hashable, Sendable {
     package enum Code: Hashable, Sendable {
@@ -23,6 +27,27 @@ package struct GenerationError: Error, Hashable, Sendable {
         self.code = code
         self.message = message
         self.place = place
+    }
+}
+
+extension GenerationError {
+    /// Whatever fails while the store is made.
+    static func wrapping<Value: ~Copyable>(
+        _ place: String? = nil, _ body: () throws -> Value
+    ) throws(GenerationError) -> Value {
+        do {
+            return try body()
+        } catch {
+            switch error {
+            case let error as GenerationError: throw error
+            case let error as FileError: throw GenerationError(.writing, "\(error)", place: error.path)
+            case let error as ModelError: throw GenerationError(.unusableModel, "\(error)")
+            case let error as StoreFormatError:
+                throw GenerationError(
+                    error.code == .unusableModel ? .unusableModel : .writing, error.message, place: error.place)
+            default: throw GenerationError(.writing, "\(error)", place: place)
+            }
+        }
     }
 }
 

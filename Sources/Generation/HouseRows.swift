@@ -32,15 +32,11 @@ struct HouseRows {
             cache = nil
             return
         }
-        do throws(ModelError) {
-            cache = try ModelCacheWriter.cache(of: layout.model)
-        } catch {
-            throw GenerationError(error)
-        }
+        cache = try GenerationError.wrapping { try ModelCacheWriter.cache(of: layout.model) }
     }
 
     func write(to connection: borrowing Connection) throws(GenerationError) {
-        do throws(SQLiteError) {
+        try GenerationError.wrapping {
             var keys = try connection.prepare(
                 "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?1, ?2, ?3, ?4)")
             for row in primaryKeys {
@@ -55,13 +51,7 @@ struct HouseRows {
                 try statement.bind(cache, at: 1)
                 try statement.run()
             }
-        } catch {
-            throw GenerationError(error)
         }
-        do throws(StoreFormatError) {
-            try metadata.write(to: connection)
-        } catch {
-            throw GenerationError(error)
-        }
+        try GenerationError.wrapping { try metadata.write(to: connection) }
     }
 }

@@ -22,7 +22,7 @@ struct JoinWriter: ~Copyable {
                 "INSERT INTO \(table.name) (\(columns.joined(separator: ", "))) VALUES (\(parameters))",
                 persistent: true)
         } catch {
-            throw GenerationError(error, place: table.name)
+            throw GenerationError(.writing, "\(error)", place: table.name)
         }
     }
 
@@ -31,7 +31,7 @@ struct JoinWriter: ~Copyable {
         let key = Int64(link.owners.row(at: owner).key)
         let partners = link.partners
         var count = 0
-        do throws(SQLiteError) {
+        try GenerationError.wrapping(name) {
             try link.formula.forEachPartner(of: owner) { (partner, rank, ownerRank) throws(SQLiteError) in
                 try statement.bind(key, at: 1)
                 try statement.bind(Int64(partners.row(at: partner).key), at: 2)
@@ -40,8 +40,6 @@ struct JoinWriter: ~Copyable {
                 try statement.run()
                 count += 1
             }
-        } catch {
-            throw GenerationError(error, place: name)
         }
         return count
     }

@@ -20,7 +20,7 @@ struct OutputFiles {
             for path in companions + [support] where try Files.statusIfExists(path) != nil { throw taken(path) }
             _ = try OpenFile(store, mode: .createNew, permissions: 0o644)
         } catch {
-            guard error.code == .exists else { throw GenerationError(error) }
+            guard error.code == .exists else { throw GenerationError(.writing, "\(error)", place: error.path) }
             throw GenerationError(
                 .outputExists, "this name is taken: choose another one, or move away what is there", place: error.path)
         }
@@ -32,7 +32,7 @@ struct OutputFiles {
 
     /// A file of external data; its folder is made with the first.
     func writeExternal(_ name: String, _ content: [UInt8]) throws(GenerationError) {
-        do throws(FileError) {
+        try GenerationError.wrapping {
             for folder in [support, external] where try Files.statusIfExists(folder) == nil {
                 try Files.makeDirectory(folder, mode: 0o755)
             }
@@ -40,8 +40,6 @@ struct OutputFiles {
             try unsafe content.span.bytes.withUnsafeBytes { bytes throws(FileError) in
                 try unsafe file.write(bytes, at: 0)
             }
-        } catch {
-            throw GenerationError(error)
         }
     }
 
@@ -64,17 +62,9 @@ struct OutputFiles {
 
     /// Forces the finished store to the disk.
     func sync() throws(GenerationError) {
-        do throws(FileError) {
+        try GenerationError.wrapping {
             try Files.syncFile(store)
             try Files.syncDirectory(Paths.parent(of: store))
-        } catch {
-            throw GenerationError(error)
         }
-    }
-}
-
-extension GenerationError {
-    init(_ error: FileError) {
-        self.init(.writing, "\(error)", place: error.path)
     }
 }

@@ -18,7 +18,7 @@ struct RowWriter: ~Copyable {
             statement = try connection.prepare(
                 "INSERT INTO \(plan.name) (\(columns)) VALUES (\(parameters))", persistent: true)
         } catch {
-            throw GenerationError(error, place: plan.name)
+            throw GenerationError(.writing, "\(error)", place: plan.name)
         }
     }
 
@@ -31,7 +31,7 @@ struct RowWriter: ~Copyable {
                 try writeFile(blobs, ordinal)
             }
         }
-        do throws(SQLiteError) {
+        try GenerationError.wrapping(plan.name) {
             statement.clearBindings()
             try statement.bind(Int64(index + 1), at: 1)
             try statement.bind(Int64(row.number), at: 2)
@@ -41,8 +41,6 @@ struct RowWriter: ~Copyable {
                 try bind(value.recipe, at: value.position, RowPlace(key: index + 1, ordinal: ordinal))
             }
             try statement.run()
-        } catch {
-            throw GenerationError(error, place: plan.name)
         }
     }
 

@@ -21,12 +21,7 @@ extension StoreGenerator {
     package func generate(
         at path: String, progress: (GenerationProgress) -> Bool = { _ in true }
     ) throws(GenerationError) {
-        let statements: SchemaStatements
-        do throws(StoreFormatError) {
-            statements = try layout.statements()
-        } catch {
-            throw GenerationError(error)
-        }
+        let statements = try GenerationError.wrapping { try layout.statements() }
         let house = try HouseRows(self)
         let files = OutputFiles(store: path)
         try files.create()
@@ -68,13 +63,13 @@ extension StoreGenerator {
             try connection.setJournalMode(.wal)
             try connection.close()
         } catch {
-            throw GenerationError(error)
+            throw GenerationError(.writing, "\(error)")
         }
     }
 
     /// A connection to the empty file, set up as Core Data does (InsideStoreFormat §1).
     private func open(_ files: OutputFiles) throws(GenerationError) -> Connection {
-        do throws(SQLiteError) {
+        try GenerationError.wrapping {
             var hardening = Hardening.own
             hardening.limits.workerThreads = StoreGenerator.sorterThreads
             let connection = try Connection(path: files.store, mode: .readWrite, hardening: hardening)
@@ -84,8 +79,6 @@ extension StoreGenerator {
             // A crash leaves a file that is no store; the finished one is synced as a whole.
             try connection.setPragma("synchronous", to: "OFF")
             return connection
-        } catch {
-            throw GenerationError(error)
         }
     }
 
@@ -157,21 +150,7 @@ extension StoreGenerator {
         do throws(SQLiteError) {
             try connection.execute(sql)
         } catch {
-            throw error.code == .interrupted ? Self.stopped : GenerationError(error)
+            throw error.code == .interrupted ? Self.stopped : GenerationError(.writing, "\(error)")
         }
-    }
-}
-
-extension GenerationError {
-    init(_ error: SQLiteError, place: String? = nil) {
-        self.init(.writing, "\(error)", place: place)
-    }
-
-    init(_ error: StoreFormatError) {
-        self.init(error.code == .unusableModel ? .unusableModel : .writing, error.message, place: error.place)
-    }
-
-    init(_ error: ModelError) {
-        self.init(.unusableModel, "\(error)")
     }
 }

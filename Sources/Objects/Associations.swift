@@ -29,11 +29,9 @@ package final class Associations {
     }
 
     private func run(_ sql: String) throws(ObjectError) {
-        do {
+        try ObjectError.at("the associations") {
             let box = try statements.statement(sql)
             try box.statement.run()
-        } catch {
-            throw ObjectError(error, during: "the associations")
         }
     }
 
@@ -89,7 +87,7 @@ package final class Associations {
 
     private func insert(source: ObjectID, mapping: Int, entity: Int32?, key: Int64) throws(ObjectError) {
         recorded.insert(mapping)
-        do {
+        try ObjectError.at("the associations") {
             let box = try statements.statement(
                 """
                 INSERT INTO association SELECT ?1, ?2, ?3, \
@@ -107,14 +105,12 @@ package final class Associations {
                 try box.statement.bindNull(at: 5)
             }
             try box.statement.run()
-        } catch {
-            throw ObjectError(error, during: "the associations")
         }
     }
 
     /// What is recorded for a source row under a mapping (nil: under any), in order; nil where nothing is.
     func destinations(of source: ObjectID, mapping: Int?) throws(ObjectError) -> [(mapping: Int, object: ObjectID?)] {
-        do {
+        try ObjectError.at("the associations") {
             let box = try statements.statement(
                 """
                 SELECT mapping, entity, destination FROM association WHERE sourceEntity = ? AND source = ?\
@@ -135,8 +131,6 @@ package final class Associations {
             }
             box.statement.reset()
             return result
-        } catch {
-            throw ObjectError(error, during: "the associations")
         }
     }
 
@@ -146,7 +140,7 @@ package final class Associations {
             try run("CREATE INDEX byDestination ON association (destination, entity, mapping)")
             hasReverse = true
         }
-        do {
+        return try ObjectError.at("the associations") {
             let box = try statements.statement(
                 """
                 SELECT sourceEntity, source FROM association WHERE destination = ? AND entity = ? AND mapping = ? \
@@ -164,8 +158,6 @@ package final class Associations {
             }
             box.statement.reset()
             return result
-        } catch {
-            throw ObjectError(error, during: "the associations")
         }
     }
 
@@ -173,7 +165,7 @@ package final class Associations {
     package func everyEntry(
         of mapping: Int, after place: (entity: Int32, source: Int64, ordinal: Int64), limit: Int
     ) throws(ObjectError) -> [(source: ObjectID, destination: ObjectID?, ordinal: Int64)] {
-        do {
+        try ObjectError.at("the associations") {
             let box = try statements.statement(
                 """
                 SELECT sourceEntity, source, ordinal, entity, destination FROM association \
@@ -200,8 +192,6 @@ package final class Associations {
             }
             box.statement.reset()
             return result
-        } catch {
-            throw ObjectError(error, during: "the associations")
         }
     }
 
@@ -210,15 +200,13 @@ package final class Associations {
         if case .null = value {
             throw ObjectError(.type, "rows can't be shared by NULL in “\(attribute)”: look at the value before")
         }
-        do {
+        return try ObjectError.at("the associations") {
             let box = try statements.statement(
                 "SELECT key FROM shared WHERE entity = ? AND attribute = ? AND value = ?")
             try Self.bind(entity, attribute, value, to: box)
             let key = try box.statement.step() ? box.statement.int64(at: 0) : nil
             box.statement.reset()
             return key
-        } catch {
-            throw ObjectError(error, during: "the associations")
         }
     }
 
@@ -232,13 +220,11 @@ package final class Associations {
     private func insertShared(
         _ entity: Int32, _ attribute: String, _ value: Cell, key: Int64
     ) throws(ObjectError) {
-        do {
+        try ObjectError.at("the associations") {
             let box = try statements.statement("INSERT OR REPLACE INTO shared VALUES (?, ?, ?, ?)")
             try Self.bind(entity, attribute, value, to: box)
             try box.statement.bind(key, at: 4)
             try box.statement.run()
-        } catch {
-            throw ObjectError(error, during: "the associations")
         }
     }
 

@@ -36,7 +36,7 @@ final class TableKeys: FetchedKeys {
     ) throws(ObjectError) -> [ObjectID] {
         let table = context.map.tables[fetch.table]
         let columns = loadingRows ? table.columns : Array(table.columns[...TableStorage.entityNumber])
-        do {
+        return try ObjectError.at("fetching \(fetch.request.entityName)") {
             let box = try fetch.statements.statement(
                 """
                 SELECT \(columns.map(\.quoted).joined(separator: ", ")) FROM \(table.name) \
@@ -58,8 +58,6 @@ final class TableKeys: FetchedKeys {
             box.statement.reset()
             if let end = result.last { last = end.key }
             return result
-        } catch {
-            throw ObjectError(error, during: "fetching \(fetch.request.entityName)")
         }
     }
 }
@@ -89,7 +87,7 @@ final class StatementKeys: FetchedKeys {
     func next(
         _ limit: Int, of fetch: PreparedFetch, loadingRows: Bool, in context: ObjectContext
     ) throws(ObjectError) -> [ObjectID] {
-        do {
+        try ObjectError.at("fetching \(fetch.request.entityName)") {
             var result: [ObjectID] = []
             while result.count < limit, !isDone {
                 guard try box.statement.step() else {
@@ -102,8 +100,6 @@ final class StatementKeys: FetchedKeys {
                         key: box.statement.int64(at: 0)))
             }
             return result
-        } catch {
-            throw ObjectError(error, during: "fetching \(fetch.request.entityName)")
         }
     }
 }
@@ -171,12 +167,10 @@ final class ListedKeys: FetchedKeys {
     }
 
     private func reject(_ place: Int64, _ fetch: PreparedFetch) throws(ObjectError) {
-        do {
+        try ObjectError.at("fetching \(fetch.request.entityName)") {
             let box = try statements.statement("DELETE FROM \(table) WHERE place = ?")
             try box.statement.bind(place, at: 1)
             try box.statement.run()
-        } catch {
-            throw ObjectError(error, during: "fetching \(fetch.request.entityName)")
         }
     }
 
@@ -189,7 +183,7 @@ final class ListedKeys: FetchedKeys {
     }
 
     private func read(_ limit: Int, _ fetch: PreparedFetch) throws(ObjectError) -> [(place: Int64, id: ObjectID)] {
-        do {
+        try ObjectError.at("fetching \(fetch.request.entityName)") {
             let box = try statements.statement(
                 "SELECT place, key, entity FROM \(table) WHERE place > ? ORDER BY place LIMIT ?")
             try box.statement.bind(place, at: 1)
@@ -204,8 +198,6 @@ final class ListedKeys: FetchedKeys {
             }
             box.statement.reset()
             return result
-        } catch {
-            throw ObjectError(error, during: "fetching \(fetch.request.entityName)")
         }
     }
 

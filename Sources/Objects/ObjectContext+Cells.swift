@@ -64,7 +64,7 @@ extension ObjectContext {
     /// The stored keys of a range of rows of exactly this entity.
     package func keys(of entity: Int32, from first: Int64, through last: Int64) throws(ObjectError) -> Set<Int64> {
         guard let table = map.table(of: entity), let statements else { return [] }
-        do {
+        return try ObjectError.at(map.name(of: entity)) {
             let box = try statements.statement(
                 "SELECT \"Z_PK\" FROM \(map.tables[table].name) WHERE \"Z_PK\" BETWEEN ? AND ? AND \"Z_ENT\" = ?")
             try box.statement.bind(first, at: 1)
@@ -74,8 +74,6 @@ extension ObjectContext {
             while try box.statement.step() { result.insert(box.statement.int64(at: 0)) }
             box.statement.reset()
             return result
-        } catch {
-            throw ObjectError(error, during: map.name(of: entity))
         }
     }
 
@@ -88,14 +86,12 @@ extension ObjectContext {
             return row < tables[table].count && !tables[table].isRemoved(row)
         }
         guard let statements, !tables[table].deletedKeys.contains(object.key) else { return false }
-        do {
+        return try ObjectError.at(name(object)) {
             let box = try statements.statement("SELECT 1 FROM \(map.tables[table].name) WHERE \"Z_PK\" = ?")
             try box.statement.bind(object.key, at: 1)
             let exists = try box.statement.step()
             box.statement.reset()
             return exists
-        } catch {
-            throw ObjectError(error, during: name(object))
         }
     }
 
@@ -106,7 +102,7 @@ extension ObjectContext {
         }
         try makeRoom(in: table)
         let storage = map.tables[table]
-        do {
+        return try ObjectError.at(name(object)) {
             let box = try statements.statement(
                 "SELECT \(storage.columns.map(\.quoted).joined(separator: ", ")) FROM \(storage.name) WHERE \"Z_PK\" = ?"
             )
@@ -117,12 +113,6 @@ extension ObjectContext {
             let row = try append(box.statement, to: table)
             box.statement.reset()
             return row
-        } catch let error as ObjectError {
-            throw error
-        } catch let error as SQLiteError {
-            throw ObjectError(error, during: name(object))
-        } catch {
-            throw ObjectError(.store, "\(name(object)): \(error)")
         }
     }
 

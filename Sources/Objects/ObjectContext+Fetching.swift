@@ -47,14 +47,12 @@ extension ObjectContext {
             return count
         }
         try flush(before: fetch)
-        do {
+        try ObjectError.at("counting \(request.entityName)") {
             let box = try fetch.statements.statement(
                 "SELECT count(*) FROM \(map.tables[fetch.table].name) WHERE \(fetch.conditions)")
             try fetch.bind(to: box)
             if try box.statement.step() { count = Int(box.statement.int64(at: 0)) }
             box.statement.reset()
-        } catch {
-            throw ObjectError(error, during: "counting \(request.entityName)")
         }
         return min(count, max(0, request.fetchLimit ?? .max))
     }

@@ -27,7 +27,7 @@ extension ObjectContext {
         guard let statements else { return try pendingTargets(of: place, in: object) }
         try flush(beforeReading: place)
         guard let sql = memberSQL(of: place, count: false) else { return [] }
-        do {
+        return try ObjectError.at(name(object)) {
             let box = try statements.statement(sql)
             try box.statement.bind(object.key, at: 1)
             var result: [ObjectID] = []
@@ -39,8 +39,6 @@ extension ObjectContext {
             }
             box.statement.reset()
             return result
-        } catch {
-            throw ObjectError(error, during: name(object))
         }
     }
 
@@ -49,14 +47,12 @@ extension ObjectContext {
         guard let statements else { return try pendingTargets(of: place, in: object).count }
         try flush(beforeReading: place)
         guard let sql = memberSQL(of: place, count: true) else { return 0 }
-        do {
+        return try ObjectError.at(name(object)) {
             let box = try statements.statement(sql)
             try box.statement.bind(object.key, at: 1)
             let count = try box.statement.step() ? Int(box.statement.int64(at: 0)) : 0
             box.statement.reset()
             return count
-        } catch {
-            throw ObjectError(error, during: name(object))
         }
     }
 

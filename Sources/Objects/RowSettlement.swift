@@ -31,10 +31,8 @@ final class RowSettlement {
     func settle(_ rows: inout PendingRows) throws(ObjectError) {
         for table in rows.tables.indices { try rows.tables[table].giveKeys(from: &keys.keys, table: table) }
         for table in rows.tables.indices where rows.tables[table].hasChanges {
-            do throws(SQLiteError) {
+            try ObjectError.at("table \(map.tables[table].name.name)") {
                 try givePlaces(in: table, &rows.tables[table])
-            } catch {
-                throw ObjectError(error, during: "table \(map.tables[table].name.name)")
             }
             for row in rows.tables[table].newRows { keys.rowCounts[rows.tables[table].entities[row], default: 0] += 1 }
         }
@@ -62,11 +60,7 @@ final class RowSettlement {
         switch change {
         case .insert(let link, let mine, let theirs, let place):
             guard let mine = rows.key(of: mine), let theirs = rows.key(of: theirs) else { return nil }
-            do throws(SQLiteError) {
-                return try insert(link, mine, theirs, place: place)
-            } catch {
-                throw ObjectError(error, during: "a join table")
-            }
+            return try ObjectError.at("a join table") { try insert(link, mine, theirs, place: place) }
         case .remove(let link, let mine, let theirs):
             guard let mine = rows.key(of: mine), let theirs = rows.key(of: theirs) else { return nil }
             return .remove(link, mine: mine, theirs: theirs)

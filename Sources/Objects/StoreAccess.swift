@@ -58,4 +58,20 @@ extension ObjectError {
     package init(_ error: SQLiteError, during place: String) {
         self.init(.store, "\(place): \(error.message)", cause: error)
     }
+
+    /// Asks the store; what SQLite says is told with its place.
+    @discardableResult
+    static func at<Value>(
+        _ place: @autoclosure () -> String, _ body: () throws -> Value
+    ) throws(ObjectError) -> Value {
+        do {
+            return try body()
+        } catch let error as ObjectError {
+            throw error
+        } catch let error as SQLiteError {
+            throw ObjectError(error, during: place())
+        } catch {
+            throw ObjectError(.store, "\(place()): \(error)")
+        }
+    }
 }

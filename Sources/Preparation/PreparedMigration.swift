@@ -282,14 +282,12 @@ package struct PreparedMigration: Sendable {
     }
 
     private static func count(_ objects: ObjectStep, in store: SourceStore) throws(EngineError) -> [Int] {
-        do {
-            return try objects.mappings.map { mapping throws(SQLiteError) in
+        try EngineError.reading(store.location.path) {
+            try objects.mappings.map { mapping throws(SQLiteError) in
                 guard mapping.sourceEntity != nil else { return 0 }
                 var statement = try store.connection.prepare(mapping.shape.countSQL)
                 return try statement.step() ? Int(statement.int64(at: 0)) : 0
             }
-        } catch {
-            throw EngineError(reading: error, during: store.location.path)
         }
     }
 

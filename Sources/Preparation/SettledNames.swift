@@ -80,12 +80,7 @@ struct SettledNames {
 
     /// Every store of a folder; other files aren't looked at.
     private static func templates(in folder: String, besides store: SourceStore) throws(EngineError) -> [Template] {
-        let names: [String]
-        do {
-            names = try Files.list(folder).sorted()
-        } catch {
-            throw EngineError(reading: error, at: folder)
-        }
+        let names = try EngineError.reading(folder) { try Files.list(folder).sorted() }
         var result: [Template] = []
         for name in names {
             let path = folder + "/" + name

@@ -69,7 +69,7 @@ extension StoreMetadata {
     ) throws(StoreFormatError) -> [(version: Int64, uuid: String, plist: [UInt8]?)] {
         var rows: [(version: Int64, uuid: String, plist: [UInt8]?)] = []
         var isTooLong = false
-        do throws(SQLiteError) {
+        try StoreFormatError.doing("reading the metadata", "Z_METADATA") { () throws(SQLiteError) in
             var statement = try connection.prepare(
                 "SELECT Z_VERSION, Z_UUID, length(Z_PLIST), Z_PLIST FROM Z_METADATA LIMIT 2")
             while try statement.step() {
@@ -77,8 +77,6 @@ extension StoreMetadata {
                 if isTooLong { break }
                 rows.append((statement.int64(at: 0), try statement.string(at: 1) ?? "", statement.bytes(at: 3)))
             }
-        } catch {
-            throw StoreFormatError(error, doing: "reading the metadata", place: "Z_METADATA")
         }
         guard !isTooLong else {
             throw StoreFormatError(

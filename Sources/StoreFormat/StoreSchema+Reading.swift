@@ -5,6 +5,17 @@ extension StoreFormatError {
     init(_ error: SQLiteError, doing what: String, place: String? = nil) {
         self.init(.database, "\(what): \(error)", place: place, cause: error)
     }
+
+    /// Asks SQLite; what fails is told with what was done, and where.
+    static func doing<Value: ~Copyable>(
+        _ what: String, _ place: String? = nil, _ body: () throws(SQLiteError) -> Value
+    ) throws(StoreFormatError) -> Value {
+        do throws(SQLiteError) {
+            return try body()
+        } catch {
+            throw StoreFormatError(error, doing: what, place: place)
+        }
+    }
 }
 
 extension StoreSchema {
@@ -29,13 +40,10 @@ extension StoreSchema {
                 place: table.name)
         }
         let primaryKeys = try Self.readPrimaryKeys(connection)
-        do throws(SQLiteError) {
-            self.init(
-                objects: objects, tables: tables, primaryKeys: primaryKeys,
-                schemaVersion: try connection.pragmaInteger("schema_version"))
-        } catch {
-            throw StoreFormatError(error, doing: "reading the schema's version")
+        let version = try StoreFormatError.doing("reading the schema's version") { () throws(SQLiteError) in
+            try connection.pragmaInteger("schema_version")
         }
+        self.init(objects: objects, tables: tables, primaryKeys: primaryKeys, schemaVersion: version)
     }
 
     private static let requiredTables = ["Z_PRIMARYKEY", "Z_METADATA"]
@@ -44,7 +52,7 @@ extension StoreSchema {
     private static func readObjects(_ connection: borrowing Connection) throws(StoreFormatError) -> [Object] {
         var objects: [Object] = []
         var bytes = 0
-        do throws(SQLiteError) {
+        try StoreFormatError.doing("reading the schema") { () throws(SQLiteError) in
             // The lengths come first, so that nothing large is copied.
             var statement = try connection.prepare(
                 "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master ORDER BY rowid")
@@ -58,8 +66,6 @@ extension StoreSchema {
                         kind: kind, name: try statement.string(at: 1) ?? "", table: try statement.string(at: 2) ?? "",
                         rootPage: statement.int64(at: 3), sql: try statement.string(at: 4)))
             }
-        } catch {
-            throw StoreFormatError(error, doing: "reading the schema")
         }
         guard objects.count < maximumObjects, bytes <= maximumBytes else {
             throw StoreFormatError(
@@ -79,10 +85,8 @@ extension StoreSchema {
         for object in objects where object.kind == .table && !object.isVirtualTable {
             let table: Table
             var mandatory: String?
-            do throws(SQLiteError) {
-                table = try readTable(connection, object, indexes: indexes, mandatoryGenerated: &mandatory)
-            } catch {
-                throw StoreFormatError(error, doing: "reading the columns", place: object.name)
+            table = try StoreFormatError.doing("reading the columns", object.name) { () throws(SQLiteError) in
+                try readTable(connection, object, indexes: indexes, mandatoryGenerated: &mandatory)
             }
             if let mandatory, let function = try computed(mandatory, of: object.name, connection) {
                 // quick_check computes it for every row, and one row may ask for a gigabyte.
@@ -106,12 +110,10 @@ extension StoreSchema {
     private static func computed(
         _ column: String, of table: String, _ connection: borrowing Connection
     ) throws(StoreFormatError) -> String? {
-        do throws(SQLiteError) {
-            return try connection.compiledFunctions(
+        try StoreFormatError.doing("reading the columns", table) { () throws(SQLiteError) in
+            try connection.compiledFunctions(
                 of: "SELECT \(try SQLIdentifier(column)) FROM \(try SQLIdentifier(table))"
             ).boundless
-        } catch {
-            throw StoreFormatError(error, doing: "reading the columns", place: table)
         }
     }
 
@@ -163,7 +165,7 @@ extension StoreSchema {
     private static func readPrimaryKeys(_ connection: borrowing Connection) throws(StoreFormatError) -> [PrimaryKeyRow]
     {
         var rows: [PrimaryKeyRow] = []
-        do throws(SQLiteError) {
+        try StoreFormatError.doing("reading the entities' numbers", "Z_PRIMARYKEY") { () throws(SQLiteError) in
             var statement = try connection.prepare(
                 "SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY ORDER BY Z_ENT")
             while try statement.step(), rows.count <= maximumPrimaryKeyRows {
@@ -172,8 +174,6 @@ extension StoreSchema {
                         number: statement.int64(at: 0), name: try statement.string(at: 1) ?? "",
                         parent: statement.int64(at: 2), maximum: statement.int64(at: 3)))
             }
-        } catch {
-            throw StoreFormatError(error, doing: "reading the entities' numbers", place: "Z_PRIMARYKEY")
         }
         guard rows.count <= maximumPrimaryKeyRows else {
             throw StoreFormatError(

@@ -133,6 +133,50 @@ extension EngineError {
     }
 }
 
+/// One line where something may fail: the error says at what place.
+extension EngineError {
+    /// Whatever fails, as the kind that it is; a call to the file system as `kind`.
+    @discardableResult
+    package static func at<Value: ~Copyable>(
+        _ place: @autoclosure () -> String, as kind: Kind = .inputOutput, remedy: String = "",
+        _ body: () throws -> Value
+    ) throws(EngineError) -> Value {
+        do {
+            return try body()
+        } catch let error as FileError {
+            throw EngineError(kind, "\(place()): \(error.message)", remedy: remedy)
+        } catch {
+            throw EngineError(error, during: place())
+        }
+    }
+
+    /// Something that had to be read, and is the user's.
+    package static func reading<Value: ~Copyable>(
+        _ place: @autoclosure () -> String, _ body: () throws -> Value
+    ) throws(EngineError) -> Value {
+        do {
+            return try body()
+        } catch let error as FileError {
+            throw EngineError(reading: error, at: place())
+        } catch {
+            throw EngineError(error, during: place())
+        }
+    }
+
+    /// Statements that write the new store.
+    package static func writing<Value: ~Copyable>(
+        _ place: @autoclosure () -> String, _ body: () throws -> Value
+    ) throws(EngineError) -> Value {
+        do {
+            return try body()
+        } catch let error as SQLiteError {
+            throw EngineError(writing: error, during: place())
+        } catch {
+            throw EngineError(error, during: place())
+        }
+    }
+}
+
 extension StandIn {
     fileprivate var sentence: String {
         switch self {

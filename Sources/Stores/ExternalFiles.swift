@@ -19,14 +19,12 @@ package struct ExternalFiles {
     /// other have one support folder, whether or not there are files in it now.
     package static func refuseShared(from source: StoreLocation, to output: StoreLocation) throws(EngineError) {
         var isShared = source.supportDirectory == output.supportDirectory
-        do {
+        try EngineError.at(output.supportDirectory, as: .cannotCreate) {
             // One may be a link to the other, or differ from it in letters that the file system takes for the same.
             if !isShared, try Files.exists(source.supportDirectory), try Files.exists(output.supportDirectory) {
                 isShared = try Files.status(of: source.supportDirectory)
                     .isSameFile(as: Files.status(of: output.supportDirectory))
             }
-        } catch {
-            throw EngineError(.cannotCreate, "\(output.supportDirectory): \(error.message)")
         }
         guard isShared else { return }
         throw EngineError(

@@ -56,7 +56,7 @@ package final class Guardian {
     ///   - cancellation: ends the wait too.
     /// - Throws: `.busy` when the time is over, `.undecided` where the store has changed, or the request to stop.
     package func lockExclusively(timeout: Double, cancellation: Cancellation = Cancellation()) throws(EngineError) {
-        do {
+        try EngineError.at(location.path) {
             // Nothing was written. A COMMIT would wait for readers by itself, for as long as a connection waits by default.
             try connection.rollback()
             connection.setBusyHandler(Self.patience(timeout, cancellation))
@@ -73,8 +73,6 @@ package final class Guardian {
                     .undecided, "\(location.path): the store was written to while it was migrated",
                     remedy: "close the program that uses it, then run again with --restart")
             }
-        } catch {
-            throw EngineError(error, during: location.path)
         }
     }
 

@@ -10,7 +10,7 @@ extension Connection {
     ///
     /// - Throws: `.sourceData` where the schema is beyond the limits or damaged, `.busy` where it can't be read now.
     package static func owning(_ location: StoreLocation) throws(EngineError) -> Connection {
-        do {
+        try EngineError.at(location.path) {
             var connection = try Connection(path: location.path, mode: .readWrite, hardening: .untrusted)
             try connection.setAuthorization(.readOnly)
             // A store that can't be read is left as it is: its -wal may be what is wrong with it.
@@ -21,8 +21,6 @@ extension Connection {
             try connection.setAuthorization(.unrestricted)
             try connection.setNoCheckpointOnClose(false)
             return connection
-        } catch {
-            throw EngineError(error, during: location.path)
         }
     }
 

@@ -23,15 +23,13 @@ extension SourceStore {
         if waiting.count >= count { return Array(waiting.prefix(count)) }
         var result: [SourceReader] = []
         for _ in 0..<count {
-            do {
+            try EngineError.reading(location.path) {
                 var connection = try Connection(
                     path: location.path, mode: isUnlocked ? .immutable : .readOnly, hardening: .untrusted)
                 try connection.setAuthorization(.readOnlyTables(Set(schema.tables.keys)))
                 try connection.begin(.deferred)
                 _ = try connection.pragmaInteger("schema_version")
                 result.append(SourceReader(connection))
-            } catch {
-                throw EngineError(reading: error, during: location.path)
             }
         }
         guard try Self.walStatus(location) == walBefore else {
@@ -44,11 +42,9 @@ extension SourceStore {
 
     /// nil where there is none, or an empty one: SQLite makes that for a reader.
     static func walStatus(_ location: StoreLocation) throws(EngineError) -> FileStatus? {
-        do {
+        try EngineError.reading(location.wal) {
             guard let status = try Files.statusIfExists(location.wal), status.size > 0 else { return nil }
             return status
-        } catch {
-            throw EngineError(reading: error, at: location.wal)
         }
     }
 }

@@ -26,15 +26,11 @@ extension SourceStore {
     /// Who writes in WAL mode changes the file only when it takes a `-wal` over: until then it holds one state, whole.
     package func requireUnchanged() throws(EngineError) {
         guard isUnlocked else { return }
-        do {
-            let now = try Files.status(of: location.path)
-            guard
-                !now.isSameFile(as: identity) || now.size != identity.size
-                    || now.modificationTime != identity.modificationTime
-            else { return }
-        } catch {
-            throw EngineError(reading: error, at: location.path)
-        }
+        let now = try EngineError.reading(location.path) { try Files.status(of: location.path) }
+        guard
+            !now.isSameFile(as: identity) || now.size != identity.size
+                || now.modificationTime != identity.modificationTime
+        else { return }
         throw EngineError(
             .busy, "\(location.path): another program wrote to the store while it was read",
             remedy: "run again when no other program uses it")

@@ -90,11 +90,8 @@ package final class SourceStore: @unchecked Sendable {
         let file = try StoreFile(checking: location)
         let isWAL = file.header.isWAL || wasWAL == true
         let guardian = try Guardian(location, restoringWAL: isWAL, hasWork: hasWork)
-        let connection: Connection
-        do {
-            connection = try Connection(path: location.path, mode: .readOnly, hardening: .untrusted)
-        } catch {
-            throw EngineError(reading: error, during: location.path)
+        let connection = try EngineError.reading(location.path) {
+            try Connection(path: location.path, mode: .readOnly, hardening: .untrusted)
         }
         return try SourceStore(location, file: file, isWAL: isWAL, connection: connection, guardian: guardian)
     }
@@ -103,11 +100,9 @@ package final class SourceStore: @unchecked Sendable {
     package static func staged(_ path: String) throws(EngineError) -> SourceStore {
         let location = try StoreLocation(existing: path)
         let file = try StoreFile(checking: location)
-        do {
+        return try EngineError.at(path) {
             let connection = try Connection(path: location.path, mode: .readOnly, hardening: .untrusted)
             return try SourceStore(location, file: file, connection: connection, guardian: nil)
-        } catch {
-            throw EngineError(error, during: path)
         }
     }
 
@@ -189,11 +184,7 @@ package final class SourceStore: @unchecked Sendable {
     /// The timeout, in seconds, is for other readers to end.
     package func lockForSwap(timeout: Double, cancellation: Cancellation) throws(EngineError) {
         guard let guardian else { preconditionFailure("only an owned store is swapped") }
-        do {
-            try connection.rollback()
-        } catch {
-            throw EngineError(reading: error, during: location.path)
-        }
+        try EngineError.reading(location.path) { try connection.rollback() }
         waiting.removeAll()
         try guardian.lockExclusively(timeout: timeout, cancellation: cancellation)
     }
@@ -206,15 +197,13 @@ package final class SourceStore: @unchecked Sendable {
 
     /// Reads every page and every row's structure; content can't be checked, SQLite has no checksums.
     package func checkIntegrity() throws(EngineError) {
-        do {
+        try EngineError.at(location.path) {
             let findings = try StructureCheck(withIndexes: false).findings(connection)
             guard findings.isEmpty else {
                 throw EngineError(
                     .sourceData, "\(location.path): the store is damaged", details: findings,
                     remedy: "recover it with sqlite3's .recover, or restore a backup")
             }
-        } catch {
-            throw EngineError(error, during: location.path)
         }
     }
 }

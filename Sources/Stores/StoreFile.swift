@@ -54,11 +54,10 @@ package struct StoreFile {
         guard header.isWAL else { return .readOnly }
         let (mayWrite, mayMakeFiles) = (Files.mayWrite(to: location.path), Files.mayWrite(in: location.directory))
         if mayWrite, mayMakeFiles { return .readWrite }
-        do {
-            if try Files.exists(location.wal), try Files.exists(location.shm) { return .readWrite }
-        } catch {
-            throw EngineError(reading: error, at: location.path)
+        let hasBoth = try EngineError.reading(location.path) {
+            try Files.exists(location.wal) && Files.exists(location.shm)
         }
+        if hasBoth { return .readWrite }
         guard walBytes > 0 else { return .immutable }
         let obstacle =
             mayMakeFiles
@@ -75,7 +74,7 @@ package struct StoreFile {
 
     /// A connection that changes no byte of the store.
     func readingConnection(_ location: StoreLocation, _ mode: Connection.Mode) throws(EngineError) -> Connection {
-        do {
+        try EngineError.at(location.path) {
             // Opened for writing, SQLite would play it back; opened as immutable, it wouldn't look at it.
             if header.isWAL, try Self.hasHotJournal(location) {
                 throw SQLiteError(code: .readOnlyRollback, message: "there is a hot journal", path: location.path)
@@ -88,8 +87,6 @@ package struct StoreFile {
                 try connection.setNoCheckpointOnClose(walBytes > 0)
             }
             return connection
-        } catch {
-            throw EngineError(error, during: location.path)
         }
     }
 

@@ -23,12 +23,10 @@ package struct StoreLocation: Hashable, Sendable {
             throw EngineError(.usage, "\(path): not the path of a file")
         }
         let parent = path.dropLast(name.count)
-        do {
-            let directory = try Files.realPath(of: parent.isEmpty ? "." : String(parent))
-            self.init(real: directory == "/" ? "/\(name)" : "\(directory)/\(name)")
-        } catch {
-            throw EngineError(.cannotCreate, "\(path): its folder can't be reached: \(error.message)")
+        let directory = try EngineError.at("\(path): its folder can't be reached", as: .cannotCreate) {
+            try Files.realPath(of: parent.isEmpty ? "." : String(parent))
         }
+        self.init(real: directory == "/" ? "/\(name)" : "\(directory)/\(name)")
     }
 
     private init(real path: String) {

@@ -49,7 +49,7 @@ struct QuarantinedLinks {
     }
 
     private func endAll() throws(EngineError) {
-        do {
+        try ending {
             let places = try fillList(on: staging.connection)
             var number = 0
             for column in keyColumns(places) {
@@ -67,13 +67,6 @@ struct QuarantinedLinks {
                 number += 1
             }
             try staging.connection.execute("DROP TABLE temp.\(Self.list)")
-        } catch let error as SQLiteError {
-            try cancellation.check()
-            throw EngineError(writing: error, during: Self.what)
-        } catch let error as EngineError {
-            throw error
-        } catch {
-            throw EngineError(.verification, "\(Self.what): \(error)")
         }
     }
 
@@ -116,12 +109,10 @@ struct QuarantinedLinks {
             ).sorted()
             for place in own {
                 try keys.forEach { key throws(EngineError) in
-                    do throws(SQLiteError) {
+                    try EngineError.writing(Self.what) {
                         try insert.bind(Int64(place), at: 1)
                         try insert.bind(key, at: 2)
                         try insert.run()
-                    } catch {
-                        throw EngineError(writing: error, during: Self.what)
                     }
                 }
             }

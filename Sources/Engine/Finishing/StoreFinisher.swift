@@ -59,7 +59,7 @@ struct StoreFinisher {
     /// Z_PRIMARYKEY for the new model. Keys are never reused: Z_MAX is the source's, or the largest key where that is
     /// larger (InsideStoreFormat §2).
     private func writePrimaryKeys() throws(EngineError) {
-        do {
+        try EngineError.writing("Z_PRIMARYKEY") {
             var insert = try staging.connection.prepare("INSERT INTO Z_PRIMARYKEY VALUES (?, ?, ?, ?)")
             func write(_ number: Int64, _ name: String, _ parent: Int64, _ maximum: Int64) throws(SQLiteError) {
                 try insert.bind(number, at: 1)
@@ -75,15 +75,13 @@ struct StoreFinisher {
             for row in source.schema.primaryKeys where row.number >= HistoryLayout.firstNumber {
                 try write(row.number, row.name, row.parent, row.maximum)
             }
-        } catch {
-            throw EngineError(writing: error, during: "Z_PRIMARYKEY")
         }
     }
 
     /// Keys that AUTOINCREMENT tables of the app's own have given out: they must not be given again.
     private func carrySequences() throws(EngineError) {
         guard source.schema.objects.contains(where: { $0.name == "sqlite_sequence" }) else { return }
-        do {
+        try EngineError.writing("sqlite_sequence") {
             var present = try staging.connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'")
             guard try present.step() else { return }
             var read = try source.connection.prepare("SELECT name, seq FROM sqlite_sequence")
@@ -102,8 +100,6 @@ struct StoreFinisher {
                 try insert.bind(read.int64(at: 1), at: 2)
                 try insert.run()
             }
-        } catch {
-            throw EngineError(writing: error, during: "sqlite_sequence")
         }
     }
 

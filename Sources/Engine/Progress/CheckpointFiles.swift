@@ -44,27 +44,19 @@ final class CheckpointFiles {
     private func collect(keeping count: Int) throws(EngineError) {
         while written.count > count {
             let name = WorkFile.checkpoint(step, sequence: written.removeFirst())
-            do {
-                try Files.unlink(work + "/" + name)
-            } catch {
-                throw EngineError(.inputOutput, "\(work)/\(name): \(error.message)")
-            }
+            try EngineError.at(work + "/" + name) { try Files.unlink(work + "/" + name) }
         }
     }
 
     private func durably(_ name: String, _ bytes: [UInt8]) throws(EngineError) {
         let path = work + "/" + name
-        do {
-            try Files.writeFileDurably(path, bytes)
-        } catch {
-            throw EngineError(.inputOutput, "\(path): \(error.message)", remedy: "make room, then run again")
-        }
+        try EngineError.at(path, remedy: "make room, then run again") { try Files.writeFileDurably(path, bytes) }
     }
 
     /// Takes over the checkpoints of an earlier run; those that are newer than the progress speak of rows that are lost, and
     /// go.
     func adopt(upTo sequence: UInt64) throws(EngineError) {
-        do {
+        try EngineError.at(work) {
             for name in try Files.list(work) where WorkFile.isCheckpoint(name, of: step) {
                 if let number = WorkFile.sequence(ofCheckpoint: name, of: step), number <= sequence {
                     written.append(number)
@@ -72,8 +64,6 @@ final class CheckpointFiles {
                     try Files.unlink(work + "/" + name)
                 }
             }
-        } catch {
-            throw EngineError(.inputOutput, "\(work): \(error.message)")
         }
         written.sort()
     }
@@ -134,13 +124,10 @@ final class CheckpointFiles {
     private func removeSegments(after count: Int) throws(EngineError) {
         var number = count + 1
         while true {
-            do {
-                guard try Files.unlink(work + "/" + WorkFile.segment(step, number: number)) else {
-                    return
-                }
-            } catch {
-                throw EngineError(.inputOutput, "\(work): \(error.message)")
+            let wasThere = try EngineError.at(work) {
+                try Files.unlink(work + "/" + WorkFile.segment(step, number: number))
             }
+            guard wasThere else { return }
             number += 1
         }
     }

@@ -67,7 +67,7 @@ struct ProgressRow {
 
     /// Saves the progress, durable together with all that was written before.
     func commit(_ container: [UInt8]) throws(EngineError) {
-        do {
+        try EngineError.writing("committing the new store") {
             if Mutant.isOn(.progressAfter) {
                 try staging.connection.commit()
                 try staging.connection.begin(.immediate)
@@ -77,8 +77,6 @@ struct ProgressRow {
             try staging.connection.commit()
             KillPoint.reach(.committed)
             try staging.connection.begin(.immediate)
-        } catch {
-            throw EngineError(writing: error, during: "committing the new store")
         }
     }
 

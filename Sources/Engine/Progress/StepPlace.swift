@@ -17,11 +17,7 @@ struct StepPlace {
 
     /// Makes the names in the folder durable.
     func sync() throws(EngineError) {
-        do {
-            try Files.syncDirectory(work)
-        } catch {
-            throw EngineError(.inputOutput, "\(work): \(error.message)")
-        }
+        try EngineError.at(work) { try Files.syncDirectory(work) }
     }
 
     /// What the disk holds of a staging store whose fsync failed can't be known: it is made anew, with all that speaks of
@@ -49,18 +45,10 @@ struct StepPlace {
     }
 
     private func names() throws(EngineError) -> [String] {
-        do {
-            return try Files.list(work).filter { WorkFile.isWork($0, of: index) }
-        } catch {
-            throw EngineError(.inputOutput, "\(work): \(error.message)")
-        }
+        try EngineError.at(work) { try Files.list(work).filter { WorkFile.isWork($0, of: index) } }
     }
 
     private func remove(_ names: [String]) throws(EngineError) {
-        do {
-            try WorkFile.remove(names, in: work)
-        } catch {
-            throw EngineError(.inputOutput, "\(work): \(error.message)")
-        }
+        try EngineError.at(work) { try WorkFile.remove(names, in: work) }
     }
 }

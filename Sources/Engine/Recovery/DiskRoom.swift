@@ -11,15 +11,9 @@ enum DiskRoom {
     ///   - path: the work directory; what it holds already counts.
     /// - Throws: `.inputOutput` where the disk has too little room.
     static func require(_ bytes: Int, at path: String) throws(EngineError) {
-        let available: Int64
-        var used: Int64 = 0
-        do {
-            available = try DiskSpace.available(at: path)
-            for name in try Files.list(path) {
-                used += try Files.statusIfExists(path + "/" + name)?.size ?? 0
-            }
-        } catch {
-            throw EngineError(.inputOutput, "\(path): \(error.message)")
+        let (available, used) = try EngineError.at(path) {
+            let used = try Files.list(path).reduce(0) { $0 + (try Files.statusIfExists(path + "/" + $1)?.size ?? 0) }
+            return (try DiskSpace.available(at: path), used)
         }
         let needed = max(Int64(PreparedMigration.reserve), Int64(bytes) - used)
         guard available >= needed else {

@@ -22,22 +22,18 @@ struct OriginalMode {
 
     /// Whether the store, as it was before a run owned it, was in WAL mode: the note speaks of the file that is there.
     func isNoted() throws(EngineError) -> Bool {
-        do {
+        try EngineError.at(path) {
             guard try Files.exists(path) else { return false }
             let text = String(decoding: try Files.readFile(path, limit: Self.maximumLength), as: UTF8.self)
             return try text == inode()
-        } catch {
-            throw EngineError(.inputOutput, "\(path): \(error.message)")
         }
     }
 
     /// Notes that it is in WAL mode, durably.
     func note() throws(EngineError) {
         guard try !isNoted() else { return }
-        do {
+        try EngineError.at(path, remedy: "make room, then run again") {
             try Files.writeFileDurably(path, Array(try inode().utf8))
-        } catch {
-            throw EngineError(.inputOutput, "\(path): \(error.message)", remedy: "make room, then run again")
         }
         KillPoint.reach(.modeNoted)
     }

@@ -156,12 +156,10 @@ package struct SourceIdentity: Codable, Hashable, Sendable {
         (bytes, header, self.uuid) = (file.bytes, file.header, uuid)
         written = []
         guard !isGuarded else { return }
-        do {
+        written = try EngineError.reading(descriptor.location.path) {
             let status = try Files.status(of: descriptor.location.path)
             let wal = try Files.statusIfExists(descriptor.location.wal).flatMap { $0.size > 0 ? $0 : nil }
-            written = [status.modificationTime, wal?.modificationTime ?? 0, wal?.size ?? 0]
-        } catch {
-            throw EngineError(reading: error, at: descriptor.location.path)
+            return [status.modificationTime, wal?.modificationTime ?? 0, wal?.size ?? 0]
         }
     }
 

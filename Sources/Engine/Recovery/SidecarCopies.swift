@@ -24,11 +24,8 @@ struct SidecarCopies {
         var result: [String] = []
         while true {
             let path = path(kind, result.count + 1)
-            do {
-                guard try Files.statusIfExists(path) != nil else { return result }
-            } catch {
-                throw EngineError(.inputOutput, "\(path): \(error.message)")
-            }
+            let there = try EngineError.at(path) { try Files.statusIfExists(path) }
+            guard there != nil else { return result }
             result.append(path)
         }
     }
@@ -77,7 +74,7 @@ struct SidecarCopies {
     ///
     /// - Returns: the copy's name.
     static func copy(_ wal: String, to backup: String) throws(EngineError) -> String {
-        do {
+        try EngineError.at("\(wal): can't be copied") {
             var number = 1
             while let there = try Files.statusIfExists(name(number, of: backup)) {
                 let name = name(number, of: backup)
@@ -86,8 +83,6 @@ struct SidecarCopies {
             }
             try copyWhole(wal, to: name(number, of: backup))
             return name(number, of: backup)
-        } catch {
-            throw EngineError(.inputOutput, "\(wal): can't be copied: \(error.message)")
         }
     }
 
@@ -103,7 +98,7 @@ struct SidecarCopies {
         let copies = try paths(.wal)
         guard !copies.isEmpty else { return [] }
         var result: [String] = []
-        do {
+        try EngineError.at("\(backup).wal: the copy of the -wal can't be kept") {
             for (index, copy) in copies.enumerated() {
                 let name = Self.name(index + 1, of: backup)
                 if let there = try Files.statusIfExists(name) {
@@ -118,10 +113,6 @@ struct SidecarCopies {
                 result.append(name)
             }
             try Files.syncDirectory(Paths.parent(of: backup))
-        } catch let error as FileError {
-            throw EngineError(.inputOutput, "\(backup).wal: the copy of the -wal can't be kept: \(error.message)")
-        } catch {
-            throw EngineError(error, during: backup)
         }
         return result
     }
@@ -129,28 +120,18 @@ struct SidecarCopies {
     /// Removes the copies after a migration: journals, which a store that was read in whole needs no more, and logs that
     /// have a name beside the backup.
     func removeSettled() throws(EngineError) {
-        do {
-            for path in try paths(.journal).reversed() { try Files.unlink(path) }
-        } catch let error as FileError {
-            throw EngineError(.inputOutput, "\(work): \(error.message)")
-        } catch {
-            throw EngineError(error, during: work)
-        }
+        try EngineError.at(work) { for path in try paths(.journal).reversed() { try Files.unlink(path) } }
         try removePublished()
     }
 
     /// Removes the copies of a `-wal` that have a name beside the backup: the next migration's backup isn't theirs.
     func removePublished() throws(EngineError) {
-        do {
+        try EngineError.at(work) {
             // The last one first: the numbers stay without gaps.
             for path in try paths(.wal).reversed() {
                 guard try Files.linkStatus(of: path).linkCount > 1 else { return }
                 try Files.unlink(path)
             }
-        } catch let error as FileError {
-            throw EngineError(.inputOutput, "\(work): \(error.message)")
-        } catch {
-            throw EngineError(error, during: work)
         }
     }
 }

@@ -14,22 +14,16 @@ final class StoreDescriptor: Sendable {
 
     init(_ location: StoreLocation) throws(EngineError) {
         self.location = location
-        do {
-            file = try OpenFile(location.path, mode: .read)
-        } catch {
-            throw EngineError(reading: error, at: location.path)
-        }
+        file = try EngineError.reading(location.path) { try OpenFile(location.path, mode: .read) }
     }
 
     /// The file as it is now, whatever its name.
     func identity() throws(EngineError) -> FileIdentity {
-        do {
+        try EngineError.at(location.path) {
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.headerLength, alignment: 8)
             defer { unsafe buffer.deallocate() }
             let count = try unsafe file.read(into: buffer, at: 0)
             return FileIdentity(try file.status(), unsafe Array(buffer[..<count]))
-        } catch {
-            throw EngineError(.inputOutput, "\(location.path): \(error.message)")
         }
     }
 }

@@ -27,14 +27,12 @@ struct StoreRescue {
             return false
         }
         let backup = location.directory + "/" + intent.backup
-        do {
+        return try EngineError.at(backup) {
             guard let found = try FileIdentity(of: backup), found.isSameContent(as: intent.source) else { return false }
             // Never over a file that appears meanwhile.
             try Files.link(backup, as: location.path)
             try Files.syncDirectory(location.directory)
             return true
-        } catch {
-            throw EngineError(.inputOutput, "\(backup): \(error.message)")
         }
     }
 }

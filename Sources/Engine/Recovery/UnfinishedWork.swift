@@ -40,7 +40,7 @@ struct UnfinishedWork {
         _ facts: inout RecoveryState.Facts, _ intent: SwapIntent, _ work: String, _ location: StoreLocation,
         isOutput: Bool
     ) throws(EngineError) {
-        do {
+        try EngineError.at(location.path) {
             if let store = try FileIdentity(of: location.path) {
                 if store.isSameFile(as: intent.destination) {
                     facts.store = .destination
@@ -62,8 +62,6 @@ struct UnfinishedWork {
             }
             let backup = try FileIdentity(of: location.directory + "/" + intent.backup)
             facts.hasBackup = backup?.isSameContent(as: intent.source) ?? false
-        } catch {
-            throw EngineError(.inputOutput, "\(location.path): \(error.message)")
         }
     }
 
@@ -105,12 +103,9 @@ struct UnfinishedWork {
             // Owned stores have no -wal while they are migrated: one that is there was written since.
             let source = descriptor.location
             for path in [source.wal, source.journal] {
-                do {
-                    guard let status = try Files.statusIfExists(path), try !source.isSpent(path, status)
-                    else { continue }
+                try EngineError.at(path) {
+                    guard let status = try Files.statusIfExists(path), try !source.isSpent(path, status) else { return }
                     differences.append("\(Paths.name(of: path)) holds something")
-                } catch {
-                    throw EngineError(.inputOutput, "\(path): \(error.message)")
                 }
             }
         }
@@ -161,11 +156,7 @@ struct UnfinishedWork {
         guard let record = try WorkDirectory.verified(last, of: plan, in: work), record.verification >= verification
         else { return false }
         let staging = work + "/" + WorkFile.staging(last)
-        do {
-            return try Files.exists(staging)
-        } catch {
-            throw EngineError(.inputOutput, "\(staging): \(error.message)")
-        }
+        return try EngineError.at(staging) { try Files.exists(staging) }
     }
 
     /// Refuses to discard work in silence where what is asked for needs none.
@@ -204,11 +195,7 @@ struct UnfinishedWork {
     /// Removes what the work has written beside the new store.
     private static func removeSideFiles(_ paths: [String]) throws(EngineError) {
         for path in paths {
-            do {
-                try Files.unlink(path)
-            } catch {
-                throw EngineError(.inputOutput, "\(path): \(error.message)")
-            }
+            try EngineError.at(path) { try Files.unlink(path) }
         }
     }
 
@@ -225,14 +212,12 @@ struct UnfinishedWork {
     /// Removes a backup's name where it is one more name of the store itself: it isn't needed, and a store of two names is
     /// refused. The files are only asked for their status: opening the store could end locks of this process.
     static func removeSecondName(_ backup: String, of location: StoreLocation) throws(EngineError) {
-        do {
+        try EngineError.at(location.path) {
             guard let found = try Files.statusIfExists(backup), let store = try Files.statusIfExists(location.path),
                 found.isSameFile(as: store), backup != location.path, store.linkCount > 1
             else { return }
             try Files.unlink(backup)
             try Files.syncDirectory(location.directory)
-        } catch {
-            throw EngineError(.inputOutput, "\(location.path): \(error.message)")
         }
     }
 }

@@ -12,28 +12,21 @@ extension WorkDirectory {
 
     /// A record; nil where there is none, or none that can be read: it is renamed into place when it is durable.
     private static func record<Record: Decodable>(_ path: String, as type: Record.Type) throws(EngineError) -> Record? {
-        let bytes: [UInt8]
-        do {
-            guard try Files.exists(path) else { return nil }
-            bytes = try Files.readFile(path, limit: maximumRecord)
-        } catch {
-            throw EngineError(.inputOutput, "\(path): \(error.message)")
-        }
+        guard let bytes = try bytes(path) else { return nil }
         return try? JSONRecord.decode(bytes, as: type, limit: maximumRecord)
+    }
+
+    private static func bytes(_ path: String) throws(EngineError) -> [UInt8]? {
+        try EngineError.at(path) { try Files.exists(path) ? try Files.readFile(path, limit: maximumRecord) : nil }
     }
 
     /// Refuses a plan of another release before it is decoded: what lacks a member of ours would look like none, and its
     /// folder would be emptied.
     private static func requireOwnPlan(_ path: String) throws(EngineError) {
-        let format: String?
-        do {
-            guard try Files.exists(path) else { return }
-            // One that isn't JSON was never renamed into place.
-            format = try? JSONRecord.format(of: try Files.readFile(path, limit: maximumRecord), limit: maximumRecord)
-        } catch {
-            throw EngineError(.inputOutput, "\(path): \(error.message)")
-        }
-        guard let format, format != PlanRecord.format else { return }
+        guard let bytes = try bytes(path) else { return }
+        // One that isn't JSON was never renamed into place.
+        guard let format = try? JSONRecord.format(of: bytes, limit: maximumRecord), format != PlanRecord.format
+        else { return }
         throw EngineError(
             .foreignCheckpoint, "\(path): the unfinished work is of another format (\(format.prefix(40)))",
             remedy: "finish it with the version that began it, or discard it with --restart")
@@ -76,13 +69,9 @@ extension WorkDirectory {
     }
 
     private static func write(_ record: some Encodable & Sendable, to path: String, synced: Bool) throws(EngineError) {
-        do {
+        try EngineError.at(path, remedy: "make room, then run again") {
             let bytes = try JSONRecord.encode(record, limit: maximumRecord)
             try Files.writeFileDurably(path, bytes, syncs: synced)
-        } catch let error as FileError {
-            throw EngineError(.inputOutput, "\(path): \(error.message)", remedy: "make room, then run again")
-        } catch {
-            throw EngineError(.verification, "\(path): \(error)")
         }
     }
 

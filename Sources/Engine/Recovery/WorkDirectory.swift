@@ -214,11 +214,7 @@ struct WorkDirectory: ~Copyable {
     }
 
     private func names() throws(EngineError) -> [String] {
-        do {
-            return try Files.list(path)
-        } catch {
-            throw EngineError(.cannotCreate, "\(path): \(error.message)")
-        }
+        try EngineError.at(path, as: .cannotCreate) { try Files.list(path) }
     }
 
     func remove(_ names: [String]) throws(EngineError) {
@@ -230,10 +226,6 @@ struct WorkDirectory: ~Copyable {
     }
 
     func sync() throws(EngineError) {
-        do {
-            try Files.syncDirectory(path)
-        } catch {
-            throw EngineError(.inputOutput, "\(path): \(error.message)")
-        }
+        try EngineError.at(path) { try Files.syncDirectory(path) }
     }
 }

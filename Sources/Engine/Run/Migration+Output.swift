@@ -9,11 +9,8 @@ extension Migration {
     func runToOutput(_ output: String, from source: StoreLocation) throws(EngineError) -> MigrationOutcome {
         let destination = try StoreLocation(new: output)
         try ExternalFiles.refuseShared(from: source, to: destination)
-        let hasFolder: Bool
-        do {
-            hasFolder = try Files.exists(destination.workDirectory)
-        } catch {
-            throw EngineError(.cannotCreate, "\(destination.workDirectory): \(error.message)")
+        let hasFolder = try EngineError.at(destination.workDirectory, as: .cannotCreate) {
+            try Files.exists(destination.workDirectory)
         }
         // Before anything is made beside what is there.
         if !hasFolder { try refuseExisting(destination) }

@@ -42,15 +42,15 @@ extension Migration {
 
     func refuseExisting(_ output: StoreLocation) throws(EngineError) {
         for path in [output.path, output.wal, output.journal] {
+            let there: FileStatus?
             do {
-                guard try Files.statusIfExists(path) == nil else {
-                    throw EngineError(
-                        .cannotCreate, "\(path): exists already", remedy: "give another --output, or move it away")
-                }
-            } catch let error as EngineError {
-                throw error
+                there = try Files.statusIfExists(path)
             } catch {
                 throw EngineError(.cannotCreate, "\(path): \(error)")
+            }
+            guard there == nil else {
+                throw EngineError(
+                    .cannotCreate, "\(path): exists already", remedy: "give another --output, or move it away")
             }
         }
     }
@@ -58,7 +58,7 @@ extension Migration {
     /// Another name of the file would keep its own -wal: writes through it would be lost.
     func refuseHardLinks(_ location: StoreLocation) throws(EngineError) {
         if request.allowsHardLinks { return }
-        do {
+        try EngineError.reading(location.path) {
             let status = try Files.status(of: location.path)
             // A folder has a link for each folder in it; what isn't a file is refused with its own reason.
             guard status.kind == .regular, status.linkCount > 1 else { return }
@@ -68,10 +68,6 @@ extension Migration {
                     copy the store, write the result elsewhere with --output, or say with --allow-hardlinks that nobody \
                     uses the other names
                     """)
-        } catch let error as FileError {
-            throw EngineError(reading: error, at: location.path)
-        } catch {
-            throw EngineError(error, during: location.path)
         }
     }
 
@@ -107,14 +103,12 @@ extension Migration {
 
     /// Whether this process may make a file that belongs to whom a store belongs.
     func foreignness(of location: StoreLocation) throws(EngineError) -> Foreignness {
-        do throws(FileError) {
+        try EngineError.reading(location.path) {
             let store = try Files.status(of: location.path)
             guard store.userID == ProcessFacts.userID || ProcessFacts.userID == 0 else { return .user }
             var isGivable = ProcessFacts.mayGive(toGroup: store.groupID)
             if !isGivable { isGivable = try Files.givesItsGroup(location.directory, store.groupID) }
             return isGivable ? .none : .group(store.groupID)
-        } catch {
-            throw EngineError(reading: error, at: location.path)
         }
     }
 
@@ -127,11 +121,7 @@ extension Migration {
                 remedy: "change its permissions (chmod u+w), or write the result elsewhere with --output")
         }
         try refuseClosedFolder(of: location)
-        do {
-            guard try !Files.mayReplace(location.path) else { return }
-        } catch {
-            throw EngineError(reading: error, at: location.path)
-        }
+        if try EngineError.reading(location.path, { try Files.mayReplace(location.path) }) { return }
         throw EngineError(
             .cannotCreate,
             "\(location.directory): only its owner may replace another user's file here (the folder's sticky bit)",

@@ -76,7 +76,7 @@ extension BackupRollback {
     /// Proves that nothing lies beside a locked file that SQLite would play into whatever gets its name, or that would stay
     /// behind when it goes.
     private static func removeSidecars(of place: StoreLocation) throws(EngineError) {
-        do {
+        try EngineError.at(place.path) {
             for path in [place.wal, place.shm, place.journal] {
                 guard let status = try Files.statusIfExists(path) else { continue }
                 guard try path == place.shm || place.isSpent(path, status) else {
@@ -89,15 +89,13 @@ extension BackupRollback {
                 }
             }
             try Files.syncDirectory(place.directory)
-        } catch {
-            throw EngineError(error, during: place.path)
         }
     }
 
     private static func rename(
         _ backup: StoreLocation, to location: StoreLocation, keepingAs kept: String, _ descriptor: StoreDescriptor?
     ) throws(EngineError) {
-        do {
+        try EngineError.at(location.path) {
             if let descriptor {
                 try keep(location, as: kept, descriptor)
             } else if try isThere(location) {
@@ -111,8 +109,6 @@ extension BackupRollback {
                 if descriptor != nil { _ = try? Files.unlink(kept) }
                 throw error
             }
-        } catch {
-            throw EngineError(error, during: location.path)
         }
     }
 
@@ -120,7 +116,7 @@ extension BackupRollback {
     private static func keep(
         _ location: StoreLocation, as kept: String, _ descriptor: StoreDescriptor
     ) throws(EngineError) {
-        do {
+        try EngineError.at(location.path) {
             guard let there = try Files.statusIfExists(kept) else {
                 try Files.link(location.path, as: kept)
                 return try Files.syncDirectory(location.directory)
@@ -130,8 +126,6 @@ extension BackupRollback {
             guard there.inode == store.inode, there.device == store.device else {
                 throw EngineError(.cannotCreate, "\(kept): is there already", remedy: "move it away")
             }
-        } catch {
-            throw EngineError(error, during: location.path)
         }
     }
 }

@@ -87,11 +87,7 @@ package struct BackupRollback {
     }
 
     static func isThere(_ location: StoreLocation) throws(EngineError) -> Bool {
-        do {
-            return try Files.statusIfExists(location.path) != nil
-        } catch {
-            throw EngineError(reading: error, at: location.path)
-        }
+        try EngineError.reading(location.path) { try Files.statusIfExists(location.path) != nil }
     }
 
     /// Runs what needs the store to be a database; nil where it is none, which `defect` says then.
@@ -125,13 +121,11 @@ package struct BackupRollback {
             throw EngineError(
                 .undecided, "\(backup): is a symbolic link to \(original.path)", remedy: "put the file itself there")
         }
-        do {
-            guard let store = try Files.statusIfExists(location.path),
-                try Files.status(of: backup).isSameFile(as: store)
-            else { return }
-        } catch {
-            throw EngineError(reading: error, at: backup)
+        let isOther = try EngineError.reading(backup) {
+            guard let store = try Files.statusIfExists(location.path) else { return true }
+            return try !Files.status(of: backup).isSameFile(as: store)
         }
+        if isOther { return }
         throw EngineError(
             .undecided, "\(backup): is the store itself under another name; there is nothing to roll back",
             remedy: "remove that name if it isn't needed")
@@ -196,11 +190,9 @@ package struct BackupRollback {
 
     /// What the header says; false where it is no database.
     private static func isWAL(_ location: StoreLocation) throws(EngineError) -> Bool {
-        do {
+        try EngineError.reading(location.path) {
             let head = try Files.readPrefix(of: location.path, length: DatabaseHeader.length)
             return DatabaseHeader(head)?.isWAL ?? false
-        } catch {
-            throw EngineError(reading: error, at: location.path)
         }
     }
 

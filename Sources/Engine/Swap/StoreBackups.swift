@@ -8,11 +8,9 @@ struct StoreBackups {
     /// Paths, sorted.
     func paths() throws(EngineError) -> [String] {
         let prefix = location.name + ".premigration-"
-        do {
-            return try Files.list(location.directory).filter { Self.isBackup($0, prefix) }
+        return try EngineError.reading(location.directory) {
+            try Files.list(location.directory).filter { Self.isBackup($0, prefix) }
                 .map { location.directory + "/" + $0 }
-        } catch {
-            throw EngineError(reading: error, at: location.directory)
         }
     }
 
@@ -21,15 +19,13 @@ struct StoreBackups {
     func walCopies(of backup: String? = nil) throws(EngineError) -> [String] {
         let prefix = location.name + ".premigration-"
         let wanted = backup.map { Paths.name(of: $0) + ".wal" }
-        do {
-            return try Files.list(location.directory).filter { name in
+        return try EngineError.reading(location.directory) {
+            try Files.list(location.directory).filter { name in
                 guard let dot = name.lastIndex(of: "."), name[dot...].hasPrefix(".wal"),
                     name[dot...].dropFirst(4).allSatisfy(\.isASCIIDigit), wanted.map(name.hasPrefix) ?? true
                 else { return false }
                 return Self.isBackup(String(name[..<dot]), prefix)
             }.map { location.directory + "/" + $0 }
-        } catch {
-            throw EngineError(reading: error, at: location.directory)
         }
     }
 

@@ -51,19 +51,11 @@ struct StoreSwap {
     }
 
     private func opened() throws(EngineError) -> OpenFile {
-        do {
-            return try OpenFile(staging, mode: .readWrite)
-        } catch {
-            throw EngineError(.inputOutput, "\(staging): \(error.message)")
-        }
+        try EngineError.at(staging) { try OpenFile(staging, mode: .readWrite) }
     }
 
     private func status(of path: String) throws(EngineError) -> FileStatus {
-        do {
-            return try Files.status(of: path)
-        } catch {
-            throw EngineError(.inputOutput, "\(path): \(error.message)")
-        }
+        try EngineError.at(path) { try Files.status(of: path) }
     }
 
     /// Gives the new store a name at which nothing is yet.
@@ -97,7 +89,7 @@ struct StoreSwap {
     private func intent(
         _ location: StoreLocation, backup: String, source: FileIdentity
     ) throws(EngineError) -> SwapIntent {
-        do {
+        try EngineError.at(staging) {
             guard let destination = try FileIdentity(of: staging) else {
                 throw EngineError(.verification, "\(staging): is gone")
             }
@@ -105,8 +97,6 @@ struct StoreSwap {
                 fingerprint: plan.fingerprint.text, migration: plan.migration, store: location.name,
                 backup: Paths.name(of: backup), source: source, destination: destination,
                 staging: Paths.name(of: staging))
-        } catch {
-            throw EngineError(error, during: staging)
         }
     }
 
@@ -132,7 +122,7 @@ struct StoreSwap {
     private func link(
         _ location: StoreLocation, as backup: String, _ descriptor: StoreDescriptor
     ) throws(EngineError) {
-        do {
+        try EngineError.at("\(backup): the backup can't be made") {
             if Mutant.isOn(.twoRenames) {
                 try Files.rename(location.path, to: backup)
             } else if let there = try Files.statusIfExists(backup) {
@@ -146,20 +136,12 @@ struct StoreSwap {
                 try Files.link(location.path, as: backup)
             }
             try Files.syncDirectory(location.directory)
-        } catch let error as FileError {
-            throw EngineError(.inputOutput, "\(backup): the backup can't be made: \(error.message)")
-        } catch {
-            throw EngineError(error, during: backup)
         }
         KillPoint.reach(.backupLinked)
     }
 
     private func rename(to location: StoreLocation) throws(EngineError) {
-        do {
-            try Files.rename(staging, to: location.path)
-        } catch {
-            throw EngineError(.inputOutput, "\(location.path): can't be replaced: \(error.message)")
-        }
+        try EngineError.at("\(location.path): can't be replaced") { try Files.rename(staging, to: location.path) }
         KillPoint.reach(.swapped)
     }
 
@@ -190,12 +172,8 @@ struct StoreSwap {
     private func proveSame(_ descriptor: StoreDescriptor) throws(EngineError) {
         let path = descriptor.location.path
         let identity = try descriptor.identity()
-        do {
-            let status = try Files.status(of: path)
-            if status.inode == identity.inode, status.device == identity.device { return }
-        } catch {
-            throw EngineError(.undecided, "\(path): is gone: \(error.message)")
-        }
+        let status = try EngineError.at("\(path): is gone", as: .undecided) { try Files.status(of: path) }
+        if status.inode == identity.inode, status.device == identity.device { return }
         throw EngineError(
             .undecided, "\(path): another file was put there while the store was migrated",
             remedy: "run again with --restart to migrate the one that is there now")
@@ -205,8 +183,8 @@ struct StoreSwap {
     private func proveAbsent(_ paths: [String], _ location: StoreLocation) throws(EngineError) {
         if Mutant.isOn(.noSidecarCheck) { return }
         for path in paths {
-            do {
-                guard let status = try Files.statusIfExists(path) else { continue }
+            try EngineError.at("\(path): can't be removed") {
+                guard let status = try Files.statusIfExists(path) else { return }
                 guard try path == location.shm || location.isSpent(path, status) else {
                     throw EngineError(
                         .busy, "\(path): appeared while the store was migrated",
@@ -216,16 +194,8 @@ struct StoreSwap {
                 guard try Files.statusIfExists(path) == nil else {
                     throw EngineError(.inputOutput, "\(path): can't be removed")
                 }
-            } catch let error as FileError {
-                throw EngineError(.inputOutput, "\(path): can't be removed: \(error.message)")
-            } catch {
-                throw EngineError(error, during: path)
             }
         }
-        do {
-            try Files.syncDirectory(location.directory)
-        } catch {
-            throw EngineError(.inputOutput, "\(location.directory): \(error.message)")
-        }
+        try EngineError.at(location.directory) { try Files.syncDirectory(location.directory) }
     }
 }

@@ -14,12 +14,7 @@ struct ArchivedMappingValues {
     mutating func expression(
         _ archive: KeyedArchive, _ reference: KeyedArchive.Reference
     ) throws(MappingFileError) -> Expression {
-        let expression: Expression
-        do {
-            expression = try Expression(archive: archive, at: reference)
-        } catch {
-            throw MappingFileError(error)
-        }
+        let expression = try MappingFileError.wrapping { try Expression(archive: archive, at: reference) }
         var count = 0
         expression.visit { _ in count += 1 }
         try charge(count)
@@ -38,30 +33,19 @@ struct ArchivedMappingValues {
     mutating func userInfo(
         _ archive: KeyedArchive, _ value: ArchivedValue?
     ) throws(MappingFileError) -> [String: Constant] {
-        let entries: [(key: String, value: ArchivedValue)]
-        do throws(PropertyListError) {
-            entries = try archive.dictionary(value) ?? []
-        } catch {
-            throw MappingFileError(error)
-        }
+        let entries = try MappingFileError.wrapping { try archive.dictionary(value) ?? [] }
         try charge(entries.count)
         var result: [String: Constant] = [:]
         for entry in entries {
-            do throws(ExpressionArchiveError) {
+            try MappingFileError.wrapping {
                 result[entry.key] = try Constant(archive: archive, value: entry.value)
-            } catch {
-                throw MappingFileError(error)
             }
         }
         return result
     }
 
     static func archive(_ bytes: [UInt8]) throws(MappingFileError) -> KeyedArchive {
-        do {
-            return try KeyedArchive(parsing: bytes)
-        } catch {
-            throw MappingFileError(error)
-        }
+        try MappingFileError.wrapping { try KeyedArchive(parsing: bytes) }
     }
 
     private mutating func charge(_ count: Int) throws(MappingFileError) {
@@ -76,6 +60,19 @@ struct ArchivedMappingValues {
 }
 
 extension MappingFileError {
+    /// Reads a part of an archive.
+    static func wrapping<Value>(_ body: () throws -> Value) throws(MappingFileError) -> Value {
+        do {
+            return try body()
+        } catch let error as PropertyListError {
+            throw MappingFileError(error)
+        } catch let error as ExpressionArchiveError {
+            throw MappingFileError(error)
+        } catch {
+            throw MappingFileError(.damaged, "\(error)")
+        }
+    }
+
     package init(_ error: PropertyListError) {
         self.init(error.code == .limitExceeded ? .limitExceeded : .damaged, "The archive can't be read: \(error)")
     }

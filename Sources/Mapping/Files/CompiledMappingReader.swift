@@ -95,12 +95,9 @@ struct CompiledMappingReader {
     }
 
     private func kind(_ reference: Reference) throws(MappingFileError) -> EntityMappingKind {
-        let number: Int64
-        do throws(PropertyListError) {
-            // Archivers leave a zero out.
-            number = try archive.integer(archive.field("NSMappingType", of: reference)) ?? 0
-        } catch {
-            throw MappingFileError(error)
+        // Archivers leave a zero out.
+        let number = try MappingFileError.wrapping {
+            try archive.integer(archive.field("NSMappingType", of: reference)) ?? 0
         }
         guard let raw = Int(exactly: number), let kind = EntityMappingKind(rawValue: raw) else {
             throw damaged("Its mapping type \(number) isn't known.", reference)
@@ -117,12 +114,7 @@ struct CompiledMappingReader {
     }
 
     private func hash(_ name: String, of owner: Reference) throws(MappingFileError) -> [UInt8]? {
-        let bytes: [UInt8]?
-        do throws(PropertyListError) {
-            bytes = try archive.data(archive.field(name, of: owner))
-        } catch {
-            throw MappingFileError(error)
-        }
+        let bytes = try MappingFileError.wrapping { try archive.data(archive.field(name, of: owner)) }
         guard let bytes else { return nil }
         guard bytes.count == Self.hashSize else {
             throw damaged("Its “\(name)” has \(bytes.count) bytes instead of \(Self.hashSize).", owner)
@@ -138,11 +130,9 @@ struct CompiledMappingReader {
 
     /// nil for null and for an empty text.
     private func text(_ name: String, of reference: Reference) throws(MappingFileError) -> String? {
-        do throws(PropertyListError) {
+        try MappingFileError.wrapping {
             let text = try archive.string(archive.field(name, of: reference))
             return text?.isEmpty == true ? nil : text
-        } catch {
-            throw MappingFileError(error)
         }
     }
 
@@ -150,12 +140,7 @@ struct CompiledMappingReader {
     private func instances(
         _ name: String, of owner: Reference, _ className: String
     ) throws(MappingFileError) -> [Reference] {
-        let elements: [ArchivedValue]
-        do throws(PropertyListError) {
-            elements = try archive.array(archive.field(name, of: owner)) ?? []
-        } catch {
-            throw MappingFileError(error)
-        }
+        let elements = try MappingFileError.wrapping { try archive.array(archive.field(name, of: owner)) ?? [] }
         var references: [Reference] = []
         references.reserveCapacity(elements.count)
         for element in elements {

@@ -34,12 +34,7 @@ package struct ModelHistory: Sendable {
     /// - Throws: `.missing` or `.plan` where nothing usable is there.
     package init(reading path: String, edges: [String: String]) throws(EngineError) {
         self.path = path
-        let bundle: ModelBundle
-        do {
-            bundle = try Self.bundle(at: path)
-        } catch {
-            throw EngineError(error, during: path)
-        }
+        let bundle = try EngineError.at(path) { try Self.bundle(at: path) }
         var failures: [String: String] = [:]
         for failure in bundle.failures { failures[failure.name] = failure.error.description }
         versions = bundle.models.map { Version(name: $0.name, model: $0.model, hashes: VersionHashes($0.model)) }
@@ -49,12 +44,10 @@ package struct ModelHistory: Sendable {
             throw EngineError(.plan, "\(path): the bundle holds no version", remedy: "check --models")
         }
         let file = try VersionsFile(besideBundleAt: path)
-        do {
-            graph = try VersionGraph(
+        graph = try EngineError.at(path) {
+            try VersionGraph(
                 versions: try file.ordered(bundle.versions.map(\.name), path: path),
                 edges: file.next.merging(edges) { _, line in line })
-        } catch {
-            throw EngineError(error, during: path)
         }
         let named = bundle.currentVersionName.flatMap { bundle.version(named: $0)?.name }
         currentVersion = named ?? graph.versions.last ?? last

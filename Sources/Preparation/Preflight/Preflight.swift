@@ -85,7 +85,7 @@ package struct Preflight {
     /// - Throws: `.sourceData` with all violations, or what made the store unreadable.
     package func check() throws(EngineError) -> [String] {
         var findings = Findings()
-        do {
+        try EngineError.at("\(source.location.path): the check of the rows") {
             let breaches = try breaches()
             findings += try rows(breaches)
             findings += try numbers()
@@ -94,8 +94,6 @@ package struct Preflight {
             findings += try externalValues()
             findings += try endedLinks()
             findings += excess(findings.leftOut)
-        } catch {
-            throw EngineError(error, during: "\(source.location.path): the check of the rows")
         }
         guard findings.violations.isEmpty else {
             throw EngineError(

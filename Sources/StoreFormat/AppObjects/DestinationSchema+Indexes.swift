@@ -9,10 +9,8 @@ extension DestinationSchema {
     /// - Throws: `StoreFormatError` where SQLite can't say.
     package func indexes(_ known: [TableIndex]) throws(StoreFormatError) -> [TableIndex] {
         let named = Dictionary(known.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
-        do throws(SQLiteError) {
-            return try scratch.indexes().map { index in named[index.name.lowercased()] ?? index }
-        } catch {
-            throw StoreFormatError(error, doing: "looking at the new schema's indexes")
+        return try StoreFormatError.doing("looking at the new schema's indexes") { () throws(SQLiteError) in
+            try scratch.indexes().map { index in named[index.name.lowercased()] ?? index }
         }
     }
 }

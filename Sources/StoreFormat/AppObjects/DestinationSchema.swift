@@ -70,12 +70,10 @@ package struct DestinationSchema: ~Copyable {
     private static func names(
         of scratch: borrowing ScratchSchema, dropping triggers: [SchemaStatement]
     ) throws(StoreFormatError) -> (objects: Set<String>, triggers: Set<String>) {
-        do throws(SQLiteError) {
+        try StoreFormatError.doing("looking at the new schema") { () throws(SQLiteError) in
             let names = try scratch.names()
             for statement in triggers { try scratch.drop(.trigger, statement.name) }
             return names
-        } catch {
-            throw StoreFormatError(error, doing: "looking at the new schema")
         }
     }
 

@@ -32,10 +32,8 @@ struct ScratchSchema: ~Copyable {
 
     /// As the initializer, with the error of this layer.
     static func empty(readsDoubleQuotedTexts: Bool) throws(StoreFormatError) -> ScratchSchema {
-        do throws(SQLiteError) {
-            return try ScratchSchema(readsDoubleQuotedTexts: readsDoubleQuotedTexts)
-        } catch {
-            throw StoreFormatError(error, doing: "making a database in memory")
+        try StoreFormatError.doing("making a database in memory") { () throws(SQLiteError) in
+            try ScratchSchema(readsDoubleQuotedTexts: readsDoubleQuotedTexts)
         }
     }
 

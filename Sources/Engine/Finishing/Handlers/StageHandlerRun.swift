@@ -54,10 +54,8 @@ package struct StageHandlerRun {
     }
 
     private func counts() throws(EngineError) -> StoreCounts {
-        do throws(SQLiteError) {
-            return try StoreCounts(layout) { sql throws(SQLiteError) in try writer.prepare(sql) }
-        } catch {
-            throw EngineError(writing: error, during: "counting the rows for the handlers")
+        try EngineError.writing("counting the rows for the handlers") {
+            try StoreCounts(layout) { sql throws(SQLiteError) in try writer.prepare(sql) }
         }
     }
 
@@ -82,11 +80,7 @@ package struct StageHandlerRun {
     private func writing<Result>(
         _ handler: StageHandler, _ body: () throws(SQLiteError) -> Result
     ) throws(EngineError) -> Result {
-        do throws(SQLiteError) {
-            return try body()
-        } catch {
-            throw EngineError(writing: error, during: handler.title)
-        }
+        try EngineError.writing(handler.title) { try body() }
     }
 
     private func call(_ handler: StageHandler, keys: KeySource, written: WrittenTables) throws(EngineError) {

@@ -9,30 +9,22 @@ enum ValidationSQL {
     static func prepare(
         _ sql: String, _ parameters: [StoredLiteral] = [], on connection: borrowing Connection
     ) throws(EngineError) -> Statement {
-        do throws(SQLiteError) {
+        try EngineError.writing(what) {
             var statement = try connection.prepare(sql)
             for (offset, value) in parameters.enumerated() { try bind(value, at: offset + 1, of: &statement) }
             return statement
-        } catch {
-            throw EngineError(writing: error, during: what)
         }
     }
 
     static func next(_ statement: inout Statement) throws(EngineError) -> Bool {
-        do {
-            return try statement.step()
-        } catch {
-            throw EngineError(writing: error, during: what)
-        }
+        try EngineError.writing(what) { try statement.step() }
     }
 
     /// Binds integers and runs to the end.
     static func run(_ statement: inout Statement, _ values: Int64...) throws(EngineError) {
-        do throws(SQLiteError) {
+        try EngineError.writing(what) {
             for (offset, value) in values.enumerated() { try statement.bind(value, at: offset + 1) }
             try statement.run()
-        } catch {
-            throw EngineError(writing: error, during: what)
         }
     }
 

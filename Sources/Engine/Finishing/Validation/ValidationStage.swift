@@ -73,11 +73,9 @@ package struct ValidationStage {
     }
 
     private func prepare(_ connection: borrowing Connection) throws(EngineError) {
-        do throws(SQLiteError) {
+        try EngineError.writing("temporary files of the validation") {
             // 2 is memory, which would grow with the number of violations.
             if try connection.pragmaInteger("temp_store") == 2 { try connection.setPragma("temp_store", to: 1) }
-        } catch {
-            throw EngineError(writing: error, during: "temporary files of the validation")
         }
         // What a run that failed on this connection left.
         for table in ViolationLedger.tables {

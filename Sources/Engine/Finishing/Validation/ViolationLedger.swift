@@ -106,15 +106,13 @@ struct ViolationLedger: ~Copyable {
 
     private mutating func reject(rule: Int, number: Int, key: Int64, other: Int64) throws(EngineError) -> Bool {
         let place = rules[rule].table
-        do throws(SQLiteError) {
+        try EngineError.writing("list of rejected rows") {
             try addRejected.bind(place, at: 1)
             try addRejected.bind(key, at: 2)
             try addRejected.bind(number, at: 3)
             try addRejected.bind(rule, at: 4)
             try addRejected.bind(other, at: 5)
             try addRejected.bind(round, at: 6)
-        } catch {
-            throw EngineError(writing: error, during: "list of rejected rows")
         }
         defer { addRejected.reset() }
         var isNew = false

@@ -128,11 +128,7 @@ struct CreatePass {
 
     private func write(_ made: inout PendingRows) throws(EngineError) {
         model.depart()
-        do throws(ObjectError) {
-            try model.session.write(&made)
-        } catch {
-            throw EngineError(error, during: plan.description.name)
-        }
+        try EngineError.at(plan.description.name) { try model.session.write(&made) }
         try model.settle()
         KillPoint.reach(.batchWritten)
     }

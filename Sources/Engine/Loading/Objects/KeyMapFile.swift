@@ -58,11 +58,8 @@ final class KeyMapFile {
         for plan in objects.mappings {
             var place: (entity: Int32, source: Int64, ordinal: Int64) = (0, .min, 0)
             while true {
-                let page: [(source: ObjectID, destination: ObjectID?, ordinal: Int64)]
-                do {
-                    page = try associations.everyEntry(of: plan.index, after: place, limit: Self.pageSize)
-                } catch {
-                    throw EngineError(error, during: path)
+                let page = try EngineError.at(path) {
+                    try associations.everyEntry(of: plan.index, after: place, limit: Self.pageSize)
                 }
                 guard let last = page.last else { break }
                 place = (last.source.entity, last.source.key, last.ordinal)
@@ -84,11 +81,7 @@ final class KeyMapFile {
 
     private func present(_ object: ObjectID?, in context: ObjectContext) throws(EngineError) -> ObjectID? {
         guard let object else { return nil }
-        do {
-            return try context.exists(object) ? object : nil
-        } catch {
-            throw EngineError(error, during: path)
-        }
+        return try EngineError.at(path) { try context.exists(object) ? object : nil }
     }
 
     private func append(_ text: String) throws(EngineError) {
@@ -120,11 +113,7 @@ final class KeyMapFile {
 
     /// Removes the file.
     func discard() throws(EngineError) {
-        do {
-            try Files.unlink(path)
-        } catch {
-            throw EngineError(.inputOutput, "\(path): \(error.message)")
-        }
+        try EngineError.at(path) { try Files.unlink(path) }
     }
 
     private func uri(_ object: ObjectID, _ map: StorageMap, _ uuid: String) -> String {

@@ -50,12 +50,9 @@ struct ObjectRun {
         let readers = try source.companions(1 + workers)
         let stores = ObjectStores(
             objects: objects, storeUUID: source.metadata.uuid, external: external, now: options.now)
-        let associations: Associations
-        do {
-            associations = try Associations(
+        let associations = try EngineError.at(scratchPath) {
+            try Associations(
                 StoreAccess { sql throws(SQLiteError) in try scratch.connection.prepare(sql, persistent: true) })
-        } catch {
-            throw EngineError(error, during: scratchPath)
         }
         let session = stores.session(
             source: stores.source(readers[0]), destination: stores.destination(staging, keys: keys),
@@ -93,11 +90,7 @@ struct ObjectRun {
     private var workers: Int { max(1, options.jobs) }
 
     func flush(_ session: MigrationSession) throws(EngineError) {
-        do {
-            try session.destination.flush()
-        } catch {
-            throw EngineError(error, during: step.versions.joined(separator: " → "))
-        }
+        try EngineError.at(step.versions.joined(separator: " → ")) { try session.destination.flush() }
     }
 
     /// The largest key that every destination table's rows may not get anew: that of the table whose keys it keeps.
@@ -307,11 +300,7 @@ struct StageRun {
 
     /// Writes what the hooks made.
     func settle() throws(EngineError) {
-        do {
-            try session.settle()
-        } catch {
-            throw EngineError(error, during: run.step.versions.joined(separator: " → "))
-        }
+        try EngineError.at(run.step.versions.joined(separator: " → ")) { try session.settle() }
         try memory.relieve()
     }
 

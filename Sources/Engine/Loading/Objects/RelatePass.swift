@@ -72,11 +72,9 @@ struct RelatePass {
         guard !model.associations.hasEntries(plan.index), let entity = plan.destinationEntity, batch.count > 0 else {
             return nil
         }
-        do {
-            return try session.destination.keys(
+        return try EngineError.at(plan.description.name) {
+            try session.destination.keys(
                 of: entity, from: batch.rowid(at: 0), through: batch.rowid(at: batch.count - 1))
-        } catch {
-            throw EngineError(error, during: plan.description.name)
         }
     }
 
@@ -90,11 +88,8 @@ struct RelatePass {
         }
         while true {
             try run.cancellation.check()
-            let page: [(source: ObjectID, destination: ObjectID?, ordinal: Int64)]
-            do {
-                page = try model.associations.everyEntry(of: plan.index, after: place, limit: Self.pageSize)
-            } catch {
-                throw EngineError(error, during: plan.description.name)
+            let page = try EngineError.at(plan.description.name) {
+                try model.associations.everyEntry(of: plan.index, after: place, limit: Self.pageSize)
             }
             guard let last = page.last else { break }
             model.depart()

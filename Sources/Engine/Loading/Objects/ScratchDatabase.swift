@@ -14,11 +14,7 @@ final class ScratchDatabase {
     /// Creates the file anew.
     init(at path: String) throws(EngineError) {
         self.path = path
-        do {
-            try Files.unlink(path)
-        } catch {
-            throw EngineError(.cannotCreate, "\(path): \(error.message)")
-        }
+        try EngineError.at(path, as: .cannotCreate) { try Files.unlink(path) }
         do {
             connection = try Connection(path: path, mode: .create, hardening: .own)
             try connection.setPragma("locking_mode", to: "EXCLUSIVE")
@@ -34,15 +30,7 @@ final class ScratchDatabase {
 
     /// Ends the transaction and removes the file.
     func remove() throws(EngineError) {
-        do {
-            try connection.commit()
-        } catch {
-            throw EngineError(writing: error, during: path)
-        }
-        do {
-            try Files.unlink(path)
-        } catch {
-            throw EngineError(.inputOutput, "\(path): \(error.message)")
-        }
+        try EngineError.writing(path) { try connection.commit() }
+        try EngineError.at(path) { try Files.unlink(path) }
     }
 }

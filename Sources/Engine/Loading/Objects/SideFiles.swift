@@ -30,11 +30,7 @@ package final class SideFiles {
     }
 
     private static func isThere(_ path: String) throws(EngineError) -> Bool {
-        do {
-            return try Files.exists(path)
-        } catch {
-            throw EngineError(.cannotCreate, "\(path): \(error.message)")
-        }
+        try EngineError.at(path, as: .cannotCreate) { try Files.exists(path) }
     }
 
     /// How long the files are; with everything written.

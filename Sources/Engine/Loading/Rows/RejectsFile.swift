@@ -91,11 +91,7 @@ package final class RejectsFile {
 
     /// Removes the file: for a run that failed, whose lines mean nothing.
     package func discard() throws(EngineError) {
-        do {
-            try Files.unlink(path)
-        } catch {
-            throw EngineError(.inputOutput, "\(path): \(error.message)")
-        }
+        try EngineError.at(path) { try Files.unlink(path) }
     }
 
     private func flush() throws(EngineError) {
@@ -109,11 +105,7 @@ package final class RejectsFile {
                 return .failure(error)
             }
         }
-        do {
-            try outcome.get()
-        } catch {
-            throw EngineError(.inputOutput, "\(path): \(error.message)")
-        }
+        try EngineError.at(path) { try outcome.get() }
         offset += Int64(buffer.count)
         buffer.removeAll(keepingCapacity: true)
     }

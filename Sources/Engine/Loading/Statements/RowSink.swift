@@ -55,14 +55,12 @@ struct StatementSink: RowSink, ~Copyable {
     private static func insert(
         _ rows: Int, into table: String, _ columns: [String], _ staging: StagingConnection, _ title: String
     ) throws(EngineError) -> Statement {
-        do {
+        try EngineError.writing(title) {
             let names = try columns.map { (name: String) throws(SQLiteError) in try SQLIdentifier(name).quoted }
             let row = "(" + Array(repeating: "?", count: columns.count).joined(separator: ", ") + ")"
             return try staging.connection.prepare(
                 "INSERT INTO \(try SQLIdentifier(table)) (\(names.joined(separator: ", "))) VALUES "
                     + Array(repeating: row, count: rows).joined(separator: ", "), persistent: true)
-        } catch {
-            throw EngineError(writing: error, during: title)
         }
     }
 

@@ -119,13 +119,11 @@ extension StatementSource {
     private static func prepared(
         _ shape: RowShape, _ cursor: StepLedger.Cursor?, in connection: borrowing Connection, _ title: String
     ) throws(EngineError) -> Statement {
-        do throws(SQLiteError) {
+        try EngineError.reading(title) {
             guard let cursor else { return try connection.prepare(shape.sql, persistent: true) }
             var statement = try connection.prepare(shape.sqlAfterKey, persistent: true)
             try statement.bind(Mutant.isOn(.cursorTooEarly) ? cursor.key - 1 : cursor.key, at: 1)
             return statement
-        } catch {
-            throw EngineError(reading: error, during: title)
         }
     }
 }

@@ -108,31 +108,23 @@ final class StagingConnection: @unchecked Sendable {
     }
 
     private func changingSchema(_ body: () throws(SQLiteError) -> Void) throws(EngineError) {
-        do {
-            try body()
-        } catch {
-            throw EngineError(writing: error, during: "the new store's schema")
-        }
+        try EngineError.writing("the new store's schema") { try body() }
     }
 
     /// Takes over what the app keeps in the database's header.
     func setHeader(userVersion: Int64, applicationID: Int64) throws(EngineError) {
-        do {
+        try EngineError.writing("the new store's header") {
             try connection.setPragma("user_version", to: userVersion)
             try connection.setPragma("application_id", to: applicationID)
-        } catch {
-            throw EngineError(writing: error, during: "the new store's header")
         }
     }
 
     /// Ends the last transaction and the connection.
     func close() throws(EngineError) {
-        do {
+        try EngineError.writing("committing the new store") {
             try connection.commit()
             // PERSIST leaves its journal; who only reads would have to look into it.
             try connection.setJournalMode(.delete)
-        } catch {
-            throw EngineError(writing: error, during: "committing the new store")
         }
     }
 }

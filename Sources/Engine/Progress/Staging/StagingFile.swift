@@ -18,11 +18,7 @@ struct StagingFile {
 
     /// Whether there is a file.
     func exists() throws(EngineError) -> Bool {
-        do {
-            return try Files.exists(path)
-        } catch {
-            throw EngineError(.inputOutput, "\(path): \(error.message)")
-        }
+        try EngineError.at(path) { try Files.exists(path) }
     }
 
     /// Whether there is a store that may hold something.
@@ -30,12 +26,10 @@ struct StagingFile {
     /// A file without a second page has no table: the run that made it ended before its first commit, and nothing of it is
     /// lost. The first page is written on its own, when `auto_vacuum` is set.
     func hasContent() throws(EngineError) -> Bool {
-        do {
+        try EngineError.at(path) {
             guard let status = try Files.statusIfExists(path), status.size > 0 else { return false }
             let head = try Files.readPrefix(of: path, length: DatabaseHeader.length)
             return DatabaseHeader(head).map { status.size > $0.pageSize } ?? true
-        } catch {
-            throw EngineError(.inputOutput, "\(path): \(error.message)")
         }
     }
 
@@ -45,11 +39,7 @@ struct StagingFile {
     ///
     /// - Returns: whether there was one.
     func removeRecord() throws(EngineError) -> Bool {
-        do {
-            return try Files.unlink(record)
-        } catch {
-            throw EngineError(.inputOutput, "\(record): \(error.message)")
-        }
+        try EngineError.at(record) { try Files.unlink(record) }
     }
 
     /// Removes the store with its record, durably. All of it is tried before a failure is told: where one name can't be
@@ -84,22 +74,14 @@ struct StagingFile {
     /// - Parameter inWALMode: whether the finished store's header says WAL.
     /// - Throws: `.inputOutput`; where an fsync failed, nothing of the store can be trusted.
     func seal(inWALMode: Bool) throws(EngineError) {
-        do {
-            try finishHeader(inWALMode: inWALMode)
-        } catch {
-            throw EngineError(writing: error, during: "finishing \(path)")
-        }
-        do {
+        try EngineError.writing("finishing \(path)") { try finishHeader(inWALMode: inWALMode) }
+        try EngineError.at(path) {
             // SQLite doesn't say when it couldn't fold a -wal in as it closed.
             guard try (Files.statusIfExists(path + "-wal")?.size ?? 0) == 0 else {
                 throw EngineError(losing: "its -wal is still there", during: "finishing \(path)")
             }
             // PERSIST has left a journal, which says nothing any more: SQLite has looked at it above.
             for suffix in [WorkFile.journal, "-wal", "-shm"] { try Files.unlink(path + suffix) }
-        } catch let error as EngineError {
-            throw error
-        } catch {
-            throw EngineError(error, during: path)
         }
         KillPoint.reach(.sealed)
         try sync()
