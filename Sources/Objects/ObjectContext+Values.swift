@@ -1,6 +1,7 @@
 package import CausewayEvaluation
 import CausewayModel
 import CausewayPlanning
+import CausewayStoreFormat
 
 /// Properties of objects as values.
 extension ObjectContext {
@@ -180,7 +181,7 @@ extension ObjectContext: ObjectGraph {
     }
 
     package func uri(of object: ObjectID) -> String {
-        "x-coredata://\(storeUUID)/\(map.name(of: object.entity))/p\(object.key)"
+        ObjectURI.of(object.key, map.name(of: object.entity), in: storeUUID)
     }
 }
 

@@ -129,12 +129,13 @@ struct ValidationRejectTests {
     @Test("the file is its owner's alone, and removed when it is discarded")
     func fileMode() throws {
         let store = try ValidationStore(Self.chain, rows: Self.chainRows)
-        let file = try RejectsFile(creating: store.rejects)
+        let file = try LineFile(store.rejects, for: .rejects)
         let mode = try FileManager.default.attributesOfItem(atPath: store.rejects)[.posixPermissions] as? Int
         #expect(mode == 0o600)
-        _ = try ValidationStage(layout: store.layout, storeUUID: ValidationStore.uuid, policy: .reject, rejects: file)
-            .run(on: store.connection, cancellation: Cancellation())
-        #expect(file.lines == 4)
+        let outcome = try ValidationStage(
+            layout: store.layout, storeUUID: ValidationStore.uuid, policy: .reject, rejects: file
+        ).run(on: store.connection, cancellation: Cancellation())
+        #expect(outcome.rejected == 4)
         try file.discard()
         #expect(!FileManager.default.fileExists(atPath: store.rejects))
     }

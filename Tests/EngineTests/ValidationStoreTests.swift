@@ -36,7 +36,7 @@ final class ValidationStore {
 
     @discardableResult
     func validate(_ policy: ViolationPolicy, cancellation: Cancellation = Cancellation()) throws -> ValidationOutcome {
-        let file = policy == .reject ? try RejectsFile(creating: rejects) : nil
+        let file = policy == .reject ? try LineFile(rejects, for: .rejects) : nil
         return try ValidationStage(layout: layout, storeUUID: Self.uuid, policy: policy, rejects: file)
             .run(on: connection, cancellation: cancellation)
     }

@@ -75,12 +75,9 @@ package struct Migration {
             [("--rejects", request.rejects), ("--key-map", request.keyMap)],
             besides: [location.path] + (request.output.map { [$0] } ?? []))
         let migration = try withResolvedPaths()
-        var outcome: MigrationOutcome
-        if let output = migration.request.output {
-            outcome = try migration.runToOutput(output, from: location)
-        } else {
-            outcome = try migration.runInPlace(location)
-        }
+        let destination =
+            if let output = migration.request.output { try StoreLocation(new: output) } else { location }
+        var outcome = try migration.run(from: location, to: destination)
         outcome.seconds = (ContinuousClock.now - start).seconds
         return outcome
     }

@@ -74,7 +74,7 @@ extension Preflight {
 
     private func report(_ found: Troubled, _ external: ExternalValues, _ findings: inout Findings) {
         let (watched, rows) = (found.watched, found.rows)
-        let uris = rows.keys.map { "x-coredata://\(source.metadata.uuid)/\(watched.entity)/p\($0)" }
+        let uris = rows.keys.map { ObjectURI.of($0, watched.entity, in: source.metadata.uuid) }
         let text = """
             \(watched.entity).\(watched.attribute) \(found.trouble.complaint(in: external.directory)) in \
             \(rows.count == 1 ? "1 row" : "\(rows.count) rows") (\(uris.joined(separator: ", "))\

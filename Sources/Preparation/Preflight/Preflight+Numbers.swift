@@ -44,7 +44,7 @@ extension Preflight {
             return
         }
         let uris = question.rows.prefix(Self.namedRows).map {
-            "x-coredata://\(source.metadata.uuid)/\(question.entity)/p\($0)"
+            ObjectURI.of($0, question.entity, in: source.metadata.uuid)
         }
         findings.refuse(
             "\(text), in rows \(uris.joined(separator: ", "))\(question.rows.count > uris.count ? ", …" : "")",

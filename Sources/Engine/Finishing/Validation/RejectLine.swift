@@ -16,29 +16,23 @@ struct RejectLine {
         case link(number: Int?)
     }
 
-    private let file: RejectsFile
-    private let json: JSONLineText<RejectsFile>
+    private let json: JSONLineText<LineFile>
 
-    init(file: RejectsFile) {
-        self.file = file
+    init(file: LineFile) {
         json = JSONLineText(sink: file)
     }
 
     func begin(_ violation: RowViolation) throws(EngineError) {
-        try json.text("{\"uri\":")
-        try json.string(violation.uri)
-        try json.text(",\"entity\":")
-        try json.string(violation.entity)
-        try json.text(",\"key\":\(violation.key),\"reason\":")
-        try json.string(violation.reason)
-        try json.text(",\"code\":\(violation.code),\"property\":")
-        try json.string(violation.property)
+        try json.members(["uri": violation.uri, "entity": violation.entity])
+        try json.text(",\"key\":\(violation.key)")
+        try json.members(["reason": violation.reason], isFirst: false)
+        try json.text(",\"code\":\(violation.code)")
+        try json.members(["property": violation.property], isFirst: false)
         try json.text(",\"values\":{")
     }
 
     func end() throws(EngineError) {
-        try json.text("}}")
-        try file.endLine()
+        try json.text("}}\n")
     }
 
     func name(_ name: String, isFirst: Bool) throws(EngineError) {

@@ -15,7 +15,7 @@ struct Rejection {
     let layout: StoreLayout
     let storeUUID: String
     let rules: ValidationRules
-    let file: RejectsFile
+    let file: LineFile
     let cancellation: Cancellation
 
     /// A value of a line: its name, its place in the SELECT's result and its spelling.
@@ -77,7 +77,7 @@ struct Rejection {
                 if case .link(let target) = field.form, !statement.isNull(at: field.index) {
                     let entity = target ?? Int(statement.int64(at: field.index + 1))
                     try line.uri(
-                        "x-coredata://\(storeUUID)/\(ledger.entityName(entity))/p\(statement.int64(at: field.index))")
+                        ObjectURI.of(statement.int64(at: field.index), ledger.entityName(entity), in: storeUUID))
                 } else {
                     try line.value(of: statement, at: field.index, as: field.form)
                 }

@@ -1,5 +1,6 @@
 import CausewayPreparation
 import CausewaySQLite
+import CausewayStoreFormat
 import CausewayStores
 
 /// Takes every violation down, in memory that depends on the model only: counts, the first few, and in temporary tables
@@ -134,7 +135,7 @@ struct ViolationLedger: ~Copyable {
         let rule = rules[rule]
         return RowViolation(
             entity: entity, property: rule.property, key: key, code: rule.kind.rawValue,
-            reason: rule.reason(other: other), uri: "x-coredata://\(storeUUID)/\(entity)/p\(key)")
+            reason: rule.reason(other: other), uri: ObjectURI.of(key, entity, in: storeUUID))
     }
 
     /// In the order of rules, then of entities.

@@ -21,7 +21,7 @@ struct ObjectRun {
     let options: EngineOptions
     let code: MigrationCode
     let external: ExternalValues
-    let keyMap: KeyMapFile?
+    let keyMap: LineFile?
     let cancellation: Cancellation
     let events: (EngineEvent) -> Void
 
@@ -73,9 +73,9 @@ struct ObjectRun {
             state.objects.made = keys.rowCounts
             try ledger.once("validation") { () throws(EngineError) in state.objects.validation = try validate() }
             try ledger.once("key map") { () throws(EngineError) in
-                try keyMap?.write(
-                    associations, step: step.versions, objects: objects, stores: stores,
-                    destination: session.destination)
+                guard let keyMap else { return }
+                try KeyMap(file: keyMap).write(
+                    associations, of: objects.mappings, step: step.versions, session)
             }
         }
         if isResumable { try rest() } else { try ledger.asOne("objects", rest) }

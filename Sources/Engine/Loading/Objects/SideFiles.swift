@@ -7,30 +7,26 @@ import CausewayStores
 /// What they hold goes with the rows: each commit counts on what was written before it, and a resumed run cuts off what
 /// was written after the last one.
 package final class SideFiles {
-    let rejects: RejectsFile?
-    let keyMap: KeyMapFile?
+    let rejects: LineFile?
+    let keyMap: LineFile?
     /// Where the files were when the step in hand began.
     private var begin = SideFileMarks()
 
     /// Creates the files that are asked for; nothing may be there, but what the same work has written.
     init(rejects: String?, keyMap: String?, isResumed: Bool) throws(EngineError) {
-        self.rejects = try rejects.map { path throws(EngineError) in
-            if isResumed, try Self.isThere(path) { return try RejectsFile(resuming: path) }
-            return try RejectsFile(creating: path)
+        func file(_ path: String?, _ purpose: LineFile.Purpose) throws(EngineError) -> LineFile? {
+            guard let path else { return nil }
+            let isThere = isResumed ? try EngineError.at(path, as: .cannotCreate) { try Files.exists(path) } : false
+            return try LineFile(path, for: purpose, resuming: isThere)
         }
+        let rejected = try file(rejects, .rejects)
+        self.rejects = rejected
         do throws(EngineError) {
-            self.keyMap = try keyMap.map { path throws(EngineError) in
-                if isResumed, try Self.isThere(path) { return try KeyMapFile(resuming: path) }
-                return try KeyMapFile(creating: path)
-            }
+            self.keyMap = try file(keyMap, .keyMap)
         } catch {
-            if !isResumed { try? self.rejects?.discard() }
+            if !isResumed { try? rejected?.discard() }
             throw error
         }
-    }
-
-    private static func isThere(_ path: String) throws(EngineError) -> Bool {
-        try EngineError.at(path, as: .cannotCreate) { try Files.exists(path) }
     }
 
     /// How long the files are; with everything written.
@@ -98,11 +94,8 @@ package final class SideFiles {
     static func requireAbsent(_ files: [(option: String, path: String?)]) throws(EngineError) {
         for (option, path) in files {
             guard let path else { continue }
-            do throws(FileError) {
-                guard try Files.statusIfExists(path) != nil else { continue }
-            } catch {
-                throw EngineError(.cannotCreate, "\(path): \(error.message)")
-            }
+            let there = try EngineError.at(path, as: .cannotCreate) { try Files.statusIfExists(path) }
+            guard there != nil else { continue }
             throw EngineError(
                 .cannotCreate, "\(path): exists already", remedy: "give another \(option), or move it away")
         }

@@ -5,7 +5,7 @@ protocol LineSink {
     func append(_ bytes: some Sequence<UInt8>) throws(EngineError)
 }
 
-extension RejectsFile: LineSink {}
+extension LineFile: LineSink {}
 
 /// The words of a line of JSON, written as they come.
 struct JSONLineText<Sink: LineSink> {
@@ -35,6 +35,16 @@ struct JSONLineText<Sink: LineSink> {
     // MARK: - Text
 
     func text(_ text: String) throws(EngineError) { try sink.append(text.utf8) }
+
+    /// Members with texts as their values.
+    func members(_ members: KeyValuePairs<String, String?>, isFirst: Bool = true) throws(EngineError) {
+        for (index, member) in members.enumerated() {
+            try text(isFirst && index == 0 ? "{" : ",")
+            try string(member.key)
+            try text(":")
+            if let value = member.value { try string(value) } else { try text("null") }
+        }
+    }
 
     func string(_ text: String) throws(EngineError) {
         try self.text("\"")

@@ -1,5 +1,6 @@
 import CausewayPlanning
 import CausewaySQLiteFile
+import CausewayStoreFormat
 import CausewayStores
 
 /// Lines of quarantined rows, as a worker makes them: in memory, at most a few times the bytes of the batch.
@@ -34,16 +35,12 @@ struct QuarantineLine {
         _ row: RowView, key: Int64, number: Int?, _ bad: BadRow, isKept: Bool = false
     ) throws(EngineError) {
         let entity = number.flatMap { screening.entities[$0] }
-        try json.text("{\"uri\":")
-        try text(entity.map { "x-coredata://\(screening.storeUUID)/\($0)/p\(key)" })
-        try json.text(",\"entity\":")
-        try text(entity)
-        try json.text(",\"table\":")
-        try json.string(screening.pass.sourceTable)
-        try json.text(",\"key\":\(key),\"reason\":")
-        try json.string(bad.reason)
-        try json.text(",\"code\":\(bad.code.rawValue),\"property\":")
-        try text(bad.property)
+        let uri = entity.map { ObjectURI.of(key, $0, in: screening.storeUUID) }
+        try json.members(["uri": uri, "entity": entity, "table": screening.pass.sourceTable])
+        try json.text(",\"key\":\(key)")
+        try json.members(["reason": bad.reason], isFirst: false)
+        try json.text(",\"code\":\(bad.code.rawValue)")
+        try json.members(["property": bad.property], isFirst: false)
         if isKept { try json.text(",\"kept\":true") }
         try json.text(",\"values\":{")
         for (place, column) in screening.columns.enumerated() {
@@ -53,10 +50,6 @@ struct QuarantineLine {
             try value(of: row, at: column.cell)
         }
         try json.text("}}\n")
-    }
-
-    private func text(_ text: String?) throws(EngineError) {
-        if let text { try json.string(text) } else { try json.text("null") }
     }
 
     private func value(of row: RowView, at cell: Int) throws(EngineError) {

@@ -14,7 +14,7 @@ struct StatementLoader: TableLoader {
     let external: ExternalValues
     let options: EngineOptions
     /// Where the lines of quarantined rows go.
-    let rejects: RejectsFile?
+    let rejects: LineFile?
     /// What a pass needs to leave bad rows out; nil where they end the run.
     let screening: (RowPass) throws(EngineError) -> RowScreening?
     let cancellation: Cancellation
@@ -72,7 +72,7 @@ struct StatementLoader: TableLoader {
             departing: ledger.depart,
             quarantine: { rows throws(EngineError) in
                 try state.quarantine.keys.add(rows, pass: pass.id)
-                try rejects?.append(lines: rows.lines, count: rows.count + rows.kept)
+                try rejects?.append(rows.lines)
             },
             progress: { moved throws(EngineError) in
                 rows += moved.rows

@@ -1,32 +1,53 @@
 import CausewayPlanning
+import CausewayPlatform
 import CausewayPreparation
 import CausewayStores
 
-/// A store that is replaced: owned from the first row to the swap (InsideCrashSafety §4.2).
+/// What a run begins with and ends with: the work directory, and what becomes of it.
 extension Migration {
-    func runInPlace(_ location: StoreLocation) throws(EngineError) -> MigrationOutcome {
-        let history = try versions()
+    /// In place both locations are the same, and the store is owned from the first row to the swap; with `--output` the
+    /// source stays as it is to the byte, and is read through one consistent snapshot (InsideCrashSafety §4.2).
+    func run(from source: StoreLocation, to destination: StoreLocation) throws(EngineError) -> MigrationOutcome {
+        let isOutput = request.output != nil
+        if isOutput { try refuseTaken(destination, for: source) }
+        let history = isOutput ? nil : try versions()
         let directory: WorkDirectory
         do throws(EngineError) {
-            directory = try WorkDirectory.taken(at: location.workDirectory)
+            directory = try WorkDirectory.taken(at: destination.workDirectory)
         } catch {
-            return try doneWithoutWork(location, location, error)
+            return try doneWithoutWork(source, destination, error)
         }
+        var run = MigrationRun(
+            migration: reporting(to: directory), source: source, destination: destination, history: history)
         // Only under the lock: looking at the file would end the locks that another migrator of this process has on it.
         var before: StoreTrace?
-        let run = reporting(to: directory)
         var outcome: MigrationOutcome?
         var failure: RunFailure?
-        var notices: [String]?
         do throws(EngineError) {
-            before = try StoreTrace(location)
-            if try !directory.hasWork() { (outcome, notices) = try run.preview(location, history, in: directory) }
+            if !isOutput { before = try StoreTrace(source) }
+            outcome = try run.outcome(in: directory)
         } catch {
-            failure = RunFailure(error: error, keepsWork: true, hasPlan: false)
+            failure = RunFailure(error: error, keepsWork: run.keepsWork(after: error), hasPlan: run.hasPlan)
         }
-        if outcome == nil, failure == nil {
-            (outcome, failure) = run.replace(location, history, in: directory, notices: notices)
+        if !isOutput { settle(source, before, directory, &outcome, &failure) }
+        return try settled(directory, outcome, failure)
+    }
+
+    private func refuseTaken(_ destination: StoreLocation, for source: StoreLocation) throws(EngineError) {
+        try ExternalFiles.refuseShared(from: source, to: destination)
+        let hasFolder = try EngineError.at(destination.workDirectory, as: .cannotCreate) {
+            try Files.exists(destination.workDirectory)
         }
+        // Before anything is made beside what is there.
+        if !hasFolder { try refuseExisting(destination) }
+    }
+
+    /// Gives a store that was to be replaced its journal mode back where no work counts on it, and says what was done to
+    /// its files.
+    private func settle(
+        _ location: StoreLocation, _ before: StoreTrace?, _ directory: borrowing WorkDirectory,
+        _ outcome: inout MigrationOutcome?, _ failure: inout RunFailure?
+    ) {
         if let ended = failure, ended.error.state == .untouched {
             failure?.error.state = before?.state() ?? .untouched
             // The run that began the work has folded the -wal in, and the work counts on it.
@@ -44,56 +65,11 @@ extension Migration {
             let copies = SidecarCopies(work: work).all
             if !copies.isEmpty { failure?.error.state = .settled("\(what) (kept: \(copies.joined(separator: ", ")))") }
         }
-        return try settled(directory, outcome, failure)
     }
 
     private func keepsFolded(_ location: StoreLocation) -> Bool {
         guard let plan = try? WorkDirectory.plan(in: location.workDirectory) else { return false }
         return plan.sourceIsWAL
-    }
-
-    /// Plans without touching the store: what needs nothing, or can't be migrated, stays as it is to the byte.
-    ///
-    /// - Returns: the outcome where nothing is to be done, or else what the check of the rows has counted.
-    private func preview(
-        _ location: StoreLocation, _ history: ModelHistory, in directory: borrowing WorkDirectory
-    ) throws(EngineError) -> (MigrationOutcome?, notices: [String]?) {
-        try refuseHardLinks(location)
-        let hasRolledBack = try rollBackHotJournal(location, in: directory)
-        let preview = try checkedPreview(location, history) { () throws(EngineError) in
-            try refuseUnreplaceable(location)
-            try refuseTakenSideFiles()
-            try directory.tryAttributes(of: location, ignoringOwner: request.ignoresOwnership)
-        }
-        guard !preview.steps.isEmpty else {
-            var outcome = MigrationOutcome(
-                store: location.path, backup: nil, prepared: preview, warnings: preview.warnings)
-            outcome.hasRolledBack = hasRolledBack
-            outcome.warnings += try rollbackWarning(location, in: directory)
-            return (outcome, nil)
-        }
-        return (nil, preview.notices)
-    }
-
-    /// Has SQLite play a hot journal back, of which a copy is durable by then; the store can't be read before.
-    ///
-    /// - Returns: whether there was one.
-    func rollBackHotJournal(
-        _ location: StoreLocation, in directory: borrowing WorkDirectory
-    ) throws(EngineError) -> Bool {
-        guard try StoreFile.hasHotJournal(location) else { return false }
-        try refuseUnreplaceable(location)
-        try SidecarCopies(work: directory.path).keep(.journal, of: location)
-        try StoreFile.rollBackHotJournal(location)
-        return true
-    }
-
-    /// What this run, or one before it, has rolled back; the copy of the journal tells.
-    func rollbackWarning(
-        _ location: StoreLocation, in directory: borrowing WorkDirectory
-    ) throws(EngineError) -> [String] {
-        guard try !SidecarCopies(work: directory.path).paths(.journal).isEmpty else { return [] }
-        return ["\(location.path): an unfinished transaction of another program was rolled back before it was read"]
     }
 
     /// A store that needs nothing needs no work directory beside the destination either. Throws `refusal`, which says why
@@ -142,17 +118,6 @@ extension Migration {
             outcome.warnings.append("\(path) couldn't be removed: \(error.message)")
         }
         return outcome
-    }
-
-    private func replace(
-        _ location: StoreLocation, _ history: ModelHistory, in directory: borrowing WorkDirectory, notices: [String]?
-    ) -> (MigrationOutcome?, RunFailure?) {
-        var run = InPlaceRun(migration: self, location: location, history: history, notices: notices)
-        do throws(EngineError) {
-            return (try run.run(in: directory), nil)
-        } catch {
-            return (nil, RunFailure(error: error, keepsWork: run.keepsWork(after: error), hasPlan: run.hasPlan))
-        }
     }
 }
 

@@ -1,0 +1,48 @@
+import CausewayEvaluation
+import CausewayMapping
+import CausewayObjects
+import CausewayPlanning
+import CausewayStores
+
+/// Old and new object URIs where keys change (`--key-map`): a JSON object a line.
+///
+///     {"step":"v2 → v3","mapping":"PostToPost","old":"x-coredata://…/Post/p1","new":"x-coredata://…/Post/p7"}
+///
+/// Rows that keep their URI aren't listed, nor rows from which nothing was made. A row that was split has a line for each
+/// result; one whose own key was given to something that isn't its result has a line with `null`.
+struct KeyMap {
+    private static let pageSize = 4_096
+
+    let file: LineFile
+
+    func write(
+        _ associations: Associations, of mappings: [EntityMappingPlan], step: [String], _ session: MigrationSession
+    ) throws(EngineError) {
+        let json = JSONLineText(sink: file)
+        for plan in mappings {
+            let (versions, mapping) = (step.joined(separator: " → "), plan.description.name)
+            var place: (entity: Int32, source: Int64, ordinal: Int64) = (0, .min, 0)
+            while true {
+                let page = try EngineError.at(file.path) {
+                    try associations.everyEntry(of: plan.index, after: place, limit: Self.pageSize)
+                }
+                guard let last = page.last else { break }
+                place = (last.source.entity, last.source.key, last.ordinal)
+                for entry in page {
+                    let old = session.source.uri(of: entry.source)
+                    // The validation may have rejected the row.
+                    let made = try present(entry.destination, in: session.destination)
+                    let new = made.map { session.destination.uri(of: $0) }
+                    if old == new { continue }
+                    try json.members(["step": versions, "mapping": mapping, "old": old, "new": new])
+                    try json.text("}\n")
+                }
+            }
+        }
+    }
+
+    private func present(_ object: ObjectID?, in context: ObjectContext) throws(EngineError) -> ObjectID? {
+        guard let object else { return nil }
+        return try EngineError.at(file.path) { try context.exists(object) ? object : nil }
+    }
+}

@@ -1,0 +1,164 @@
+import CausewayPlatform
+import CausewayPreparation
+import CausewaySQLiteFile
+import CausewayStores
+
+/// A store that is replaced: owned from the first row to the swap.
+extension MigrationRun {
+    mutating func inPlace(
+        _ found: UnfinishedWork, wasWAL: Bool, _ directory: borrowing WorkDirectory
+    ) throws(EngineError) -> MigrationOutcome {
+        ignoresOwnership = request.ignoresOwnership
+        if found.plan == nil {
+            try migration.refuseUnreplaceable(source)
+            try directory.tryAttributes(of: source, ignoringOwner: ignoresOwnership)
+            hasRolledBack = try rollBackHotJournal(in: directory)
+            // Owning the store folds the -wal in and removes it.
+            let file = try StoreFile(checking: source)
+            if try file.walBreak(source) != nil { try SidecarCopies(work: directory.path).keep(.wal, of: source) }
+            if file.header.isWAL { try originalMode.note() }
+        }
+        // Opened first, closed last.
+        let descriptor = try StoreDescriptor(source)
+        defer { withExtendedLifetime(descriptor) {} }
+        if found.plan != nil {
+            do throws(EngineError) {
+                try found.requireSource(descriptor, isGuarded: true)
+            } catch {
+                guard var outcome = try alreadyThere() else { throw error }
+                outcome.warnings.append(found.discardWarning)
+                hasForeignWork = false
+                try found.discard(directory)
+                return outcome
+            }
+        }
+        return try owned(found, wasWAL: wasWAL, descriptor, directory)
+    }
+
+    /// Has SQLite play a hot journal back, of which a copy is durable by then; the store can't be read before.
+    ///
+    /// - Returns: whether there was one.
+    func rollBackHotJournal(in directory: borrowing WorkDirectory) throws(EngineError) -> Bool {
+        guard try StoreFile.hasHotJournal(source) else { return false }
+        try migration.refuseUnreplaceable(source)
+        try SidecarCopies(work: directory.path).keep(.journal, of: source)
+        try StoreFile.rollBackHotJournal(source)
+        return true
+    }
+
+    /// What this run, or one before it, has rolled back; the copy of the journal tells.
+    func rollbackWarning(in directory: borrowing WorkDirectory) throws(EngineError) -> [String] {
+        guard !isOutput, try !SidecarCopies(work: directory.path).paths(.journal).isEmpty else { return [] }
+        return ["\(source.path): an unfinished transaction of another program was rolled back before it was read"]
+    }
+
+    private mutating func owned(
+        _ found: UnfinishedWork, wasWAL: Bool?, _ descriptor: StoreDescriptor, _ directory: borrowing WorkDirectory
+    ) throws(EngineError) -> MigrationOutcome {
+        let store = try takenOver(wasWAL: wasWAL, hasWork: found.plan != nil)
+        KillPoint.reach(.storeOwned)
+        do throws(EngineError) {
+            // Again: until the lock was held, a program could end a transaction that it had begun before.
+            try found.requireSource(descriptor, isGuarded: true)
+            let outcome = try migrate(store, nil, found, descriptor, directory)
+            store.release()
+            return outcome
+        } catch {
+            if !keepsWork(after: error) { hasSecondName = !takesBackSecondName(directory) }
+            let keepsWork = keepsWork(after: error)
+            // Before the header changes back: work that is there counts on it as it is. What can't be cleared now is met
+            // by the next run.
+            if !keepsWork { try? directory.clear() }
+            store.release(keepingWork: keepsWork)
+            throw error
+        }
+    }
+
+    /// Whether the store has no name any more that a swap which didn't come about has given it.
+    private func takesBackSecondName(_ directory: borrowing WorkDirectory) -> Bool {
+        do throws(EngineError) {
+            guard let plan = try WorkDirectory.plan(in: directory.path) else { return true }
+            try UnfinishedWork.removeSecondName(source.path + plan.backupSuffix, of: source)
+            return true
+        } catch {
+            // The failure that counts is told; the next run, which finds the work, tries this again.
+            return false
+        }
+    }
+
+    private func takenOver(wasWAL: Bool?, hasWork: Bool) throws(EngineError) -> SourceStore {
+        do throws(EngineError) {
+            return try SourceStore.owning(source, wasWAL: wasWAL, hasWork: hasWork)
+        } catch {
+            var error = error
+            // The store is open already, and its folder was just written to: what can't be opened now is for want of
+            // descriptors or memory, or the disk's fault.
+            if error.kind == .missing { error.kind = .inputOutput }
+            throw error
+        }
+    }
+
+    func replace(
+        _ store: SourceStore, _ swap: StoreSwap, _ descriptor: StoreDescriptor, _ directory: borrowing WorkDirectory,
+        _ outcome: inout MigrationOutcome
+    ) throws(EngineError) {
+        let result = try swap.replace(store, descriptor, in: directory)
+        outcome.backup = result.backup
+        outcome.warnings += result.warnings
+        outcome.tellCopies(earlierCopies + result.walCopies, of: source, pageSize: Int(store.pageSize))
+    }
+
+    /// The new store is in place since an earlier run; nil where it isn't the one that is asked for.
+    mutating func finishedInPlace(_ found: UnfinishedWork) throws(EngineError) -> MigrationOutcome? {
+        let backup = found.intent.map { source.directory + "/" + $0.backup }
+        let prepared: PreparedMigration
+        do throws(EngineError) {
+            prepared = try migration.prepare(source, versions())
+        } catch {
+            var error = error
+            // Whatever is wrong with this run: the migration whose work this is has been done.
+            error.state = .alreadyNew
+            throw error
+        }
+        hasForeignWork = false
+        guard prepared.steps.isEmpty else {
+            notices = nil
+            if let backup { earlierCopies = try StoreBackups(location: source).walCopies(of: backup) }
+            return nil
+        }
+        var outcome = MigrationOutcome(
+            store: source.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
+        // Another program may have put another version into the same file since.
+        if let plan = found.plan, try !plan.leads(to: source) { return outcome }
+        outcome.wasSwapped = true
+        if let backup, let old = try? Files.statusIfExists(backup) {
+            outcome.backup = backup
+            if let header = (try? StoreFile(checking: source))?.header {
+                let copies = (try? StoreBackups(location: source).walCopies(of: backup)) ?? []
+                outcome.tellCopies(copies, of: source, pageSize: header.pageSize)
+            }
+            // Whoever had it open when the run was ended.
+            let users = StoreHandover.waitForUsers(of: old)
+            if !users.isEmpty { outcome.warnings.append(StoreHandover.warning(users, source.path)) }
+        }
+        return outcome
+    }
+
+    /// A store that has changed may have been migrated by somebody else: then nothing is to be done.
+    private mutating func alreadyThere() throws(EngineError) -> MigrationOutcome? {
+        guard let prepared = try? migration.prepare(source, versions()), prepared.steps.isEmpty else { return nil }
+        return MigrationOutcome(store: source.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
+    }
+}
+
+extension MigrationOutcome {
+    /// Names the copies of a -wal that broke off, with what each of them holds. The new store is in place: what can't be
+    /// read now is no failure.
+    fileprivate mutating func tellCopies(_ copies: [String], of location: StoreLocation, pageSize: Int) {
+        for copy in copies {
+            guard let found = try? WALBreak(in: copy, pageSize: pageSize) else { continue }
+            (walBreak, walCopy) = (found, copy)
+            warnings.append("\(found.sentence(location.wal)); a copy of it is kept as \(copy)")
+        }
+    }
+}

@@ -1,0 +1,196 @@
+import CausewayPlanning
+import CausewayPlatform
+import CausewayPreparation
+import CausewayStoreFormat
+import CausewayStores
+
+/// One run; knows how far it came, and so what becomes of the work when it fails.
+///
+/// In place and with `--output` it is the same run. What differs is how the source is held, and how the new store gets its
+/// name: `MigrationRun+InPlace` and `MigrationRun+Output`.
+struct MigrationRun {
+    let migration: Migration
+    let source: StoreLocation
+    /// Where the new store goes; the source's place without `--output`.
+    let destination: StoreLocation
+    /// The versions, once they are read.
+    private var history: ModelHistory?
+    /// What the check of the rows has counted; nil where it hasn't run.
+    var notices: [String]?
+    /// There is work of an earlier run that hasn't been taken over.
+    var hasForeignWork = true
+    private(set) var hasPlan = false
+    /// The work says why the store has two names; without it the store would be refused.
+    var hasSecondName = false
+    /// Another program's unfinished transaction.
+    var hasRolledBack = false
+    /// Copies of a -wal beside the backup of a migration that this one leads on from.
+    var earlierCopies: [String] = []
+    /// The new store can't be given the source's owner, or needn't.
+    var ignoresOwnership = false
+
+    init(migration: Migration, source: StoreLocation, destination: StoreLocation, history: ModelHistory?) {
+        self.migration = migration
+        self.source = source
+        self.destination = destination
+        self.history = history
+    }
+
+    var request: MigrationRequest { migration.request }
+
+    var isOutput: Bool { request.output != nil }
+
+    mutating func versions() throws(EngineError) -> ModelHistory {
+        if let history { return history }
+        let found = try migration.versions()
+        history = found
+        return found
+    }
+
+    func keepsWork(after error: EngineError) -> Bool {
+        hasForeignWork || hasSecondName || error.state == .alreadyNew
+            || (hasPlan && (error.isPassing || error.kind == .undecided))
+    }
+
+    mutating func outcome(in directory: borrowing WorkDirectory) throws(EngineError) -> MigrationOutcome {
+        if try !directory.hasWork(), let outcome = try preview(in: directory) { return outcome }
+        return try replaced(in: directory)
+    }
+
+    // MARK: - Before anything is written
+
+    /// Plans without touching the store: what needs nothing, or can't be migrated, stays as it is to the byte.
+    ///
+    /// - Returns: the outcome where nothing is to be done.
+    private mutating func preview(in directory: borrowing WorkDirectory) throws(EngineError) -> MigrationOutcome? {
+        if isOutput {
+            try migration.refuseExisting(destination)
+        } else {
+            try migration.refuseHardLinks(source)
+            hasRolledBack = try rollBackHotJournal(in: directory)
+        }
+        let (source, destination, isOutput) = (source, destination, isOutput)
+        let prepared = try migration.checkedPreview(source, try versions()) { [migration] () throws(EngineError) in
+            if isOutput {
+                try migration.refuseUnusable(destination, for: source)
+            } else {
+                try migration.refuseUnreplaceable(source)
+            }
+            try migration.refuseTakenSideFiles()
+            if !isOutput {
+                try directory.tryAttributes(of: source, ignoringOwner: migration.request.ignoresOwnership)
+            }
+        }
+        guard !prepared.steps.isEmpty else { return try nothingToDo(prepared, in: directory) }
+        notices = prepared.notices
+        return nil
+    }
+
+    func nothingToDo(
+        _ prepared: PreparedMigration, in directory: borrowing WorkDirectory
+    ) throws(EngineError) -> MigrationOutcome {
+        var outcome = MigrationOutcome(
+            store: source.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
+        outcome.hasRolledBack = hasRolledBack
+        outcome.warnings += try rollbackWarning(in: directory)
+        return outcome
+    }
+
+    // MARK: - Resuming and beginning
+
+    private mutating func replaced(in directory: borrowing WorkDirectory) throws(EngineError) -> MigrationOutcome {
+        var found = try UnfinishedWork(
+            in: directory.path, for: destination, isOutput: isOutput, discards: request.resume == .restart)
+        if found.state == .swapped {
+            // The run that swapped may have been ended before it did this.
+            try StoreSwap.proveDurable(destination)
+            if isOutput { return try finishedOutput(found.plan) }
+            if let outcome = try finishedInPlace(found) { return outcome }
+            // An earlier migration is complete, and this one leads on from it.
+            try SidecarCopies(work: directory.path).removePublished()
+            try directory.clear()
+            found = try UnfinishedWork(in: directory.path, for: destination, isOutput: false)
+        }
+        try found.requireKnown()
+        if request.resume == .never { try found.requireNone() }
+        // The fold has taken the header's flag away.
+        let wasWAL = isOutput ? false : try wasWAL(found.plan)
+        if request.resume == .restart || !found.isResumable {
+            hasForeignWork = false
+            // Without its plan nothing else would say so.
+            if wasWAL { try originalMode.note() }
+            try found.discard(directory)
+            found = try UnfinishedWork(in: directory.path, for: destination, isOutput: isOutput)
+        }
+        KillPoint.reach(.recovered)
+        return isOutput ? try output(found, directory) : try inPlace(found, wasWAL: wasWAL, directory)
+    }
+
+    private func wasWAL(_ plan: PlanRecord?) throws(EngineError) -> Bool {
+        if let plan { plan.sourceIsWAL } else { try originalMode.isNoted() }
+    }
+
+    var originalMode: OriginalMode { OriginalMode(of: source, work: source.workDirectory) }
+
+    /// A run in place that was ended may have folded its -wal in.
+    private func isWAL(_ store: SourceStore) throws(EngineError) -> Bool {
+        if store.isWAL { true } else { try originalMode.isNoted() }
+    }
+
+    /// - Parameter identity: of a source that others may write to, as it was before it was opened; nil for one that is
+    ///   owned.
+    mutating func migrate(
+        _ store: SourceStore, _ identity: SourceIdentity?, _ found: UnfinishedWork, _ descriptor: StoreDescriptor,
+        _ directory: borrowing WorkDirectory
+    ) throws(EngineError) -> MigrationOutcome {
+        try found.requireStore(store.metadata.uuid, source)
+        var prepared = try PreparedMigration(request, history: try versions(), store: store)
+        guard !prepared.steps.isEmpty else {
+            try found.requireNoOther(than: prepared)
+            hasForeignWork = false
+            return try nothingToDo(prepared, in: directory)
+        }
+        var outcome = MigrationOutcome(
+            store: destination.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
+        let fingerprint = PlanFingerprint(prepared, request)
+        try found.requirePlan(
+            fingerprint, steps: prepared.steps.map(\.versions), verification: request.verification)
+        hasForeignWork = false
+        prepared.notices = found.plan?.notices ?? notices ?? []
+        if !isOutput, found.plan != nil || notices == nil { migration.events(.prepared(prepared)) }
+        if found.plan == nil, notices == nil { prepared.notices = try migration.check(prepared, store) }
+        outcome.warnings += prepared.notices
+        outcome.warnings += try rollbackWarning(in: directory)
+        let externalBytes = isOutput ? try ExternalFiles(from: source, to: destination).bytes : 0
+        let plan: PlanRecord
+        if let begun = found.plan {
+            plan = begun
+        } else {
+            var source = if let identity { identity } else { try SourceIdentity(descriptor, uuid: "", isGuarded: true) }
+            source.uuid = store.metadata.uuid
+            plan = try migration.begin(
+                prepared, fingerprint, source, isWAL: try isWAL(store), externalBytes: externalBytes, in: directory)
+        }
+        hasPlan = true
+        if isOutput { try tellOfSource(store, &outcome) }
+        let steps = StepSequence(
+            request: request, cancellation: migration.cancellation, events: migration.events, prepared: prepared,
+            plan: plan, external: source, isResumed: found.plan != nil, furtherBytes: externalBytes)
+        let staging = try steps.build(from: store, isWAL: plan.sourceIsWAL, in: directory, &outcome)
+        if isOutput { try requireUnchanged(store) }
+        migration.events(.phaseBegan("swap"))
+        try migration.cancellation.check()
+        if isOutput { try copyExternalFiles(&outcome) }
+        let swap = StoreSwap(
+            staging: staging, plan: plan, timeout: request.swapTimeout, ignoresOwnership: ignoresOwnership,
+            cancellation: migration.cancellation)
+        try steps.condemning(in: directory) { () throws(EngineError) in
+            if isOutput {
+                outcome.warnings += try swap.publish(at: destination, like: source, descriptor, in: directory)
+            } else {
+                try replace(store, swap, descriptor, directory, &outcome)
+            }
+        }
+        return outcome
+    }
+}
