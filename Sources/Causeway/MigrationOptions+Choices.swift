@@ -1,37 +1,13 @@
-import CausewayEngine
-import CausewayPreparation
+public import CausewayPreparation
 import CausewayStores
 
 extension MigrationOptions {
     /// What is done about the unfinished work of an earlier run on the same store.
-    public enum UnfinishedWork: String, Hashable, Sendable, CaseIterable {
-        /// It is resumed where it ended; work of another plan, and of a store that was written to since, is refused.
-        case resume
-        /// Any is refused, so that one can look at it first.
-        case refuse
-        /// It is discarded, and the run begins anew.
-        case restart
-    }
-
+    public typealias UnfinishedWork = UnfinishedWorkPolicy
     /// How much of the new store is checked before it takes the old one's place.
-    public enum Verification: String, Hashable, Sendable, CaseIterable {
-        /// The rows that were written against those that were read.
-        case none
-        /// Also counts and digests of the passes, metadata, hashes, the structure of every page, uniqueness and links.
-        case quick
-        /// Also every carried value, read again from both stores, and SQLite's integrity check.
-        case full
-    }
-
-    /// What becomes of a source row that no pass can make anything of: one that lacks a value which the new version
-    /// demands and has no default for, or whose entity is abstract in the new version or unknown to the old one.
-    public enum BadRows: String, Hashable, Sendable, CaseIterable {
-        /// The migration stops; the error names the row.
-        case fail
-        /// The row is left out and written to the file of rejected rows. One that only refers to an external file that
-        /// is missing or can't be read is kept, and written down too.
-        case quarantine
-    }
+    public typealias Verification = VerificationLevel
+    /// What becomes of a source row that no pass can make anything of.
+    public typealias BadRows = BadRowPolicy
 
     /// Rows: more don't make batches faster, and one batch is held in memory whole.
     public static let batchRowCounts = 1...1_000_000
@@ -64,48 +40,5 @@ extension MigrationOptions {
         guard Self.intervals.contains(checkpointInterval), Self.intervals.contains(swapTimeout) else {
             throw EngineError(.usage, "an interval or a time to wait must be from 0 to 86,400 seconds")
         }
-    }
-}
-
-extension ResumePolicy {
-    init(_ choice: MigrationOptions.UnfinishedWork) {
-        self =
-            switch choice {
-            case .resume: .automatic
-            case .refuse: .never
-            case .restart: .restart
-            }
-    }
-}
-
-extension VerificationLevel {
-    init(_ choice: MigrationOptions.Verification) {
-        self =
-            switch choice {
-            case .none: .none
-            case .quick: .quick
-            case .full: .full
-            }
-    }
-}
-
-extension BadRowPolicy {
-    init(_ choice: MigrationOptions.BadRows) {
-        self =
-            switch choice {
-            case .fail: .fail
-            case .quarantine: .quarantine
-            }
-    }
-}
-
-extension ViolationPolicy {
-    init(_ choice: OnViolation) {
-        self =
-            switch choice {
-            case .stop: .stop
-            case .useDefault: .useDefault
-            case .reject: .reject
-            }
     }
 }

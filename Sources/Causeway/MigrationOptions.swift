@@ -1,3 +1,5 @@
+public import CausewayPreparation
+
 /// How a migration runs. What changes the rows that result: `target`, `next`, `mappingModels`, `infersDespiteMismatch`,
 /// `onViolation`, `badRows`, `endsLinks`, `frameworkVersion`, `schemaTemplate` and `joinTables`; the rest is speed, memory,
 /// safety and files written beside.
@@ -63,15 +65,4 @@ public struct MigrationOptions: Hashable, Sendable {
 
     /// The defaults.
     public init() {}
-}
-
-/// What becomes of rows that break a rule of the destination's model: a mandatory property without value, a bound, a
-/// pattern, the count of a relationship, uniqueness.
-public enum OnViolation: String, Hashable, Sendable, CaseIterable {
-    /// The migration stops; the error lists the first violations by entity, property and row.
-    case stop
-    /// A missing or invalid value is replaced by the attribute's default; what has none stops.
-    case useDefault = "default"
-    /// The row is left out and written to the file of rejected rows.
-    case reject
 }

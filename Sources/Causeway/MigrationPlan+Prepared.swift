@@ -17,7 +17,7 @@ extension MigrationPlan {
         path = prepared.path
         diskBytes = prepared.diskBytes
         memoryBytes = EngineOptions.memoryBytes(jobs: options.jobs, batchBytes: options.batchBytes)
-        walBreak = prepared.walBreak.map { WALBreak($0) }
+        walBreak = prepared.walBreak
         warnings = prepared.warnings + prepared.notices
         renames = prepared.renames
         steps = prepared.steps.enumerated().map { index, step in
@@ -159,7 +159,7 @@ extension MigrationSummary {
         seconds = outcome.seconds
         savingSeconds = outcome.savingSeconds
         peakMemoryBytes = Int(ProcessUsage.current().peakResidentBytes)
-        walBreak = outcome.walBreak.map { WALBreak($0, copy: outcome.walCopy) }
+        walBreak = outcome.walBreak
         wasRolledBack = outcome.hasRolledBack
         let changes = [
             wasRolledBack ? "an unfinished transaction of another program was rolled back" : nil, outcome.modeChange,

@@ -1,4 +1,4 @@
-import CausewayStores
+public import CausewayStores
 
 /// What a migration will do, computed before a byte is written.
 public struct MigrationPlan: Hashable, Sendable, Codable {

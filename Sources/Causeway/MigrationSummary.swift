@@ -1,4 +1,4 @@
-import CausewayStores
+public import CausewayStores
 
 /// What a migration has done.
 public struct MigrationSummary: Hashable, Sendable, Codable {

@@ -114,9 +114,9 @@ public struct Migrator: Sendable {
             frameworkVersion: options.frameworkVersion, schemaTemplate: options.schemaTemplate,
             joinTables: options.joinTables,
             fusesSteps: options.fusesSteps, options: try engineOptions(), mappings: options.mappingModels, code: code,
-            violations: ViolationPolicy(options.onViolation), rejects: options.rejects, keyMap: options.keyMap,
-            infersDespiteMismatch: options.infersDespiteMismatch, resume: ResumePolicy(options.unfinishedWork),
-            verification: VerificationLevel(options.verification), badRows: BadRowPolicy(options.badRows),
+            violations: options.onViolation, rejects: options.rejects, keyMap: options.keyMap,
+            infersDespiteMismatch: options.infersDespiteMismatch, resume: options.unfinishedWork,
+            verification: options.verification, badRows: options.badRows,
             endsLinks: options.endsLinks,
             ignoresOwnership: options.ignoresOwnership, allowsHardLinks: options.allowsHardLinks,
             swapTimeout: options.swapTimeout)

@@ -1,4 +1,4 @@
-import CausewayEngine
+public import CausewayEngine
 import CausewayStores
 
 /// The original that a migration has kept beside the new store: put it back, or remove it for good.
@@ -24,18 +24,9 @@ public struct StoreBackup: Hashable, Sendable {
     }
 
     /// What a rollback has done.
-    public struct Rollback: Hashable, Sendable, Codable {
-        /// The store's path, at which the original is again.
-        public var store: String
-        /// The name that the original had as a backup.
-        public var restored: String
-        /// Where the store is that was there before; nil where none was.
-        public var keptAt: String?
-        /// Copies of the original's `-wal`, which couldn't be read to its end when it was migrated.
-        public var walCopies: [String] = []
-        /// What the user should know.
-        public var warnings: [String] = []
-    }
+    public typealias Rollback = RollbackOutcome
+    /// What a purge has removed.
+    public typealias Purge = PurgeOutcome
 
     /// Puts the backup back at the store's path, with one rename. The store that is there gets another name, with all that
     /// was written to it; one that can't be read is kept as it is.
@@ -45,25 +36,8 @@ public struct StoreBackup: Hashable, Sendable {
     ///   the backup is damaged, `undecided` where a migration of the store isn't finished. Nothing is changed then.
     public func rollback() throws(MigrationError) -> Rollback {
         try MigrationError.wrapping { () throws(EngineError) in
-            let outcome = try BackupRollback(store: store, backup: backup).run()
-            return Rollback(
-                store: outcome.store, restored: outcome.restored, keptAt: outcome.keptAt,
-                walCopies: outcome.walCopies, warnings: outcome.warnings)
+            try BackupRollback(store: store, backup: backup).run()
         }
-    }
-
-    /// What a purge has removed.
-    public struct Purge: Hashable, Sendable, Codable {
-        /// The store's path.
-        public var store: String
-        /// Paths of the backups that are gone.
-        public var removed: [String]
-        /// Paths of the copies of `-wal`s that went with them.
-        public var removedCopies: [String] = []
-        /// Bytes that they had.
-        public var bytes: Int
-        /// What the user should know.
-        public var warnings: [String] = []
     }
 
     /// Removes the backup, or all of them where none is named: there is no way back then.
@@ -73,10 +47,7 @@ public struct StoreBackup: Hashable, Sendable {
     ///   backup may be all that is left, `undecided` where a migration of the store isn't finished.
     public func purge() throws(MigrationError) -> Purge {
         try MigrationError.wrapping { () throws(EngineError) in
-            let outcome = try BackupPurge(store: store, backup: backup).run()
-            return Purge(
-                store: outcome.store, removed: outcome.removed, removedCopies: outcome.removedCopies,
-                bytes: outcome.bytes, warnings: outcome.warnings)
+            try BackupPurge(store: store, backup: backup).run()
         }
     }
 }

@@ -53,7 +53,7 @@ struct StoreReader {
             appMetadataKeys: metadata.other.keys.sorted(), entities: try schema.entities(),
             unknownRows: schema.unknownRows(),
             joinTables: try schema.joinTables(), features: try schema.features(), sizes: try sizes(),
-            walBreak: store.walBreak.map { WALBreak($0) },
+            walBreak: store.walBreak,
             problems: (binding?.problems.map(\.description) ?? []) + [note].compactMap(\.self))
     }
 

@@ -1,4 +1,5 @@
-import CausewayStores
+public import CausewayExamination
+public import CausewayStores
 
 /// What a store is and what it holds, read without changing a byte of it.
 ///
@@ -58,14 +59,7 @@ public struct StoreInspection: Hashable, Codable, Sendable {
     }
 
     /// The model that tells what the store's tables mean.
-    public enum ModelOrigin: String, Hashable, Codable, Sendable {
-        /// A version of the given models has the store's hashes.
-        case models
-        /// The model in the store's own cache.
-        case storeCache
-        /// Neither knows the store's version: what only a model can tell is missing.
-        case unknown
-    }
+    public typealias ModelOrigin = CausewayExamination.ModelOrigin
 
     /// One entity.
     public struct Entity: Hashable, Codable, Sendable {

@@ -19,31 +19,11 @@ extension StoreVerification {
                 let report = try StoreExamination(opened, history: history, isQuick: isQuick).run()
                 return StoreVerification(
                     store: opened.location.path, models: history?.path, versions: report.versions,
-                    modelOrigin: StoreInspection.ModelOrigin(report.origin), comparedIndexes: report.comparedIndexes,
-                    rowCount: report.rows, walBreak: opened.walBreak.map { WALBreak($0) },
-                    findings: report.findings.map(Finding.init),
-                    notes: report.notes.map(Finding.init))
+                    modelOrigin: report.origin, comparedIndexes: report.comparedIndexes,
+                    rowCount: report.rows, walBreak: opened.walBreak,
+                    findings: report.findings,
+                    notes: report.notes)
             }
         }
-    }
-}
-
-extension StoreVerification.Finding {
-    init(_ finding: StoreFinding) {
-        self.init(
-            kind: StoreVerification.Kind(rawValue: finding.kind.rawValue),
-            severity: StoreVerification.Severity(rawValue: finding.severity.rawValue), entity: finding.entity,
-            property: finding.property, message: finding.message, rowCount: finding.rows, keys: finding.keys)
-    }
-}
-
-extension StoreInspection.ModelOrigin {
-    fileprivate init(_ origin: StoreExamination.ModelOrigin) {
-        self =
-            switch origin {
-            case .models: .models
-            case .storeCache: .storeCache
-            case .unknown: .unknown
-            }
     }
 }

@@ -1,4 +1,5 @@
-import CausewayStores
+public import CausewayExamination
+public import CausewayStores
 
 /// What is wrong with a store, found by reading it without changing a byte of it.
 ///
@@ -82,96 +83,10 @@ public struct StoreVerification: Hashable, Codable, Sendable {
         case sound
     }
 
-    /// How bad a finding is. New ones may come: treat an unknown one as damage.
-    public struct Severity: RawRepresentable, Hashable, Codable, Sendable {
-        /// The name, stable over releases.
-        public let rawValue: String
-
-        /// A severity by its name.
-        ///
-        /// - Parameter rawValue: the name; any text is taken.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
-
-        /// Something is lost, or can't be read as the model says.
-        public static let damage = Severity(rawValue: "damage")
-        /// Core Data opens and reads it, but it breaks a rule of the model or of Core Data's. Apps live with such rows.
-        public static let inconsistency = Severity(rawValue: "inconsistency")
-        /// Nothing is wrong.
-        public static let note = Severity(rawValue: "note")
-    }
-
+    /// How bad a finding is.
+    public typealias Severity = StoreFinding.Severity
     /// One thing that was found.
-    public struct Finding: Hashable, Codable, Sendable {
-        /// What kind of trouble it is.
-        public var kind: Kind
-        /// How bad it is.
-        public var severity: Severity
-        /// The entity concerned; nil where it isn't about one.
-        public var entity: String?
-        /// The attribute or relationship concerned, or the properties of a uniqueness constraint; nil where it isn't
-        /// about one.
-        public var property: String?
-        /// One sentence that names place and keys.
-        public var message: String
-        /// How many rows are concerned; 0 where it isn't about rows.
-        public var rowCount: Int
-        /// Z_PK of the first of them, at most 20; of a join table's rows the keys that lead nowhere.
-        public var keys: [Int64]
-    }
-
-    /// Kinds of trouble. New kinds may come: treat an unknown one as trouble.
-    public struct Kind: RawRepresentable, Hashable, Codable, Sendable {
-        /// The name, stable over releases.
-        public let rawValue: String
-
-        /// A kind by its name.
-        ///
-        /// - Parameter rawValue: the name; any text is taken.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
-
-        /// SQLite finds pages, rows or indexes damaged.
-        public static let structure = Kind(rawValue: "structure")
-        /// A table or column isn't what the model asks for.
-        public static let schema = Kind(rawValue: "schema")
-        /// Z_METADATA contradicts itself.
-        public static let metadata = Kind(rawValue: "metadata")
-        /// The store's own model can't be read, or isn't the one in its metadata.
-        public static let modelCache = Kind(rawValue: "modelCache")
-        /// None of the given versions is the store's.
-        public static let version = Kind(rawValue: "version")
-        /// Z_PRIMARYKEY doesn't fit the rows.
-        public static let primaryKeys = Kind(rawValue: "primaryKeys")
-        /// Rows of an entity that their table doesn't have.
-        public static let unknownEntity = Kind(rawValue: "unknownEntity")
-        /// A to-one leads to a row that isn't there.
-        public static let dangling = Kind(rawValue: "dangling")
-        /// A to-one's entity number isn't that of the row to which it leads.
-        public static let entityNumber = Kind(rawValue: "entityNumber")
-        /// A link of a join table lacks one of its rows.
-        public static let joinEnd = Kind(rawValue: "joinEnd")
-        /// A one-to-one isn't led back.
-        public static let asymmetric = Kind(rawValue: "asymmetric")
-        /// A value isn't of the storage class, or the form, of its attribute's type.
-        public static let storageClass = Kind(rawValue: "storageClass")
-        /// A text is no valid UTF-8.
-        public static let invalidText = Kind(rawValue: "invalidText")
-        /// A number or date is outside what its attribute's type takes.
-        public static let outOfRange = Kind(rawValue: "outOfRange")
-        /// A mandatory attribute or to-one is NULL.
-        public static let missingValue = Kind(rawValue: "missingValue")
-        /// Values that a uniqueness constraint wants only once.
-        public static let notUnique = Kind(rawValue: "notUnique")
-        /// A value's file isn't there, or the value is no valid reference to one.
-        public static let externalData = Kind(rawValue: "externalData")
-        /// The `-wal` breaks off although there is more of it.
-        public static let walBreak = Kind(rawValue: "walBreak")
-        /// A note: files to which no value refers.
-        public static let unreferencedFiles = Kind(rawValue: "unreferencedFiles")
-        /// A note: something couldn't be asked.
-        public static let notChecked = Kind(rawValue: "notChecked")
-    }
+    public typealias Finding = StoreFinding
+    /// Kinds of trouble.
+    public typealias Kind = StoreFinding.Kind
 }

@@ -1,4 +1,4 @@
-package import Causeway
+import Causeway
 
 /// The status of a migration as a person reads it.
 package struct StatusText {

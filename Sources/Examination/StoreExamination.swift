@@ -4,6 +4,16 @@ import CausewaySQLite
 import CausewayStoreFormat
 package import CausewayStores
 
+/// The model that tells what a store's tables mean.
+public enum ModelOrigin: String, Hashable, Codable, Sendable {
+    /// A version of the given models has the store's hashes.
+    case models
+    /// The model in the store's own cache.
+    case storeCache
+    /// Neither knows the store's version: what only a model can tell is missing.
+    case unknown
+}
+
 /// Everything that can be found wrong with a store by reading it: what a damaged disk, a crash of another program or an
 /// app's own SQL leaves behind.
 ///
@@ -24,11 +34,6 @@ package struct StoreExamination {
         self.history = history
         self.isQuick = isQuick
         self.cancellation = cancellation
-    }
-
-    /// Whose model the rows were asked by.
-    package enum ModelOrigin: Hashable, Sendable {
-        case models, storeCache, unknown
     }
 
     /// What an examination has found.

@@ -1,92 +1,116 @@
 /// Something that is wrong with a store, or worth knowing: names and keys, never content.
-package struct StoreFinding: Hashable, Sendable {
-    /// What kind of trouble it is; the raw values stand in JSON and stay the same over releases.
-    package enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// SQLite finds pages, rows or indexes damaged.
-        case structure
-        /// A table or column isn't what the model asks for.
-        case schema
-        /// Z_METADATA contradicts itself.
-        case metadata
-        /// Z_MODELCACHE can't be read, or isn't the metadata's model.
-        case modelCache
-        /// None of the models' versions is the store's.
-        case version
-        /// Z_PRIMARYKEY doesn't fit the rows.
-        case primaryKeys
-        /// Rows of an entity that their table doesn't have.
-        case unknownEntity
-        /// A to-one leads to a row that isn't there.
-        case dangling
-        /// A to-one's entity number isn't that of the row to which it leads.
-        case entityNumber
-        /// A link of a join table lacks one of its rows.
-        case joinEnd
-        /// A one-to-one isn't led back.
-        case asymmetric
-        /// A value isn't of the storage class, or the form, of its attribute's type.
-        case storageClass
-        /// A text is no valid UTF-8.
-        case invalidText
-        /// A number or date is outside what its attribute's type takes.
-        case outOfRange
-        /// A mandatory attribute or to-one is NULL.
-        case missingValue
-        /// Values that a uniqueness constraint wants only once.
-        case notUnique
-        /// A value's file isn't there, or the value is no valid reference.
-        case externalData
-        /// The -wal breaks off although there is more of it.
-        case walBreak
-        /// Files that no value refers to.
-        case unreferencedFiles
-        /// Something couldn't be asked.
-        case notChecked
-
-        /// How bad it is: whether Core Data would read something else than was written.
-        package var severity: Severity {
-            switch self {
-            case .structure, .schema, .metadata, .modelCache, .unknownEntity, .entityNumber, .storageClass,
-                .invalidText, .externalData:
-                .damage
-            case .version, .primaryKeys, .dangling, .joinEnd, .asymmetric, .outOfRange, .missingValue, .notUnique,
-                .walBreak:
-                .inconsistency
-            case .unreferencedFiles, .notChecked: .note
-            }
-        }
-    }
-
-    /// The raw values stand in JSON and stay the same over releases.
-    package enum Severity: String, Hashable, Sendable, CaseIterable {
-        /// Something is lost, or can't be read as the model says.
-        case damage
-        /// Core Data opens and reads it, but it breaks a rule of the model or of Core Data's. Apps live with such rows.
-        case inconsistency
-        /// Nothing is wrong.
-        case note
-    }
-
-    package var kind: Kind
-    package var severity: Severity { kind.severity }
-    package var entity: String?
-    package var property: String?
-    /// One sentence that names the place.
-    package var message: String
+public struct StoreFinding: Hashable, Codable, Sendable {
+    /// What kind of trouble it is.
+    public var kind: Kind
+    /// How bad it is.
+    public var severity: Severity
+    /// The entity concerned; nil where it isn't about one.
+    public var entity: String?
+    /// The attribute or relationship concerned, or the properties of a uniqueness constraint; nil where it isn't
+    /// about one.
+    public var property: String?
+    /// One sentence that names place and keys.
+    public var message: String
     /// How many rows are concerned; 0 where it isn't about rows.
-    package var rows: Int
-    /// Keys of the first of them.
-    package var keys: [Int64]
+    public var rowCount: Int
+    /// Z_PK of the first of them, at most 20; of a join table's rows the keys that lead nowhere.
+    public var keys: [Int64]
 
     package init(
         _ kind: Kind, entity: String? = nil, property: String? = nil, _ message: String, rows: Int = 0,
         keys: [Int64] = []
     ) {
         self.kind = kind
+        severity = kind.severity
         self.entity = entity
         self.property = property
         self.message = message
-        self.rows = rows
+        rowCount = rows
         self.keys = keys
+    }
+
+    /// How bad a finding is. New ones may come: treat an unknown one as damage.
+    public struct Severity: RawRepresentable, Hashable, Codable, Sendable {
+        /// The name, stable over releases.
+        public let rawValue: String
+
+        /// A severity by its name.
+        ///
+        /// - Parameter rawValue: the name; any text is taken.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// Something is lost, or can't be read as the model says.
+        public static let damage = Severity(rawValue: "damage")
+        /// Core Data opens and reads it, but it breaks a rule of the model or of Core Data's. Apps live with such rows.
+        public static let inconsistency = Severity(rawValue: "inconsistency")
+        /// Nothing is wrong.
+        public static let note = Severity(rawValue: "note")
+    }
+
+    /// Kinds of trouble. New kinds may come: treat an unknown one as trouble.
+    public struct Kind: RawRepresentable, Hashable, Codable, Sendable {
+        /// The name, stable over releases.
+        public let rawValue: String
+
+        /// A kind by its name.
+        ///
+        /// - Parameter rawValue: the name; any text is taken.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// SQLite finds pages, rows or indexes damaged.
+        public static let structure = Kind(rawValue: "structure")
+        /// A table or column isn't what the model asks for.
+        public static let schema = Kind(rawValue: "schema")
+        /// Z_METADATA contradicts itself.
+        public static let metadata = Kind(rawValue: "metadata")
+        /// The store's own model can't be read, or isn't the one in its metadata.
+        public static let modelCache = Kind(rawValue: "modelCache")
+        /// None of the given versions is the store's.
+        public static let version = Kind(rawValue: "version")
+        /// Z_PRIMARYKEY doesn't fit the rows.
+        public static let primaryKeys = Kind(rawValue: "primaryKeys")
+        /// Rows of an entity that their table doesn't have.
+        public static let unknownEntity = Kind(rawValue: "unknownEntity")
+        /// A to-one leads to a row that isn't there.
+        public static let dangling = Kind(rawValue: "dangling")
+        /// A to-one's entity number isn't that of the row to which it leads.
+        public static let entityNumber = Kind(rawValue: "entityNumber")
+        /// A link of a join table lacks one of its rows.
+        public static let joinEnd = Kind(rawValue: "joinEnd")
+        /// A one-to-one isn't led back.
+        public static let asymmetric = Kind(rawValue: "asymmetric")
+        /// A value isn't of the storage class, or the form, of its attribute's type.
+        public static let storageClass = Kind(rawValue: "storageClass")
+        /// A text is no valid UTF-8.
+        public static let invalidText = Kind(rawValue: "invalidText")
+        /// A number or date is outside what its attribute's type takes.
+        public static let outOfRange = Kind(rawValue: "outOfRange")
+        /// A mandatory attribute or to-one is NULL.
+        public static let missingValue = Kind(rawValue: "missingValue")
+        /// Values that a uniqueness constraint wants only once.
+        public static let notUnique = Kind(rawValue: "notUnique")
+        /// A value's file isn't there, or the value is no valid reference to one.
+        public static let externalData = Kind(rawValue: "externalData")
+        /// The `-wal` breaks off although there is more of it.
+        public static let walBreak = Kind(rawValue: "walBreak")
+        /// A note: files to which no value refers.
+        public static let unreferencedFiles = Kind(rawValue: "unreferencedFiles")
+        /// A note: something couldn't be asked.
+        public static let notChecked = Kind(rawValue: "notChecked")
+
+        /// How bad it is: whether Core Data would read something else than was written.
+        package var severity: Severity {
+            if Self.damage.contains(self) { return .damage }
+            return Self.notes.contains(self) ? .note : .inconsistency
+        }
+
+        private static let damage: Set = [
+            structure, schema, metadata, modelCache, unknownEntity, entityNumber, storageClass, invalidText, externalData,
+        ]
+        private static let notes: Set = [unreferencedFiles, notChecked]
     }
 }

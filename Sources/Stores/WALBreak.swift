@@ -1,15 +1,19 @@
 import CausewayPlatform
 import CausewaySQLiteFile
 
-/// A `-wal` of which SQLite reads only the first part, although more of the same generation lies behind it.
+/// A `-wal` of which SQLite reads only the first part, although more of the same generation lies behind it: a frame's
+/// checksum fails there.
 ///
-/// A power loss leaves such a file: its writer was told of nothing that is lost, unless the disk lied. Damage leaves one,
-/// too, and takes commits away that were good. The file doesn't tell which it was.
-package struct WALBreak: Hashable, Sendable {
-    /// Commits that SQLite reads.
-    package var readableCommits: Int
-    /// Frames behind them, pages each, that it doesn't read.
-    package var unreadableFrames: Int
+/// After a power loss that is normal: the commits behind were never finished, unless the disk had said so. Otherwise it is
+/// damage, and they are lost. The file doesn't tell which. A migration goes on with what SQLite reads; in place it keeps a
+/// copy of the `-wal` beside the backup, since the `-wal` itself is folded in and removed.
+public struct WALBreak: Hashable, Codable, Sendable {
+    /// Commits that can be read.
+    public var readableCommits: Int
+    /// Frames after them that can't: pages, as they were written.
+    public var unreadableFrames: Int
+    /// Where a copy of the `-wal` is kept; nil where the `-wal` is still in its place.
+    public var copy: String?
 
     /// Looks at a log that others may write to meanwhile: what is found must be found twice. nil where it can be read to
     /// its end, or ends as logs do.

@@ -38,7 +38,7 @@ struct BrokenWALTests {
         let backup = try #require(outcome.backup)
         #expect(try copies(scenario) == [URL(filePath: backup).lastPathComponent + ".wal"])
         #expect(try scenario.bytes(backup + ".wal") == wal)
-        #expect(outcome.walCopy == backup + ".wal")
+        #expect(outcome.walBreak?.copy == backup + ".wal")
         #expect(outcome.walBreak?.readableCommits == 3)
         #expect(outcome.walBreak?.unreadableFrames == 3)
         let warnings = outcome.warnings.filter { $0.contains("-wal") && $0.contains(backup + ".wal") }
@@ -70,7 +70,7 @@ struct BrokenWALTests {
         request.output = scenario.folder + "/New.sqlite"
         let outcome = try Migration(request).run()
         #expect(WALNumbers(outcome.walBreak) == .three)
-        #expect(outcome.walCopy == nil)
+        #expect(outcome.walBreak?.copy == nil)
         #expect(outcome.warnings.count { $0.contains("fails: 3;") } == 1)
         #expect(try Self.keys(scenario.folder + "/New.sqlite") == ["1", "2", "3", "4", "5"])
         let after = try snapshot(scenario.folder)
@@ -129,7 +129,7 @@ struct BrokenWALTests {
     func backup(rollsBack: Bool) throws {
         let scenario = try broken()
         let outcome = try scenario.rerun().outcome
-        let copy = try #require(outcome.walCopy)
+        let copy = try #require(outcome.walBreak?.copy)
         if rollsBack {
             let undone = try BackupRollback(store: scenario.store).run()
             #expect(undone.walCopies == [copy])
@@ -189,7 +189,7 @@ struct BrokenWALTests {
         let outcome = try scenario.rerun().outcome
         #expect(try copies(scenario) == [copy])
         #expect(try scenario.bytes(scenario.folder + "/" + copy) == wal)
-        #expect(outcome.walCopy == scenario.folder + "/" + copy)
+        #expect(outcome.walBreak?.copy == scenario.folder + "/" + copy)
         #expect(outcome.backup.map { !copy.hasPrefix(URL(filePath: $0).lastPathComponent) } == true)
         #expect(!FileManager.default.fileExists(atPath: scenario.workDirectory))
     }

@@ -69,7 +69,7 @@ struct FailureStateTests {
             return try failure { _ = try Migration(request).run() }
         case .changedMind:
             _ = try stopped(request) { if case .progress = $0 { true } else { false } }
-            request.resume = .never
+            request.resume = .refuse
             return try failure { _ = try Migration(request).run() }
         }
     }
@@ -195,7 +195,7 @@ struct FailureStateTests {
         let status = try MigrationStatus(of: StoreLocation(existing: scenario.store))
         #expect(status.state == .starting && status.phase == "check" && status.processID == nil)
         var request = scenario.request(to: "V2")
-        request.resume = .never
+        request.resume = .refuse
         #expect(try Migration(request).run().rows == 50)
         // One that needs nothing clears it away too.
         try FileManager.default.createDirectory(

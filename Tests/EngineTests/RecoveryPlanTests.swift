@@ -225,7 +225,7 @@ struct RecoveryPlanTests {
         let scenario = try Scenario.chain()
         try scenario.interrupt(afterBatches: 5)
         var request = scenario.request(to: "V4")
-        request.resume = .never
+        request.resume = .refuse
         let before = try scenario.everything()
         let error = try failure { _ = try scenario.rerun(request) }
         #expect(error.kind == .undecided)

@@ -151,15 +151,15 @@ struct RecoverySwapTests {
 
     @Test(
         "a new store that is begun anew after its swap was recorded can be resumed, or discarded",
-        arguments: [ResumePolicy.automatic, .restart])
-    func begunAnewAfterTheIntent(_ resume: ResumePolicy) async throws {
+        arguments: [UnfinishedWorkPolicy.resume, .restart])
+    func begunAnewAfterTheIntent(_ resume: UnfinishedWorkPolicy) async throws {
         let scenario = try Scenario.chain()
         try await scenario.kill(at: .backupLinked)
         var more = scenario.careful()
         more.verification = .full
         try scenario.interrupt(afterBatches: 4, more)
         var request = scenario.request(to: "V4")
-        request.resume = .never
+        request.resume = .refuse
         #expect(try failure { _ = try scenario.rerun(request) }.kind == .undecided)
         request.resume = resume
         let rerun = try scenario.rerun(request)

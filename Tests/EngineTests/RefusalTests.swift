@@ -50,7 +50,7 @@ struct RefusalTests {
         let scenario = try Scenario.chain()
         var errors: [EngineError] = []
         var request = scenario.careful()
-        let others = [ResumePolicy.automatic, .never, .restart].map { resume in
+        let others = [UnfinishedWorkPolicy.resume, .refuse, .restart].map { resume in
             var request = scenario.request(to: "V4")
             request.resume = resume
             return request

@@ -108,8 +108,8 @@ struct ValidationLinkTests {
 
     @Test(
         "uniqueness: subentities count, NULL clashes with nothing, the clash is named",
-        arguments: [ViolationPolicy.stop, .useDefault])
-    func uniqueness(policy: ViolationPolicy) throws {
+        arguments: [OnViolation.stop, .useDefault])
+    func uniqueness(policy: OnViolation) throws {
         let store = try ValidationStore(Self.unique, rows: Self.uniqueRows)
         let error = try failure { try store.validate(policy) }
         #expect(

@@ -35,14 +35,14 @@ final class ValidationStore {
     }
 
     @discardableResult
-    func validate(_ policy: ViolationPolicy, cancellation: Cancellation = Cancellation()) throws -> ValidationOutcome {
+    func validate(_ policy: OnViolation, cancellation: Cancellation = Cancellation()) throws -> ValidationOutcome {
         let file = policy == .reject ? try LineFile(rejects, for: .rejects) : nil
         return try ValidationStage(layout: layout, storeUUID: Self.uuid, policy: policy, rejects: file)
             .run(on: connection, cancellation: cancellation)
     }
 
     /// Violations that stop the migration, as `Entity.property pKEY code`.
-    func stopped(_ policy: ViolationPolicy = .stop) throws -> [String] {
+    func stopped(_ policy: OnViolation = .stop) throws -> [String] {
         try failure { try validate(policy) }.details.map { line in
             let parts = line.components(separatedBy: ": ")
             let key = parts.count > 1 ? parts[1].components(separatedBy: "/").last ?? "" : ""
@@ -94,8 +94,8 @@ struct ValidationStoreTests {
             "Person", attribute("name", optional: false), attribute("age", "Integer 16", extra: "minValueString=\"1\""))
     )
 
-    @Test("rows that break nothing pass under every policy and stay as they are", arguments: ViolationPolicy.allCases)
-    func cleanRowsPass(policy: ViolationPolicy) throws {
+    @Test("rows that break nothing pass under every policy and stay as they are", arguments: OnViolation.allCases)
+    func cleanRowsPass(policy: OnViolation) throws {
         let store = try ValidationStore(
             Self.people, rows: "INSERT INTO ZPERSON (Z_PK, Z_ENT, ZNAME, ZAGE) VALUES (1, 1, 'A', 1), (2, 1, '', NULL)")
         let before = try store.rows("SELECT * FROM ZPERSON")
@@ -148,8 +148,8 @@ struct ValidationStoreTests {
         #expect(try failure { try store.validate(.stop, cancellation: cancellation) }.kind == .terminated)
     }
 
-    @Test("a hundred thousand violations are counted, remedied and rejected", arguments: ViolationPolicy.allCases)
-    func manyRows(policy: ViolationPolicy) throws {
+    @Test("a hundred thousand violations are counted, remedied and rejected", arguments: OnViolation.allCases)
+    func manyRows(policy: OnViolation) throws {
         let store = try ValidationStore(
             model(
                 entity(

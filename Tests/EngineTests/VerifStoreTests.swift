@@ -106,7 +106,7 @@ struct VerifStoreTests {
         let finding = try #require(found.first, "\(report)")
         #expect(found.count == 1)
         #expect(finding.entity == damage.entity && finding.property == damage.property)
-        #expect(finding.keys == damage.keys && finding.rows == damage.keys.count)
+        #expect(finding.keys == damage.keys && finding.rowCount == damage.keys.count)
     }
 
     @Test("doubled unique values are found where the index is lost")
@@ -130,7 +130,7 @@ struct VerifStoreTests {
             UPDATE Z_PRIMARYKEY SET Z_MAX = 100;
             """)
         let finding = try #require(report.findings.first { $0.kind == .dangling })
-        #expect(finding.rows == 50 && finding.keys == Array(10...29))
+        #expect(finding.rowCount == 50 && finding.keys == Array(10...29))
         #expect(finding.message.hasSuffix("p29, …)"))
         #expect(report.findings.count == 1)
     }

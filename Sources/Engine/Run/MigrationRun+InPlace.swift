@@ -157,7 +157,8 @@ extension MigrationOutcome {
     fileprivate mutating func tellCopies(_ copies: [String], of location: StoreLocation, pageSize: Int) {
         for copy in copies {
             guard let found = try? WALBreak(in: copy, pageSize: pageSize) else { continue }
-            (walBreak, walCopy) = (found, copy)
+            walBreak = found
+            walBreak?.copy = copy
             warnings.append("\(found.sentence(location.wal)); a copy of it is kept as \(copy)")
         }
     }

@@ -112,7 +112,7 @@ struct MigrationRun {
             found = try UnfinishedWork(in: directory.path, for: destination, isOutput: false)
         }
         try found.requireKnown()
-        if request.resume == .never { try found.requireNone() }
+        if request.resume == .refuse { try found.requireNone() }
         // The fold has taken the header's flag away.
         let wasWAL = isOutput ? false : try wasWAL(found.plan)
         if request.resume == .restart || !found.isResumable {

@@ -2,14 +2,53 @@ import CausewayCheckpoint
 import CausewayPlatform
 package import CausewayStores
 
-/// How far a migration is, read from the files of its work directory alone: a run that is under way notices nothing.
-package struct MigrationStatus: Sendable {
-    package enum State: String, Hashable, Sendable {
-        /// No work directory, or one that only keeps what was beside the store: no run has begun, or the last one is done.
+/// How far a migration of a store is, read from its work directory: a run that is under way notices nothing.
+///
+/// ```swift
+/// let status = try MigrationStatus(store: "Library.sqlite")
+/// if status.state != .none, status.processID == nil { print("a migration has ended early; run it again") }
+/// ```
+public struct MigrationStatus: Hashable, Sendable, Codable {
+    /// The store's path, links resolved.
+    public var store: String
+    /// How far it is.
+    public var state: State
+    /// The work directory, whether it is there or not.
+    public var workDirectory: String
+    /// Bytes of all files in the work directory.
+    public var workBytes = 0
+    /// Every version on the way; empty where there is no plan.
+    public var path: [String] = []
+    /// The run of steps under way, counted from 0.
+    public var step = 0
+    /// How many there are.
+    public var stepCount = 0
+    /// The versions that it leads through, both ends included.
+    public var versions: [String] = []
+    /// What it is at, for people: a pass, an index, a handler; nil between two.
+    public var station: String?
+    /// What the run is doing, or was doing when it ended: `check` (of the store, before anything is made), `rows`,
+    /// `relationships`, `validation`, `indexes`, `verification` (of the new store), `swap`, or a stage's name; nil before
+    /// it does any of these. New names may come.
+    public var phase: String?
+    /// Rows read by the last checkpoint, over all runs of steps.
+    public var rows = 0
+    /// Bytes of these rows.
+    public var bytes = 0
+    /// Rows to read altogether, about.
+    public var totalRows = 0
+    /// The checkpoints of the run of steps under way, the newest last.
+    public var checkpoints: [Checkpoint] = []
+    /// The process that works on it; nil where none does, or one on another machine.
+    public var processID: Int?
+
+    /// How far a migration is.
+    public enum State: String, Hashable, Sendable, Codable {
+        /// There is no unfinished work: no migration has begun, or the last one is done.
         case none
-        /// There is no plan yet, or none that can be read: a run starts over.
+        /// There is no plan yet: a run begins anew.
         case starting
-        /// Rows are being made.
+        /// Rows are made, or were when the run ended.
         case running
         /// The new store is complete and about to take its place.
         case swapping
@@ -17,41 +56,17 @@ package struct MigrationStatus: Sendable {
         case swapped
     }
 
-    /// One checkpoint file.
-    package struct Checkpoint: Hashable, Sendable {
-        package var file: String
-        package var sequence: UInt64
+    /// A checkpoint file.
+    public struct Checkpoint: Hashable, Sendable, Codable {
+        /// Its name in the work directory.
+        public var file: String
+        /// The number of the commit of which it is a copy.
+        public var sequence: Int
         /// Bytes of the file.
-        package var bytes: Int
-        /// Seconds since the file was written; nil where the clocks disagree.
-        package var ageSeconds: Double?
+        public var bytes: Int
+        /// Seconds since it was written; nil where the clocks disagree.
+        public var ageSeconds: Double?
     }
-
-    package var state: State
-    package var store: String
-    package var workDirectory: String
-    /// Every version on the way.
-    package var path: [String] = []
-    /// The step under way, counted from 0, and how many there are.
-    package var step = 0
-    package var steps = 0
-    /// Versions of the step under way.
-    package var versions: [String] = []
-    /// What the step is at; nil between two.
-    package var station: String?
-    /// What the run is doing, or did when it ended: `check`, `rows`, `relationships`, `validation`, `indexes`,
-    /// `verification`, `swap`, or a stage's name; nil before it does any of these.
-    package var phase: String?
-    /// Rows and bytes read over all steps at the last checkpoint, and rows to read, about.
-    package var rows = 0
-    package var bytes = 0
-    package var totalRows = 0
-    /// Newest last.
-    package var checkpoints: [Checkpoint] = []
-    /// Bytes of all files in the work directory.
-    package var workBytes = 0
-    /// The process that holds the work directory's lock by what it wrote there; nil where that process has ended.
-    package var processID: Int32?
 
     /// Reads the status of a store's migration in place, or of one whose output the store is to be.
     ///
@@ -72,14 +87,15 @@ package struct MigrationStatus: Sendable {
         }
         // What a run has kept of the store is no unfinished work.
         if !names.isEmpty, names.allSatisfy(WorkDirectory.outlastsWork) { return }
-        (processID, phase) = LockText.read(in: workDirectory)
+        let lock = LockText.read(in: workDirectory)
+        (processID, phase) = (lock.processID.map(Int.init), lock.phase)
         state = .starting
         guard let plan = try WorkDirectory.plan(in: workDirectory) else {
             if try WorkDirectory.intent(in: workDirectory) != nil { state = .swapped }
             return
         }
         path = plan.path
-        steps = plan.steps.count
+        stepCount = plan.steps.count
         try readProgress(plan, names)
         try readIntent(location, isVerified: try isVerified(plan))
         versions = plan.steps.indices.contains(step) ? plan.steps[step] : []
@@ -104,14 +120,14 @@ package struct MigrationStatus: Sendable {
             // The new store was begun anew since.
             return
         }
-        step = max(0, steps - 1)
+        step = max(0, stepCount - 1)
     }
 
     private mutating func readProgress(_ plan: PlanRecord, _ names: [String]) throws(EngineError) {
         state = .running
         for index in plan.steps.indices {
             guard let record = try WorkDirectory.verified(index, of: plan, in: workDirectory) else { break }
-            step = min(index + 1, steps - 1)
+            step = min(index + 1, stepCount - 1)
             (rows, bytes) = (record.progressRows, record.progressBytes)
         }
         for name in names where WorkFile.isCheckpoint(name, of: step) {
@@ -122,7 +138,7 @@ package struct MigrationStatus: Sendable {
             let age = WallClock.secondsSinceReferenceDate() - written
             checkpoints.append(
                 Checkpoint(
-                    file: name, sequence: record.sequence, bytes: Int(clamping: file?.size ?? 0),
+                    file: name, sequence: Int(clamping: record.sequence), bytes: Int(clamping: file?.size ?? 0),
                     ageSeconds: age >= 0 ? age : nil))
             station = record.open?.name
             (rows, bytes, totalRows) = (record.status.rows, record.status.bytes, record.status.total)

@@ -27,9 +27,8 @@ package struct MigrationOutcome: Sendable {
     package var hasRolledBack = false
     /// How the store got the journal mode back that a run which was ended had taken, where nothing else was to be done.
     package var modeChange: String?
-    /// Where the -wal broke off, and the copy of it beside the backup; of several the last.
+    /// Where the -wal broke off, with the copy of it beside the backup; of several the last.
     package var walBreak: WALBreak?
-    package var walCopy: String?
     /// Source rows that passes couldn't make anything of (`--bad-rows quarantine`).
     package var quarantinedRows = 0
 

@@ -19,7 +19,7 @@ struct StepRun {
     let handlers: [StageHandler]
     let code: MigrationCode
     /// What happens to rows that break the model's rules.
-    let validation: ViolationPolicy
+    let validation: OnViolation
     let sideFiles: SideFiles
     let verification: VerificationLevel
     /// What happens to rows that a pass can't make anything of; mapping models have `validation`.

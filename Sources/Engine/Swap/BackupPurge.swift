@@ -1,20 +1,24 @@
 import CausewayPlatform
 package import CausewayStores
 
+/// What a purge has removed.
+public struct PurgeOutcome: Hashable, Sendable, Codable {
+    /// The store's path.
+    public var store: String
+    /// Paths of the backups that are gone.
+    public var removed: [String]
+    /// Paths of the copies of `-wal`s that went with them.
+    public var removedCopies: [String] = []
+    /// Bytes that they had.
+    public var bytes: Int
+    /// What the user should know.
+    public var warnings: [String] = []
+}
+
 /// Removes backups, which ends the possibility to roll back.
 package struct BackupPurge {
     private let store: String
     private let backup: String?
-
-    package struct Outcome: Hashable, Sendable {
-        package var store: String
-        package var removed: [String]
-        /// Copies of `-wal`s that were beside them.
-        package var removedCopies: [String] = []
-        /// Bytes of the removed files.
-        package var bytes: Int
-        package var warnings: [String] = []
-    }
 
     /// - Parameters:
     ///   - store: the store's path.
@@ -25,7 +29,7 @@ package struct BackupPurge {
     }
 
     /// - Throws: `.missing` where the store itself isn't there: then a backup may be all that is left.
-    package func run() throws(EngineError) -> Outcome {
+    package func run() throws(EngineError) -> PurgeOutcome {
         let location = try StoreLocation(existing: store)
         let backups = StoreBackups(location: location)
         var paths = try backups.paths()
@@ -35,7 +39,7 @@ package struct BackupPurge {
         let current = try SourceStore.reading(location)
         current.release()
         let directory = try backups.lock(needsLinks: false)
-        var outcome = Outcome(store: location.path, removed: [], bytes: 0)
+        var outcome = PurgeOutcome(store: location.path, removed: [], bytes: 0)
         do throws(FileError) {
             for path in paths {
                 outcome.bytes += Int(clamping: try Files.statusIfExists(path)?.size ?? 0)

@@ -3,6 +3,20 @@ import CausewaySQLite
 import CausewaySQLiteFile
 package import CausewayStores
 
+/// What a rollback has done.
+public struct RollbackOutcome: Hashable, Sendable, Codable {
+    /// The store's path, at which the original is again.
+    public var store: String
+    /// The name that the original had as a backup.
+    public var restored: String
+    /// Where the store is that was there before; nil where none was.
+    public var keptAt: String?
+    /// Copies of the original's `-wal`, which couldn't be read to its end when it was migrated.
+    public var walCopies: [String] = []
+    /// What the user should know.
+    public var warnings: [String] = []
+}
+
 /// Puts a backup back in the store's place.
 ///
 /// The store that is there keeps a name of its own, so that nothing is lost: `<store>.rolledback-<digits>`. One rename is
@@ -11,17 +25,6 @@ package import CausewayStores
 package struct BackupRollback {
     private let store: String
     private let backup: String?
-
-    package struct Outcome: Hashable, Sendable {
-        package var store: String
-        /// The backup, whose file is the store now.
-        package var restored: String
-        /// Where the store is that was there before; nil where none was.
-        package var keptAt: String?
-        /// Copies of the original's -wal, which couldn't be read to its end.
-        package var walCopies: [String] = []
-        package var warnings: [String] = []
-    }
 
     /// - Parameters:
     ///   - store: the store's path.
@@ -34,7 +37,7 @@ package struct BackupRollback {
     /// - Throws: `.missing` without a backup, `.busy` where somebody uses the store or the backup, `.sourceData` where the
     ///   backup is damaged, `.undecided` where a migration of the store isn't finished. The error's state is `.restored`
     ///   where the backup is in its place, but not provenly for good.
-    package func run() throws(EngineError) -> Outcome {
+    package func run() throws(EngineError) -> RollbackOutcome {
         let location = try place()
         let backups = StoreBackups(location: location)
         let chosen = try backups.chosen(backup)
@@ -44,7 +47,7 @@ package struct BackupRollback {
         let directory = try backups.lock(needsLinks: true)
         var before: StoreTrace?
         var kept: [String] = []
-        var outcome: Outcome
+        var outcome: RollbackOutcome
         do throws(EngineError) {
             if isThere { before = try StoreTrace(location) }
             try refuseOtherNames(of: location, chosen, original)
@@ -147,7 +150,7 @@ package struct BackupRollback {
     /// file.
     private func replace(
         _ location: StoreLocation, with backup: StoreLocation, _ defect: inout String?, _ copies: inout [String]
-    ) throws(EngineError) -> Outcome {
+    ) throws(EngineError) -> RollbackOutcome {
         // Before any lock: looking at a file by another means would drop it.
         let wasWAL = try requireSound(backup)
         let kept = location.path + ".rolledback-" + String(backup.path.suffix(8))
@@ -157,7 +160,7 @@ package struct BackupRollback {
         let isThere = try Self.isThere(location)
         let isWAL = isThere ? try Self.isWAL(location) : false
         let (users, moved) = try exchange(location, backup, areWAL: (isWAL, wasWAL), keepingAs: kept, &defect)
-        var outcome = Outcome(store: location.path, restored: backup.path, keptAt: isThere ? kept : nil)
+        var outcome = RollbackOutcome(store: location.path, restored: backup.path, keptAt: isThere ? kept : nil)
         if let defect { warnings.append(isThere ? "\(defect); the file is kept as it is" : defect) }
         outcome.warnings = warnings + moved
         if !users.isEmpty { outcome.warnings.append(StoreHandover.warning(users, location.path)) }

@@ -19,7 +19,7 @@ package struct ToldNotices {
     ///   - linksEnded: rows of earlier steps were quarantined, and links to them ended: there may be more rows without a
     ///     link now than the store has.
     package init(
-        ofStep index: Int, in prepared: PreparedMigration, violations: ViolationPolicy, linksEnded: Bool
+        ofStep index: Int, in prepared: PreparedMigration, violations: OnViolation, linksEnded: Bool
     ) {
         let all = RowDemand.all(
             prepared.steps, deciders: prepared.deciders(violations), stopsAtViolations: violations == .stop
@@ -42,7 +42,7 @@ package struct ToldNotices {
 
 extension PreparedMigration {
     /// Of each step what may change its finished rows before the next step reads them.
-    package func deciders(_ violations: ViolationPolicy) -> [[String]] {
+    package func deciders(_ violations: OnViolation) -> [[String]] {
         steps.indices.map { index in
             let validates = steps[index].objects != nil && violations != .stop
             return handlers[index].map(\.title) + (validates ? ["--on-violation \(violations.rawValue)"] : [])

@@ -19,7 +19,7 @@ package struct MigrationRequest: Sendable {
     /// Policies, manager, mapping models in Swift, stages.
     package var code: MigrationCode
     /// What is done about rows that break the destination model's rules, in steps with mapping models.
-    package var violations: ViolationPolicy
+    package var violations: OnViolation
     /// Where rejected rows are written, a JSON object a line.
     package var rejects: String?
     /// A step is inferred although a mapping model that is meant for it doesn't match.
@@ -27,7 +27,7 @@ package struct MigrationRequest: Sendable {
     /// Where old and new URIs are written, where keys change.
     package var keyMap: String?
     /// What is done about unfinished work of an earlier run.
-    package var resume: ResumePolicy
+    package var resume: UnfinishedWorkPolicy
     package var verification: VerificationLevel
     /// What is done about rows that a pass can't make anything of.
     package var badRows: BadRowPolicy
@@ -44,9 +44,9 @@ package struct MigrationRequest: Sendable {
         store: String, models: String, output: String? = nil, target: String? = nil, edges: [String: String] = [:],
         frameworkVersion: Int? = nil, schemaTemplate: String? = nil, joinTables: [String] = [], fusesSteps: Bool = true,
         options: EngineOptions,
-        mappings: [String] = [], code: MigrationCode = MigrationCode(), violations: ViolationPolicy = .stop,
+        mappings: [String] = [], code: MigrationCode = MigrationCode(), violations: OnViolation = .stop,
         rejects: String? = nil, keyMap: String? = nil, infersDespiteMismatch: Bool = false,
-        resume: ResumePolicy = .automatic, verification: VerificationLevel = .quick, badRows: BadRowPolicy = .fail,
+        resume: UnfinishedWorkPolicy = .resume, verification: VerificationLevel = .quick, badRows: BadRowPolicy = .fail,
         endsLinks: Bool = false,
         ignoresOwnership: Bool = false, allowsHardLinks: Bool = false, swapTimeout: Double = 60
     ) {
@@ -74,29 +74,4 @@ package struct MigrationRequest: Sendable {
         self.allowsHardLinks = allowsHardLinks
         self.swapTimeout = swapTimeout
     }
-}
-
-/// What a run does about the unfinished work of an earlier one.
-package enum ResumePolicy: String, Hashable, Sendable, CaseIterable {
-    /// It goes on where that ended.
-    case automatic
-    /// It refuses.
-    case never
-    /// It discards it.
-    case restart
-}
-
-/// What becomes of a source row that a pass can't make anything of.
-package enum BadRowPolicy: String, Hashable, Sendable, CaseIterable {
-    /// The run ends.
-    case fail
-    /// The row is written to the file of rejected rows and left out.
-    case quarantine
-
-    /// Rows that one step may leave out. The keys of all are kept in memory, 8 bytes each, until the links to them have
-    /// ended; a store with more of them ends the run: it isn't a few rows that are bad.
-    package static let maximumRows = 1_000_000
-    /// What to do about more.
-    package static let remedy =
-        "look at what is wrong with them: the models may not be the store's, or files may be missing"
 }

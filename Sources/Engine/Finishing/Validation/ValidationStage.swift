@@ -21,7 +21,7 @@ package struct ValidationStage {
 
     private let layout: StoreLayout
     private let storeUUID: String
-    private let policy: ViolationPolicy
+    private let policy: OnViolation
     private let rejects: LineFile?
     private let rules: ValidationRules
 
@@ -34,7 +34,7 @@ package struct ValidationStage {
     ///   - rejects: where rejected rows go; needed for `.reject` alone.
     /// - Throws: `.usage` for `.reject` without a file, `.plan` where a regular expression of the model can't be compiled.
     package init(
-        layout: StoreLayout, storeUUID: String, policy: ViolationPolicy, rejects: LineFile? = nil
+        layout: StoreLayout, storeUUID: String, policy: OnViolation, rejects: LineFile? = nil
     ) throws(EngineError) {
         guard policy != .reject || rejects != nil else {
             throw EngineError(

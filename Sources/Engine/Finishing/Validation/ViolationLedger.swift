@@ -29,7 +29,7 @@ struct ViolationLedger: ~Copyable {
     ]
     static let tables = ["causeway_defaulted", "causeway_rejected", "causeway_count"]
 
-    let policy: ViolationPolicy
+    let policy: OnViolation
     private let rules: [ValidationRule]
     private let entities: [String]
     private let storeUUID: String
@@ -47,7 +47,7 @@ struct ViolationLedger: ~Copyable {
     private var addDefaulted: Statement
 
     init(
-        _ rules: ValidationRules, entities: [String], storeUUID: String, policy: ViolationPolicy,
+        _ rules: ValidationRules, entities: [String], storeUUID: String, policy: OnViolation,
         on connection: borrowing Connection
     ) throws(EngineError) {
         // Into locals first: one that fails to compile must leave nothing half made.
