@@ -1,4 +1,3 @@
-import CausewayEngine
 import CausewayStores
 
 /// What a failure leaves, in one line: the store, the work, and what to do.

@@ -1,4 +1,3 @@
-import CausewayEngine
 import CausewayMapping
 import CausewayPreparation
 import CausewayStores

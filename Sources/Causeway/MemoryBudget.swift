@@ -1,4 +1,3 @@
-import CausewayEngine
 import CausewayPreparation
 import CausewayStores
 

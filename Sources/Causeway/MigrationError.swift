@@ -1,4 +1,3 @@
-import CausewayEngine
 package import CausewayStores
 
 /// Why a migration, a plan or an inspection failed.

@@ -1,5 +1,4 @@
 import CausewayEngine
-import CausewayExpressions
 import CausewayMapping
 import CausewayObjects
 import CausewayPlanning

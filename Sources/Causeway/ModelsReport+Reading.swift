@@ -1,4 +1,3 @@
-import CausewayEngine
 import CausewayMapping
 import CausewayModel
 public import CausewayObjects

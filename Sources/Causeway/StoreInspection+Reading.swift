@@ -1,4 +1,3 @@
-import CausewayEngine
 import CausewayModel
 import CausewayPlatform
 import CausewayPreparation

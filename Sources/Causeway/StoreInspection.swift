@@ -1,4 +1,3 @@
-public import CausewayExamination
 public import CausewayStores
 
 /// What a store is and what it holds, read without changing a byte of it.

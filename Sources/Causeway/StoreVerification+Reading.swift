@@ -1,4 +1,3 @@
-import CausewayEngine
 import CausewayExamination
 import CausewayPreparation
 import CausewayStores

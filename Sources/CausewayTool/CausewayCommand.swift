@@ -1,6 +1,4 @@
 public import ArgumentParser
-public import Causeway
-import CausewayPlatform
 
 /// The `causeway` command: migrates, inspects and generates Core Data SQLite stores.
 ///

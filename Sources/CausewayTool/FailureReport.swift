@@ -1,5 +1,4 @@
 import ArgumentParser
-import Causeway
 
 /// How a failure is shown and what the process exits with.
 struct FailureReport: Encodable {

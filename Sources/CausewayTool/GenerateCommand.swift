@@ -1,5 +1,4 @@
 public import ArgumentParser
-import Causeway
 import CausewayGenerator
 import Synchronization
 

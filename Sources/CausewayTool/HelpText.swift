@@ -1,5 +1,3 @@
-import Causeway
-
 /// A command's discussion with the table of exit statuses, which every command has.
 ///
 /// Lines of the text are joined to paragraphs: the argument parser wraps them to the terminal. Indented lines stay.

@@ -1,5 +1,4 @@
 public import ArgumentParser
-import Causeway
 
 /// `causeway plan`: what a migration would do.
 public struct PlanCommand: ParsableCommand {

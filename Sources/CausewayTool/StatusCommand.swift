@@ -1,5 +1,4 @@
 public import ArgumentParser
-import Causeway
 
 /// `causeway status`: how far a migration is.
 public struct StatusCommand: ParsableCommand {

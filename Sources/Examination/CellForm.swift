@@ -1,7 +1,6 @@
 import CausewayExpressions
 import CausewayModel
 import CausewaySQLite
-import CausewayStoreFormat
 
 /// What the cells of a column must be, by the type of what they hold (InsideStoreFormat §4.1).
 ///

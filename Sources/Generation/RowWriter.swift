@@ -1,4 +1,3 @@
-import CausewayPlatform
 import CausewaySQLite
 
 /// Binds and inserts the rows of one table, with one buffer of each kind for all of them.

@@ -1,4 +1,3 @@
-import CausewayExpressions
 import CausewayModel
 
 extension MappingInference {

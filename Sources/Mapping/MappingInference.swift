@@ -1,4 +1,3 @@
-import CausewayExpressions
 package import CausewayModel
 
 /// Infers the mapping between two versions, as Core Data's lightweight migration does (InsideCoreDataMigration §4).

@@ -1,5 +1,4 @@
 import CausewayDeflate
-import CausewayPlist
 
 /// Reads models from every form that Xcode and Core Data give them.
 ///

@@ -1,5 +1,4 @@
 package import CausewayPlanning
-import CausewaySQLite
 
 /// A change in a join table as it was asked for: its rows may have no keys yet.
 enum LinkChange {

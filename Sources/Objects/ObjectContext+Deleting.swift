@@ -1,7 +1,6 @@
 import CausewayEvaluation
 import CausewayModel
 import CausewayPlanning
-import CausewaySQLite
 
 /// Deleting, with the delete rules of the model.
 extension ObjectContext {

@@ -1,5 +1,4 @@
 import CausewayEvaluation
-import CausewayModel
 import CausewayPlanning
 import CausewaySQLite
 

@@ -1,7 +1,6 @@
 import CausewayEvaluation
 import CausewayModel
 import CausewayPlanning
-import CausewaySQLite
 
 /// Relationships: read from either end, set with their inverses, as Core Data keeps both ends in step.
 extension ObjectContext {

@@ -1,7 +1,6 @@
 public import CausewayEvaluation
 import CausewayModel
 package import CausewayPlanning
-import CausewaySQLite
 package import CausewaySQLiteFile
 import CausewayStoreFormat
 

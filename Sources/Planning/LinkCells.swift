@@ -1,6 +1,5 @@
 package import CausewayMapping
 import CausewayModel
-import CausewaySQLite
 package import CausewayStoreFormat
 
 /// A row's link as cells of a statement over the rows that have it.

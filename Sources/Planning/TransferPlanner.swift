@@ -1,7 +1,6 @@
 package import CausewayMapping
 import CausewayModel
 package import CausewayStoreFormat
-import CausewaySQLite
 
 /// Turns a mapping and two layouts into passes: which statement streams which rows, and what becomes of every cell.
 ///

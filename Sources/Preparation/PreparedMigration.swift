@@ -2,7 +2,6 @@ import CausewayMapping
 import CausewayModel
 import CausewayObjects
 package import CausewayPlanning
-import CausewayPlatform
 import CausewaySQLite
 import CausewayStoreFormat
 package import CausewayStores

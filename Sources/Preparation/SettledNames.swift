@@ -1,5 +1,4 @@
 import CausewayModel
-import CausewayPlanning
 import CausewayPlatform
 package import CausewayStoreFormat
 import CausewayStores

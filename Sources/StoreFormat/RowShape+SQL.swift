@@ -1,5 +1,3 @@
-import CausewaySQLite
-
 // The one place where a row shape becomes SQL.
 extension RowShape {
     /// The statement's text.

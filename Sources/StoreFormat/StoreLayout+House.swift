@@ -1,5 +1,3 @@
-import CausewayModel
-
 extension StoreLayout {
     /// Z_PRIMARYKEY, Z_METADATA and, from framework version 637, Z_MODELCACHE (InsideStoreFormat §1).
     package var houseStatements: [SchemaStatement] {

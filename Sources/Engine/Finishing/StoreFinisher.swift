@@ -1,4 +1,3 @@
-import CausewayMapping
 import CausewayModel
 import CausewayPlanning
 import CausewayPlatform

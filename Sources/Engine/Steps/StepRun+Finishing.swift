@@ -1,7 +1,5 @@
-import CausewayObjects
 import CausewayPlanning
 import CausewayPlatform
-import CausewayPreparation
 import CausewayStoreFormat
 import CausewayStores
 

@@ -1,5 +1,3 @@
-import CausewayExpressions
-
 /// Reads `xcmapping.xml`, what Xcode's editor keeps in an `.xcmappingmodel`.
 ///
 /// Seen in real files: an `XDDEVMAPPINGMODEL` with paths and copies of both models; its `entitymappings`, ordered by

@@ -1,6 +1,5 @@
 import CausewayEvaluation
 import CausewayMapping
-import CausewaySQLite
 import CausewayStoreFormat
 
 /// The statement that reads one entity mapping's source rows, with the columns that are asked for.

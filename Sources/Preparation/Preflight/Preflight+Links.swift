@@ -1,7 +1,6 @@
 import CausewayModel
 import CausewayPlanning
 import CausewaySQLite
-import CausewayStoreFormat
 import CausewayStores
 
 /// Links that lead nowhere, or whose entity number isn't that of the row at their end: counted, and carried as they are.

@@ -1,5 +1,4 @@
 package import CausewayPlanning
-import CausewaySQLite
 package import CausewayStores
 
 /// What the source's rows must fulfil before a migration may run: every violation at once, before a byte is written.

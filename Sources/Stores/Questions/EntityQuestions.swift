@@ -1,5 +1,4 @@
 package import CausewaySQLite
-import CausewayStoreFormat
 
 /// Small questions about entity tables.
 package enum EntityQuestions {

@@ -1,6 +1,5 @@
 import CausewayModel
 import CausewaySQLite
-import CausewayStoreFormat
 import CausewayStores
 
 /// Writes one rejected row as a line of JSON, value by value: a row takes no more memory than SQLite has for it.

@@ -4,7 +4,6 @@ import CausewayObjects
 import CausewayPlanning
 import CausewayPlatform
 import CausewayPreparation
-import CausewaySQLite
 import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores

@@ -3,7 +3,6 @@ import CausewayMapping
 import CausewayObjects
 import CausewayPlanning
 import CausewayPreparation
-import CausewaySQLite
 import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores

@@ -1,5 +1,4 @@
 import CausewayPlanning
-import CausewayPlatform
 import CausewayPreparation
 import CausewaySQLiteFile
 import CausewayStores

@@ -1,7 +1,6 @@
 import CausewayPlanning
 import CausewayPlatform
 import CausewayPreparation
-import CausewaySQLite
 import CausewayStoreFormat
 import CausewayStores
 
