@@ -146,9 +146,9 @@ let package = Package(
         .target(
             name: "Causeway",
             dependencies: [
-                "CausewayObjects", "CausewayEvaluation", "CausewayExpressions", "CausewayStores", "CausewayPreparation",
-                "CausewayExamination", "CausewayEngine", "CausewayPlanning", "CausewayStoreFormat", "CausewayMapping",
-                "CausewayModel", "CausewaySQLite", "CausewayPlatform",
+                "CausewayObjects", "CausewayEvaluation", "CausewayStores", "CausewayPreparation", "CausewayExamination",
+                "CausewayEngine", "CausewayPlanning", "CausewayStoreFormat", "CausewayMapping", "CausewayModel",
+                "CausewaySQLite", "CausewayPlatform",
             ],
             swiftSettings: settings),
         .layer(

@@ -109,7 +109,8 @@ public struct StoreFinding: Hashable, Codable, Sendable {
         }
 
         private static let damage: Set = [
-            structure, schema, metadata, modelCache, unknownEntity, entityNumber, storageClass, invalidText, externalData,
+            structure, schema, metadata, modelCache, unknownEntity, entityNumber, storageClass, invalidText,
+            externalData,
         ]
         private static let notes: Set = [unreferencedFiles, notChecked]
     }

@@ -190,6 +190,5 @@ package struct Connection: ~Copyable {
     package var changes: Int64 { unsafe sqlite3_changes64(handle) }
     /// Rows changed since the connection was opened.
     package var totalChanges: Int64 { unsafe sqlite3_total_changes64(handle) }
-    package var lastInsertRowID: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
     package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 }

@@ -69,9 +69,6 @@ public import CausewayCSQLite
     /// Columns of the result; 0 for a statement that gives no rows.
     package var columnCount: Int { Int(unsafe sqlite3_column_count(handle)) }
 
-    /// Number of the highest parameter.
-    package var parameterCount: Int { Int(unsafe sqlite3_bind_parameter_count(handle)) }
-
     /// Empty when there is no such column.
     package func columnName(at index: Int) -> String {
         guard let index = Int32(exactly: index), let name = unsafe sqlite3_column_name(handle, index) else { return "" }

@@ -169,7 +169,7 @@ struct FailureStateTests {
                 switch event {
                 case .phaseBegan, .passBegan:
                     let status = try MigrationStatus(of: location)
-                    #expect(status.processID == ProcessInfo.processInfo.processIdentifier)
+                    #expect(status.processID == Int(ProcessInfo.processInfo.processIdentifier))
                     seen.phases[status.phase ?? "none"] = status.state
                     seen.refusals.append(try failure { _ = try Migration(request).run() })
                 default: break

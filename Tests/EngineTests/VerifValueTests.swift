@@ -100,7 +100,7 @@ struct VerifValueTests {
         #expect(report.findings.count == 1, "\(report.findings.map(\.message))")
         #expect(finding.kind == fault.kind && finding.severity == fault.severity, "\(finding)")
         #expect(finding.entity == "Animal" && finding.property == fault.property)
-        #expect(finding.keys == [3] && finding.rows == 1)
+        #expect(finding.keys == [3] && finding.rowCount == 1)
         #expect(finding.message.hasPrefix("Animal.\(fault.property) ") && finding.message.hasSuffix("in 1 row (p3)"))
         for content in ["abc", "YES", "yesterday", "ten", "2147483648", "64092211201"] {
             #expect(!finding.message.contains(content), "\(finding.message)")

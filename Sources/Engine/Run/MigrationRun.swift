@@ -137,8 +137,7 @@ struct MigrationRun {
         if store.isWAL { true } else { try originalMode.isNoted() }
     }
 
-    /// - Parameter identity: of a source that others may write to, as it was before it was opened; nil for one that is
-    ///   owned.
+    /// `identity` is that of a source to which others may write, as it was before it was opened; nil for one that is owned.
     mutating func migrate(
         _ store: SourceStore, _ identity: SourceIdentity?, _ found: UnfinishedWork, _ descriptor: StoreDescriptor,
         _ directory: borrowing WorkDirectory
