@@ -95,14 +95,14 @@ let package = Package(
         .layer("Mapping", ["CausewayModel", "CausewayExpressions", "CausewayPlist", "CausewayXML"]),
         .layer(
             "StoreFormat",
-            ["CausewayModel", "CausewayExpressions", "CausewayPlist", "CausewaySQLite"]),
+            ["CausewayModel", "CausewayExpressions", "CausewayPlist", "CausewaySQLite", "CausewaySQLiteFile"]),
 
         // What to do, and doing it.
         .layer(
             "Planning",
             [
                 "CausewayEvaluation", "CausewayExpressions", "CausewayStoreFormat", "CausewayMapping", "CausewayModel",
-                "CausewaySQLite",
+                "CausewaySQLite", "CausewaySQLiteFile",
             ]),
         .layer(
             "Objects",
@@ -120,7 +120,8 @@ let package = Package(
             "Preparation",
             [
                 "CausewayStores", "CausewayObjects", "CausewayEvaluation", "CausewayExpressions", "CausewayPlanning",
-                "CausewayStoreFormat", "CausewayMapping", "CausewayModel", "CausewaySQLite", "CausewayPlatform",
+                "CausewayStoreFormat", "CausewayMapping", "CausewayModel", "CausewaySQLite", "CausewaySQLiteFile",
+                "CausewayPlatform",
             ]),
         .layer(
             "Examination",
@@ -196,7 +197,7 @@ let package = Package(
             "Planning",
             [
                 "CausewayPlanning", "CausewayMapping", "CausewayModel", "CausewayStoreFormat", "CausewayExpressions",
-                "CausewaySQLite",
+                "CausewaySQLite", "CausewaySQLiteFile",
             ]),
         .tests(
             "Objects",

@@ -1,4 +1,5 @@
 import CausewayEvaluation
+package import CausewaySQLiteFile
 
 /// Associations in the order in which they were recorded: what a run that is ended must leave, so that the next can look
 /// them up. The progress of a step names what counts of it.
@@ -17,42 +18,14 @@ package struct AssociationJournal: Sendable {
     package struct Shared: Sendable {
         package var entity: Int32
         package var attribute: String
-        package var value: Value
+        package var value: CellValue
         package var key: Int64
 
-        package init(entity: Int32, attribute: String, value: Value, key: Int64) {
+        package init(entity: Int32, attribute: String, value: CellValue, key: Int64) {
             self.entity = entity
             self.attribute = attribute
             self.value = value
             self.key = key
-        }
-    }
-
-    /// A value that a row can be found by.
-    package enum Value: Sendable {
-        case integer(Int64)
-        case real(Double)
-        case text(String)
-        case blob([UInt8])
-
-        /// nil for what can't identify a row.
-        init?(_ cell: Cell) {
-            switch cell {
-            case .integer(let value): self = .integer(value)
-            case .real(let value): self = .real(value)
-            case .text(let value): self = .text(value)
-            case .blob(let value): self = .blob(value)
-            case .null, .carried, .temporary, .appended: return nil
-            }
-        }
-
-        var cell: Cell {
-            switch self {
-            case .integer(let value): .integer(value)
-            case .real(let value): .real(value)
-            case .text(let value): .text(value)
-            case .blob(let value): .blob(value)
-            }
         }
     }
 
@@ -65,6 +38,7 @@ package struct AssociationJournal: Sendable {
     mutating func append(_ row: Shared) {
         shared.append(row)
         switch row.value {
+        case .null: break
         case .integer, .real: sharedBytes += 8
         case .text(let text): sharedBytes += text.utf8.count
         case .blob(let bytes): sharedBytes += bytes.count

@@ -66,7 +66,7 @@ package final class Associations {
                 mapping: Int(row[2]), entity: row[3] == 0 ? nil : Int32(truncatingIfNeeded: row[3]), key: row[4])
         }
         for shared in journal.shared {
-            try insertShared(shared.entity, shared.attribute, shared.value.cell, key: shared.key)
+            try insertShared(shared.entity, shared.attribute, Cell(shared.value), key: shared.key)
         }
     }
 
@@ -212,7 +212,7 @@ package final class Associations {
 
     func rememberShared(_ entity: Int32, _ attribute: String, _ value: Cell, key: Int64) throws(ObjectError) {
         try insertShared(entity, attribute, value, key: key)
-        if let value = AssociationJournal.Value(value) {
+        if let value = value.stored {
             journal?.append(.init(entity: entity, attribute: attribute, value: value, key: key))
         }
     }

@@ -1,3 +1,5 @@
+import CausewaySQLiteFile
+
 /// A cell of a row that isn't written yet, or that was read for changing.
 package enum Cell {
     case null
@@ -12,6 +14,27 @@ package enum Cell {
     /// The place after the last one in an ordered relationship; numbered when the row is written. Who was appended first
     /// comes first: the table keeps the order.
     case appended
+
+    init(_ value: CellValue) {
+        switch value {
+        case .null: self = .null
+        case .integer(let value): self = .integer(value)
+        case .real(let value): self = .real(value)
+        case .text(let value): self = .text(value)
+        case .blob(let value): self = .blob(value)
+        }
+    }
+
+    /// What a row can be found by; nil for what can't identify one.
+    var stored: CellValue? {
+        switch self {
+        case .integer(let value): .integer(value)
+        case .real(let value): .real(value)
+        case .text(let value): .text(value)
+        case .blob(let value): .blob(value)
+        case .null, .carried, .temporary, .appended: nil
+        }
+    }
 }
 
 /// The other end of a link: a key, or a row that has none yet.

@@ -203,7 +203,7 @@ public final class ObjectContext {
                 attribute.derivation == nil
             else { continue }
             // An app's own object as the default has no stored form: the plan refuses or reports what would miss it.
-            cells[column] = StoredLiteral(attribute.defaultValue, as: attribute).map { Cell($0) } ?? .null
+            cells[column] = CellValue(attribute.defaultValue, as: attribute).map { Cell($0) } ?? .null
         }
         templates[Int(entity) - 1] = cells
         return cells
@@ -246,17 +246,5 @@ public final class ObjectContext {
         settlement = nil
         if case .writable(_, let output) = mode { output.close() }
         current = nil
-    }
-}
-
-extension Cell {
-    init(_ literal: StoredLiteral) {
-        switch literal {
-        case .null: self = .null
-        case .integer(let value): self = .integer(value)
-        case .real(let value): self = .real(value)
-        case .text(let value): self = .text(value)
-        case .blob(let value): self = .blob(value)
-        }
     }
 }

@@ -1,3 +1,5 @@
+import CausewaySQLiteFile
+
 /// The keys of rows that were found lately: two generations, so that a bounded number of entries is kept with one
 /// dictionary look-up, and what is used often stays.
 final class SharedRowCache {
@@ -17,12 +19,12 @@ final class SharedRowCache {
 
         /// nil for what can't identify a row.
         init?(_ cell: Cell) {
-            switch cell {
+            switch cell.stored {
             case .integer(let value): self = .integer(value)
             case .real(let value): self = .real(value.bitPattern)
             case .text(let value): self = .text(Array(value.utf8))
             case .blob(let value): self = .blob(value)
-            case .null, .carried, .temporary, .appended: return nil
+            case .null?, nil: return nil
             }
         }
     }

@@ -1,4 +1,5 @@
 package import CausewayMapping
+package import CausewaySQLiteFile
 package import CausewayStoreFormat
 
 /// One pass: the rows of one source statement on their way into one destination table.
@@ -83,17 +84,17 @@ package enum CellRecipe: Sendable {
     /// The source's cell as it is.
     case carry(Int)
     /// The source's cell; the literal where it is NULL.
-    case carryOr(Int, StoredLiteral)
+    case carryOr(Int, CellValue)
     /// The source's number as the types of the conversion keep it; texts and binary data as they are. The literal, where
     /// there is one, for NULL.
-    case converted(Int, NumericConversion, ifNull: StoredLiteral?)
-    case literal(StoredLiteral)
+    case converted(Int, NumericConversion, ifNull: CellValue?)
+    case literal(CellValue)
     /// A key that becomes NULL where its target's entity (`entity` holds its Z_ENT) is among the dropped ones.
     case key(Int, entity: Int, dropped: Set<Int>)
     /// A Z_ENT of the source translated to the destination's; NULL stays NULL, and so becomes a dropped entity's.
     case entityNumber(Int, numbers: [Int: Int])
     /// The literal where the source's cell is not NULL, else NULL.
-    case literalIfPresent(Int, StoredLiteral)
+    case literalIfPresent(Int, CellValue)
     /// The recipe's cell where `position` holds `firstPosition`, else NULL.
     indirect case first(CellRecipe, position: Int)
     /// An external-storage value loses its prefix byte; a reference is replaced by its file's content.

@@ -1,6 +1,7 @@
 import CausewayExpressions
 import CausewayMapping
 import CausewayModel
+import CausewaySQLiteFile
 import CausewayStoreFormat
 
 extension TransferPlanner {
@@ -75,8 +76,8 @@ extension TransferPlanner {
 
     private func literal(
         _ constant: Constant?, _ path: String, _ attribute: Attribute?, _ context: CellContext
-    ) throws(PlanError) -> StoredLiteral {
-        guard let attribute, let literal = StoredLiteral(constant, as: attribute) else {
+    ) throws(PlanError) -> CellValue {
+        guard let attribute, let literal = CellValue(constant, as: attribute) else {
             throw .defaultHasNoStoredForm(entity: context.entity, attribute: path)
         }
         return literal
@@ -126,9 +127,9 @@ extension ManagedObjectModel {
     }
 }
 
-extension StoredLiteral {
+extension CellValue {
     /// What a column whose type changes makes of it.
-    fileprivate func converted(by conversion: NumericConversion?) -> StoredLiteral {
+    fileprivate func converted(by conversion: NumericConversion?) -> CellValue {
         let number: StoredNumber
         switch self {
         case .integer(let value): number = .integer(value)

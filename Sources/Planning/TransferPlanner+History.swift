@@ -1,6 +1,7 @@
 import CausewayMapping
 import CausewayModel
 import CausewaySQLite
+import CausewaySQLiteFile
 import CausewayStoreFormat
 
 extension TransferPlanner {

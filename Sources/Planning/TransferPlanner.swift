@@ -1,5 +1,6 @@
 package import CausewayMapping
 import CausewayModel
+import CausewaySQLiteFile
 package import CausewayStoreFormat
 
 /// Turns a mapping and two layouts into passes: which statement streams which rows, and what becomes of every cell.

@@ -1,4 +1,4 @@
-/// A value to encode.
+/// A value in one of SQLite's storage classes.
 package enum CellValue: Hashable, Sendable {
     case null
     case integer(Int64)

@@ -3,6 +3,7 @@ import CausewayExpressions
 package import CausewayMapping
 import CausewayModel
 import CausewaySQLite
+import CausewaySQLiteFile
 import CausewayStoreFormat
 
 /// Plans one step with explicit mapping models: checks every expression against the models, and decides for each entity
@@ -220,7 +221,7 @@ package struct ObjectStepPlanner {
                 case .attribute(let column, let attribute)? = destination.place(
                     of: .init(index: index), entity: Int32(number)),
                 attribute.derivation == nil, !filled.contains(column),
-                StoredLiteral(attribute.defaultValue, as: attribute) == nil
+                CellValue(attribute.defaultValue, as: attribute) == nil
             else { continue }
             let name = "\(entity).\(destination.schema.names[index])"
             if mapping.policyClassName == nil {

@@ -2,6 +2,7 @@ import CausewayMapping
 import CausewayModel
 import CausewayPlanning
 import CausewaySQLite
+import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
@@ -80,7 +81,7 @@ extension CellRecipe {
     }
 }
 
-extension StoredLiteral {
+extension CellValue {
     fileprivate var sql: String {
         switch self {
         case .null: "NULL"

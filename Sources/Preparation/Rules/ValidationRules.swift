@@ -1,5 +1,6 @@
 import CausewayExpressions
 import CausewayModel
+package import CausewaySQLiteFile
 package import CausewayStoreFormat
 package import CausewayStores
 
@@ -11,7 +12,7 @@ package struct ValidationRules {
     package struct Remedy {
         package let table: Int
         package let column: String
-        package let value: StoredLiteral
+        package let value: CellValue
     }
 
     package private(set) var rules: [ValidationRule] = []
@@ -123,7 +124,7 @@ package struct ValidationRules {
     private mutating func remedy(
         of attribute: Attribute, _ tests: [ValueTest], table: Int, column: String
     ) throws(EngineError) -> Int? {
-        guard let value = StoredLiteral(attribute.defaultValue, as: attribute), value != .null else { return nil }
+        guard let value = CellValue(attribute.defaultValue, as: attribute), value != .null else { return nil }
         for test in tests where try !test.holds(for: ValueTest.compared(value, isDecimal: attribute.type == .decimal)) {
             return nil
         }

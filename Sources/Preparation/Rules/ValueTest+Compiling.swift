@@ -1,6 +1,7 @@
 import CausewayEvaluation
 import CausewayExpressions
 import CausewayModel
+import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
@@ -142,8 +143,8 @@ struct ValueTestCompiler {
 
     /// A number as the column's values compare with it: never truncated, but rounded to a float's precision where the
     /// values are.
-    private func number(_ constant: Constant) -> StoredLiteral? {
-        func real(_ value: Double) -> StoredLiteral? {
+    private func number(_ constant: Constant) -> CellValue? {
+        func real(_ value: Double) -> CellValue? {
             guard !value.isNaN else { return nil }
             return attribute.type == .float
                 ? .real(Double(Float(value)))

@@ -1,6 +1,6 @@
 package import CausewayEvaluation
 import CausewaySQLite
-package import CausewayStoreFormat
+package import CausewaySQLiteFile
 package import CausewayStores
 
 /// A validation predicate on one value that isn't NULL, compiled: asked in SQL where SQL gives Core Data's answer, else
@@ -46,7 +46,7 @@ package indirect enum ValueTest {
 
     case always(Bool)
     /// The literal is a number, or a text for equality; for lengths an integer from 0 to `longestLength`.
-    case compare(Subject, Relation, StoredLiteral)
+    case compare(Subject, Relation, CellValue)
     case matches(RegularExpression)
     case not(ValueTest)
     case all([ValueTest])
@@ -106,13 +106,13 @@ extension ValueTest {
 
 /// Values of a statement's numbered parameters while its text is made.
 package struct SQLParameters {
-    package private(set) var values: [StoredLiteral] = []
+    package private(set) var values: [CellValue] = []
 
     /// None yet.
     package init() {}
 
     /// The parameter's name.
-    package mutating func add(_ value: StoredLiteral) -> String {
+    package mutating func add(_ value: CellValue) -> String {
         values.append(value)
         return "?\(values.count)"
     }
@@ -122,7 +122,7 @@ package struct SQLParameters {
 
 extension ValueTest {
     /// The test's answer for a value that isn't NULL.
-    package func holds(for value: StoredLiteral) throws(EngineError) -> Bool {
+    package func holds(for value: CellValue) throws(EngineError) -> Bool {
         switch self {
         case .always(let answer): return answer
         case .compare(.length, let relation, .integer(let bound)):
@@ -159,7 +159,7 @@ extension ValueTest {
         return relation.holds(Int64(length), bound)
     }
 
-    private static func compare(_ left: StoredLiteral, _ relation: Relation, _ right: StoredLiteral) -> Bool {
+    private static func compare(_ left: CellValue, _ relation: Relation, _ right: CellValue) -> Bool {
         switch (left, right) {
         case (.integer(let a), .integer(let b)): relation.holds(a, b)
         case (.integer(let a), .real(let b)): relation.holds(Double(a), b)
@@ -174,7 +174,7 @@ extension ValueTest {
 
 extension ValueTest {
     /// The value as comparisons take it: `NaN` in a decimal column is below all numbers.
-    package static func compared(_ value: StoredLiteral, isDecimal: Bool) -> StoredLiteral {
+    package static func compared(_ value: CellValue, isDecimal: Bool) -> CellValue {
         if isDecimal, case .text = value { return .real(-.infinity) }
         return value
     }

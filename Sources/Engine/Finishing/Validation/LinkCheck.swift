@@ -1,5 +1,6 @@
 import CausewayPreparation
 import CausewaySQLite
+import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
@@ -55,7 +56,7 @@ struct LinkCheck {
     }
 
     /// As many as the statement has parameters.
-    private func bounds(_ check: CountCheck, hasMinimum: Bool) -> [StoredLiteral] {
+    private func bounds(_ check: CountCheck, hasMinimum: Bool) -> [CellValue] {
         if check.most > 0 { return [.integer(Int64(check.least)), .integer(Int64(check.most))] }
         return hasMinimum ? [.integer(Int64(check.least))] : []
     }

@@ -1,5 +1,6 @@
 import CausewayPreparation
 import CausewaySQLite
+import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
@@ -139,7 +140,7 @@ struct TableScan {
         }
     }
 
-    private static func value(of row: borrowing Statement, at index: Int) -> StoredLiteral {
+    private static func value(of row: borrowing Statement, at index: Int) -> CellValue {
         switch row.type(at: index) {
         case .null: .null
         case .integer: .integer(row.int64(at: index))

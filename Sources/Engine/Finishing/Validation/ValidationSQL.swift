@@ -1,4 +1,5 @@
 import CausewaySQLite
+import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
@@ -7,7 +8,7 @@ enum ValidationSQL {
     private static let what = "validation of the new rows"
 
     static func prepare(
-        _ sql: String, _ parameters: [StoredLiteral] = [], on connection: borrowing Connection
+        _ sql: String, _ parameters: [CellValue] = [], on connection: borrowing Connection
     ) throws(EngineError) -> Statement {
         try EngineError.writing(what) {
             var statement = try connection.prepare(sql)
@@ -32,7 +33,7 @@ enum ValidationSQL {
     /// - Returns: how many rows it changed.
     @discardableResult
     static func execute(
-        _ sql: String, _ parameters: [StoredLiteral] = [], on connection: borrowing Connection
+        _ sql: String, _ parameters: [CellValue] = [], on connection: borrowing Connection
     ) throws(EngineError) -> Int {
         var statement = try prepare(sql, parameters, on: connection)
         while try next(&statement) {}
@@ -48,7 +49,7 @@ enum ValidationSQL {
     }
 
     private static func bind(
-        _ value: StoredLiteral, at position: Int, of statement: inout Statement
+        _ value: CellValue, at position: Int, of statement: inout Statement
     ) throws(SQLiteError) {
         switch value {
         case .null: try statement.bindNull(at: position)

@@ -1,5 +1,6 @@
 package import CausewayPreparation
 package import CausewaySQLite
+import CausewaySQLiteFile
 package import CausewayStoreFormat
 package import CausewayStores
 

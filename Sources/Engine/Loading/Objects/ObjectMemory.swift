@@ -1,6 +1,7 @@
 import CausewayCheckpoint
 import CausewayObjects
 import CausewayPlatform
+import CausewaySQLiteFile
 import CausewayStores
 
 /// What mapping models know beside the rows: the keys that were given, and the associations. Saved with the progress, so
@@ -91,8 +92,9 @@ final class ObjectMemory {
         return writer.bytes
     }
 
-    private static func write(_ value: AssociationJournal.Value, _ writer: inout FieldWriter) {
+    private static func write(_ value: CellValue, _ writer: inout FieldWriter) {
         switch value {
+        case .null: preconditionFailure("nothing is found by NULL")
         case .integer(let value):
             writer.write(0)
             writer.write(value)
@@ -128,7 +130,7 @@ final class ObjectMemory {
     /// A batch's entries and those held before; a batch has a million rows at most.
     private static let maximumSegmentEntries = 100_000_000
 
-    private static func value(from reader: inout FieldReader) throws(CheckpointError) -> AssociationJournal.Value {
+    private static func value(from reader: inout FieldReader) throws(CheckpointError) -> CellValue {
         switch try reader.int() {
         case 0: return .integer(try reader.signed())
         case 1: return .real(Double(bitPattern: try reader.fixed()))

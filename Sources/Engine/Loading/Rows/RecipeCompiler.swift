@@ -47,7 +47,7 @@ struct RecipeCompiler {
     /// What makes the rows of one projection.
     mutating func compile(_ recipes: [CellRecipe]) throws(EngineError) -> [RowOperation] {
         var result: [RowOperation] = []
-        var pending: [StoredLiteral] = []
+        var pending: [CellValue] = []
         for recipe in recipes {
             if case .literal(let literal) = recipe {
                 pending.append(literal)
@@ -89,9 +89,9 @@ struct RecipeCompiler {
         }
     }
 
-    private mutating func add(_ literals: [StoredLiteral]) throws(EngineError) -> Int {
+    private mutating func add(_ literals: [CellValue]) throws(EngineError) -> Int {
         do {
-            return stock.literals.place(for: try EncodedCells(literals.map { CellValue($0) }))
+            return stock.literals.place(for: try EncodedCells(literals))
         } catch {
             throw EngineError(.plan, "\(title): a default value is too large: \(error.message)")
         }
@@ -103,18 +103,5 @@ extension Array {
     fileprivate mutating func place(for element: Element) -> Int {
         append(element)
         return count - 1
-    }
-}
-
-extension CellValue {
-    init(_ literal: StoredLiteral) {
-        self =
-            switch literal {
-            case .null: .null
-            case .integer(let value): .integer(value)
-            case .real(let value): .real(value)
-            case .text(let value): .text(value)
-            case .blob(let value): .blob(value)
-            }
     }
 }

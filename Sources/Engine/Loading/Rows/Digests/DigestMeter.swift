@@ -218,7 +218,7 @@ extension CellContent {
     }
 
     /// nil for NULL.
-    init?(_ literal: StoredLiteral) {
+    init?(_ literal: CellValue) {
         switch literal {
         case .null: return nil
         case .integer(let value): self = CellHash.integer(value)

@@ -1,5 +1,6 @@
 import CausewayMapping
 import CausewayPlanning
+import CausewaySQLiteFile
 import CausewayStoreFormat
 
 /// Which cells of a pass a digest covers, derived from its recipes: those that carry what the source holds, numbers of
@@ -12,9 +13,9 @@ final class DigestShape: Sendable {
     enum Rule: Sendable {
         case plain
         /// The literal in place of NULL.
-        case replacingNull(StoredLiteral)
+        case replacingNull(CellValue)
         /// The number as its new type keeps it; the literal, where there is one, in place of NULL.
-        case converting(NumericConversion, ifNull: StoredLiteral?)
+        case converting(NumericConversion, ifNull: CellValue?)
         /// NULL where the cell `entity` names a dropped entity.
         case ending(entity: Int, dropped: Set<Int>)
         /// Nothing of the source: NULL, in a column that other projections of the same sums carry.

@@ -1,14 +1,9 @@
 package import CausewayExpressions
 package import CausewayModel
+package import CausewaySQLiteFile
 
-/// A value in the storage class in which Core Data keeps it (InsideStoreFormat §4.1).
-package enum StoredLiteral: Hashable, Sendable {
-    case null
-    case integer(Int64)
-    case real(Double)
-    case text(String)
-    case blob([UInt8])
-
+/// A constant in the storage class in which Core Data keeps it (InsideStoreFormat §4.1).
+extension CellValue {
     /// The stored form of an attribute's default.
     ///
     /// - Returns: nil where the constant has no stored form for this type (an app's own object as the default of a
@@ -44,13 +39,13 @@ package enum StoredLiteral: Hashable, Sendable {
     }
 
     /// What a column of NUMERIC affinity makes of a number: an integer where nothing is lost.
-    private static func numeric(_ value: Double) -> StoredLiteral {
+    private static func numeric(_ value: Double) -> CellValue {
         guard let exact = Int64(exactly: value) else { return .real(value) }
         return .integer(exact)
     }
 
     /// `NaN` is kept as text, as Core Data does; other decimals become numbers.
-    private static func decimal(_ text: String) -> StoredLiteral {
+    private static func decimal(_ text: String) -> CellValue {
         if let integer = Int64(text) { return .integer(integer) }
         guard text != "NaN", let value = Double(text) else { return .text(text) }
         return numeric(value)

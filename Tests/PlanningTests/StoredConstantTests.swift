@@ -1,15 +1,16 @@
 import CausewayExpressions
 import CausewayModel
+import CausewaySQLiteFile
 import CausewayStoreFormat
 import Testing
 
 /// Defaults in the storage class in which Core Data keeps them (InsideStoreFormat §4.1).
 @Suite("Stored defaults")
-struct StoredLiteralTests {
-    private func literal(_ constant: Constant?, _ type: AttributeType, external: Bool = false) -> StoredLiteral? {
+struct StoredConstantTests {
+    private func literal(_ constant: Constant?, _ type: AttributeType, external: Bool = false) -> CellValue? {
         var attribute = Attribute(name: "a", type: type)
         attribute.allowsExternalBinaryDataStorage = external
-        return StoredLiteral(constant, as: attribute)
+        return CellValue(constant, as: attribute)
     }
 
     @Test("no default is NULL for every type", arguments: AttributeType.allCases)
