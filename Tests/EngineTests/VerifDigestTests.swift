@@ -2,6 +2,7 @@ import CausewayCheckpoint
 import CausewayEngine
 import CausewayPlanning
 import CausewaySQLite
+import CausewaySQLiteFile
 import CausewayStoreFormat
 import Testing
 

@@ -1,5 +1,6 @@
 import CausewayPlanning
 import CausewaySQLite
+import CausewaySQLiteFile
 import CausewayStoreFormat
 import Testing
 
