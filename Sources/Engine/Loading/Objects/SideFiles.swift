@@ -11,17 +11,23 @@ package final class SideFiles {
     let keyMap: KeyMapFile?
     /// Where the files were when the step in hand began.
     private var begin = SideFileMarks()
+    /// Paths at which a resumed run has found nothing.
+    private let missing: Set<String>
 
     /// Creates the files that are asked for; nothing may be there, but what the same work has written.
     init(rejects: String?, keyMap: String?, isResumed: Bool) throws(EngineError) {
+        var known: Set<String> = []
+        var missing: Set<String> = []
+        for path in [rejects, keyMap].compactMap(\.self) where isResumed {
+            if try Self.isThere(path) { known.insert(path) } else { missing.insert(path) }
+        }
+        self.missing = missing
         self.rejects = try rejects.map { path throws(EngineError) in
-            if isResumed, try Self.isThere(path) { return try RejectsFile(resuming: path) }
-            return try RejectsFile(creating: path)
+            try known.contains(path) ? RejectsFile(resuming: path) : RejectsFile(creating: path)
         }
         do throws(EngineError) {
             self.keyMap = try keyMap.map { path throws(EngineError) in
-                if isResumed, try Self.isThere(path) { return try KeyMapFile(resuming: path) }
-                return try KeyMapFile(creating: path)
+                try known.contains(path) ? KeyMapFile(resuming: path) : KeyMapFile(creating: path)
             }
         } catch {
             if !isResumed { try? self.rejects?.discard() }
@@ -57,6 +63,7 @@ package final class SideFiles {
                 writer.write(marks.rejects)
                 writer.write(marks.keyMap)
             })
+        try requireThere(place)
         try rejects?.cut(at: place.rejects)
         try keyMap?.cut(at: place.keyMap)
         ledger.beforeCommit(of: Self.part) { () throws(EngineError) in try self.sync() }
@@ -64,13 +71,29 @@ package final class SideFiles {
 
     /// Refuses files that aren't as long as the steps left them: the new store counts on what stands in them.
     func require(_ marks: SideFileMarks) throws(EngineError) {
-        for (path, length, mark) in [
-            (rejects?.path, self.marks.rejects, marks.rejects), (keyMap?.path, self.marks.keyMap, marks.keyMap),
-        ] {
-            guard let path, length != mark else { continue }
+        try requireThere(marks)
+        for (path, length, mark) in files(marks) where length != mark {
             throw EngineError(
                 .undecided, "\(path): isn't as the unfinished work left it: it had \(mark) bytes and has \(length)",
                 remedy: "put that file back, or begin anew with --restart, which removes the one that is there")
+        }
+    }
+
+    private func files(_ marks: SideFileMarks) -> [(path: String, length: Int64, mark: Int64)] {
+        let now = self.marks
+        return [(rejects?.path, now.rejects, marks.rejects), (keyMap?.path, now.keyMap, marks.keyMap)].compactMap {
+            path, length, mark in path.map { ($0, length, mark) }
+        }
+    }
+
+    /// Refuses files that are gone with what was written to them.
+    private func requireThere(_ marks: SideFileMarks) throws(EngineError) {
+        for (path, length, mark) in files(marks) where missing.contains(path) && length < mark {
+            // What is there now is empty, and this run's. The failure that counts is the one that is thrown.
+            for path in missing { _ = try? Files.unlink(path) }
+            throw EngineError(
+                .undecided, "\(path): is missing: the unfinished work has written \(mark) bytes to it",
+                remedy: "put that file back, or begin anew with --restart")
         }
     }
 
