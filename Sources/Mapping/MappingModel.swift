@@ -1,4 +1,5 @@
 package import CausewayExpressions
+package import CausewayModel
 
 /// How one model version becomes another: what `NSMappingModel` holds, as values that a planner can compose.
 package struct MappingModel: Hashable, Sendable {
@@ -187,5 +188,14 @@ package struct LinkSource: Hashable, Sendable {
         self.isInverted = isInverted
         self.changesForm = changesForm
         self.ended = ended
+    }
+
+    /// Whether rows of an entity can have such links: those of an inverse that leads to subentities aren't the parent's,
+    /// whatever stands in its column.
+    package func canBe(of entity: String, in model: ManagedObjectModel) -> Bool {
+        guard isInverted, let found = model.relationship(relationship, of: self.entity)?.relationship else {
+            return true
+        }
+        return model.isKind(entity, of: found.destination)
     }
 }

@@ -9,9 +9,9 @@ package import CausewaySQLiteFile
 package struct PendingRows: @unchecked Sendable {
     /// Cells of the records that carried cells lie in, at most: SQLite's own limit of columns.
     package static let maximumCells = 2_000
-    /// Rows of a table whose memory is kept for the next batch: a batch of which a policy made many more doesn't stay
-    /// paid for.
-    private static let keptRows = 65_536
+    /// Cells of all tables, and links and associations, whose memory is kept for the next batch: 16 bytes each. A batch of
+    /// which a policy made many more doesn't stay paid for.
+    private static let keptCells = 1 << 20
 
     /// In the layout's order.
     package internal(set) var tables: [RowTable] = []
@@ -48,15 +48,18 @@ package struct PendingRows: @unchecked Sendable {
 
     /// Forgets everything, and keeps the memory for the next batch.
     package mutating func removeAll() {
+        var kept = 0
         for index in tables.indices {
-            if tables[index].count > Self.keptRows {
+            kept += tables[index].cells.capacity
+            if kept > Self.keptCells {
+                kept -= tables[index].cells.capacity
                 tables[index] = RowTable(columnCount: tables[index].columnCount)
             } else {
                 tables[index].removeAll()
             }
         }
-        linkChanges.removeAll(keepingCapacity: true)
-        associations.removeAll(keepingCapacity: true)
+        linkChanges.removeAll(keepingCapacity: linkChanges.capacity <= Self.keptCells)
+        associations.removeAll(keepingCapacity: associations.capacity <= Self.keptCells)
         batch = nil
     }
 }

@@ -27,6 +27,7 @@ struct LinkFates {
         else { return nil }
         relationship = reading.relationship
         let mappings = step.objects?.mappings ?? []
+        guard let mirrors = Self.mirrors(of: plan, to, from, among: mappings, in: step) else { return nil }
         // A name means the mapping of that name in the same mapping model, if there is one.
         let isNamedHere = mappings.contains {
             $0.modelIndex == plan.modelIndex && $0.description.name == reading.mapping
@@ -35,7 +36,7 @@ struct LinkFates {
             guard other.description.kind != .remove, let made = other.description.destinationEntity,
                 step.layout.model.isKind(made, of: to.destination)
             else { return false }
-            guard let wanted = reading.mapping else { return true }
+            guard let wanted = reading.mapping, !mirrors.contains(other.index) else { return true }
             return other.description.name == wanted && (!isNamedHere || other.modelIndex == plan.modelIndex)
         }
         for target in step.sourceModel.entityAndSubentities(of: from.destination)
@@ -50,22 +51,29 @@ struct LinkFates {
             else { continue }
             decided[first.description.name, default: []].insert(target)
         }
-        guard Self.isMirrored(to, from, by: mappings, in: step) else { return nil }
     }
 
-    /// Whether no mapping gives the inverse other links: a link is set from either end.
-    private static func isMirrored(
-        _ to: Relationship, _ from: Relationship, by mappings: [EntityMappingPlan], in step: StepPlan
-    ) -> Bool {
-        guard let inverse = step.layout.model.inverse(of: to) else { return true }
-        return mappings.allSatisfy { mapping in
+    /// The places of the mappings that set the same links from the other end; nil where one gives the inverse others.
+    private static func mirrors(
+        of plan: EntityMappingPlan, _ to: Relationship, _ from: Relationship, among mappings: [EntityMappingPlan],
+        in step: StepPlan
+    ) -> Set<Int>? {
+        var result: Set<Int> = []
+        guard let inverse = step.layout.model.inverse(of: to) else { return result }
+        let back = step.sourceModel.inverse(of: from)
+        for mapping in mappings {
             guard let entity = mapping.description.destinationEntity,
                 step.layout.model.isKind(entity, of: inverse.owner)
-            else { return true }
-            guard mapping.description.policyClassName == nil else { return false }
-            let back = mapping.description.relationshipMappings.first { $0.name == inverse.relationship.name }
-            guard let expression = back?.expression else { return true }
-            return LinkPlanning.reading(expression)?.relationship == from.inverse
+            else { continue }
+            guard mapping.description.policyClassName == nil else { return nil }
+            let property = mapping.description.relationshipMappings.first { $0.name == inverse.relationship.name }
+            guard let expression = property?.expression else { continue }
+            guard let back, let source = mapping.description.sourceEntity,
+                let reading = LinkPlanning.reading(expression), reading.relationship == back.relationship.name,
+                step.sourceModel.relationship(reading.relationship, of: source)?.owner == back.owner
+            else { return nil }
+            if reading.mapping.map({ $0 == plan.description.name }) ?? true { result.insert(mapping.index) }
         }
+        return result
     }
 }

@@ -3,9 +3,15 @@ import Synchronization
 
 /// A bound on what SQLite may allocate while it compiles a text that isn't trusted.
 ///
-/// Each mention of a common table expression is compiled anew: forty lines of SQL can ask for more memory than there is,
-/// and neither the limits of a connection nor its handlers stop the compiler. Only the library's own limit does, which
-/// all connections of the process share: it is set above what they have now, for the milliseconds of a compilation.
+/// Each mention of a common table expression is compiled anew: forty lines of SQL can ask for more memory than there is.
+/// Nothing that belongs to one connection stops that. The compiler copies all mentions before it asks the authorizer,
+/// counts instructions or looks for an interrupt, and its limits (`sqlite3_limit`) bound each copy, not their number. Only
+/// `sqlite3_hard_heap_limit64` does, and SQLite has one for all connections of a process. An allocator that counts by
+/// thread would have to be installed before anything in the process uses SQLite, which a library can't know.
+///
+/// So it is set for the milliseconds of a compilation, above what all connections have then. Where others take more than
+/// the rest meanwhile, they fail with `.outOfMemory`, as where memory is short: a migration keeps its work and resumes.
+/// Or the text fails, and its object is named as one that is too large.
 package enum MemoryBound {
     private struct State {
         var users = 0

@@ -48,6 +48,9 @@ package struct EngineError: Error, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether somebody has ended the run.
+    package var isInterrupt: Bool { kind == .interrupted || kind == .terminated }
+
     /// Whether work is kept that the same command resumes.
     package var isResumable: Bool { isPassing && work == .kept && !state.isReplaced }
 

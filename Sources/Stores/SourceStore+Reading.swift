@@ -14,7 +14,7 @@ extension SourceStore {
             answer = try body(store)
         } catch {
             // What changes while it is read may look like any damage.
-            try store.requireUnchanged()
+            if !error.isInterrupt { try store.requireUnchanged() }
             throw error
         }
         try store.requireUnchanged()

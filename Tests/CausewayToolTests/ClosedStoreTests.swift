@@ -78,12 +78,18 @@ struct ClosedStoreTests {
         #expect(try contentOfOrchard() == before)
     }
 
-    /// Writes to the store, as far as its time tells, until it is ended.
-    private func writer(after path: String) throws -> Process {
+    /// Writes to the store, as far as its time tells, once a file is there: until it is ended, or before it interrupts the
+    /// process that holds the work directory.
+    private func writer(after path: String, interrupts: Bool = false) throws -> Process {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = [
-            "-c", "until [ -e \"$0\" ]; do sleep 0.01; done; while touch -m \"$1\"; do :; done", path, store,
+            "-c",
+            "until [ -e \"$0\" ]; do sleep 0.01; done; "
+                + (interrupts
+                    ? "touch -m \"$1\"; kill -INT $(head -n 1 \"$(dirname \"$0\")/lock\")"
+                    : "while touch -m \"$1\"; do :; done"),
+            path, store,
         ]
         try process.run()
         return process
@@ -103,5 +109,14 @@ struct ClosedStoreTests {
         #expect(run.status == (hasPlan ? 76 : 75), "\(run.errors)")
         #expect(run.errors.contains(hasPlan ? "--restart" : "run again when no other program"), "\(run.errors)")
         #expect(!FileManager.default.fileExists(atPath: folder.path("mine/New.sqlite")))
+    }
+
+    @Test("an interrupt is told as one, though the store was written to meanwhile")
+    func interrupted() throws {
+        try close(.file)
+        let writer = try writer(after: folder.path("mine/.New.sqlite.migration/plan.json"), interrupts: true)
+        defer { writer.waitUntilExit() }
+        let run = try look(["migrate", "--output", "--models"], pausing: "planWritten:1000")
+        #expect(run.status == 130, "\(run.errors)")
     }
 }

@@ -4,8 +4,7 @@ import CausewayPreparation
 import Testing
 
 /// Indexes, views and triggers that the app itself put into its store.
-// One case makes SQLite take 100 MB, and another bounds the memory of the whole process meanwhile (`MemoryBound`).
-@Suite("Objects of the app's own", .serialized)
+@Suite("Objects of the app's own")
 struct AppObjectTests {
     /// Thing is called Item, its attributes hand their names on; `gone` goes.
     static let versions = [
@@ -123,7 +122,11 @@ struct AppObjectTests {
                 "CREATE VIEW v AS SELECT ZGONE FROM ZTHING; CREATE VIEW i AS SELECT * FROM v",
                 "the view v, which isn't carried"
             ),
-            ("CREATE INDEX i ON ZTHING (printf('%.*c', 99999999, ZTEXT))", "computes “printf” for every row"),
+            // Without a row of which SQLite would make 100 MB here.
+            (
+                "DELETE FROM ZTHING; CREATE INDEX i ON ZTHING (printf('%.*c', 99999999, ZTEXT))",
+                "computes “printf” for every row"
+            ),
             ("CREATE INDEX i ON ZTHING (printf('%999999d', ZTEXT))", "computes “printf” for every row"),
             ("CREATE INDEX i ON ZTHING (replace(ZTEXT, 'a', ZKIND))", "computes “replace” for every row"),
             (

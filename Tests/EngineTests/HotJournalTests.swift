@@ -93,6 +93,31 @@ struct HotJournalTests {
         }
     }
 
+    @Test("a store that can't be read after it was played back keeps the journal under its own new name")
+    func rollbackOfUnreadable() throws {
+        let scenario = try Scenario(FailureTests.from, FailureTests.to, rows: FailureTests.rows)
+        try scenario.migrate()
+        try scenario.leaveHotJournal()
+        // The kind of the first page's node: a byte that the journal's checksums don't cover.
+        try scenario.change(scenario.journal) { bytes in
+            let sector = bytes[20..<24].reduce(0) { $0 << 8 | Int($1) }
+            let pages = stride(from: sector, to: bytes.count - 4_104, by: 4_104)
+            let first = try #require(pages.first { Array(bytes[$0..<$0 + 4]) == [0, 0, 0, 1] })
+            bytes[first + 4 + 100] = 0xFF
+        }
+        let journal = try scenario.bytes(scenario.journal)
+        let outcome = try BackupRollback(store: scenario.store).run()
+        let kept = try #require(outcome.keptAt)
+        #expect(try scenario.bytes(kept)[100] == 0xFF)
+        #expect(try scenario.bytes(kept + ".journal") == journal)
+        #expect(
+            outcome.warnings.last
+                == "\(scenario.store): the journal that SQLite played into it is kept as \(kept).journal")
+        #expect(try scenario.rows("SELECT ZTEXT FROM ZTHING") == ["'a'", "'a'"])
+        let name = URL(filePath: kept).lastPathComponent
+        #expect(try scenario.names() == ["Model.xcdatamodeld", "Store.sqlite", name, name + ".journal"])
+    }
+
     @Test("a rollback that fails afterwards says what was done, and keeps and names the copy")
     func failedRollback() throws {
         let scenario = try Scenario(FailureTests.from, FailureTests.to, rows: FailureTests.rows)

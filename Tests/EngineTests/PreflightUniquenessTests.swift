@@ -1,4 +1,5 @@
 import CausewayEngine
+import CausewayEvaluation
 import CausewayObjects
 import CausewayPreparation
 import CausewayStores
@@ -204,5 +205,44 @@ struct PreflightUniquenessTests {
                 "V3: Tag: name must be unique, but 2 rows of table ZTAG share theirs with another (p1 and p2)"
             ], "\(error)")
         #expect(try Database.dump(scenario.store) == store)
+    }
+
+    @Test(
+        "what a handler of an earlier stage may change is decided when the step begins",
+        arguments: [true, false])
+    func handled(makesUnique: Bool) throws {
+        func version(_ type: String, _ extra: String = "") -> String {
+            model(entity("Thing", attribute("n", type), extra))
+        }
+        let more = attribute("more")
+        let scenario = try Scenario(
+            version("Integer 64"), version("Integer 64", more), version("Integer 16", more + Self.unique("n")),
+            rows: "INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT, ZN) VALUES (1, 1, 1, 70000), (2, 1, 1, 70000);")
+        var request = scenario.request(to: "V3")
+        request.code.stages = try StagedMigration([
+            CustomMigrationStage(
+                migratingFrom: "V1", to: "V2",
+                didMigrate: { manager, _ in
+                    guard makesUnique else { return }
+                    for (thing, number) in zip(try manager.context.fetch(FetchRequest("Thing")), [1, 2] as [Value]) {
+                        try thing.set("n", to: number)
+                    }
+                }), LightweightMigrationStage(["V3"]),
+        ])
+        let notices = try Migration(request).plan().notices
+        #expect(
+            notices == [
+                """
+                V3: Thing: n must be unique, and 2 rows of table ZTHING share theirs with another (p1 and p2): whether \
+                they still do then is decided by stage 1, didMigrate at “V2”, and asked when the step V2 → V3 begins
+                """
+            ])
+        if makesUnique {
+            _ = try Migration(request).run()
+            #expect(try scenario.rows("SELECT ZN FROM ZTHING") == ["1", "2"])
+        } else {
+            let error = try failure { _ = try Migration(request).run() }
+            #expect(error.kind == .sourceData && error.details.count == 2, "\(error)")
+        }
     }
 }

@@ -55,6 +55,94 @@ struct PulledUpLinksTests {
             try scenario.rows("SELECT Z_PK, ZMINDER FROM ZBEAST ORDER BY 1") == ["1|NULL", "2|1", "3|NULL"])
     }
 
+    /// The links stand in the column `ZKEEPER`, or where no side but the keeper's knows them, in `Z3CATS`.
+    @Test(
+        "where the relationship becomes mandatory later, by the inverse alone, rows that never had it lack it",
+        arguments: [true, false], [true, false])
+    func mandatoryLater(fuses: Bool, hasInverse: Bool) throws {
+        func version(of owner: String, _ link: String) -> String {
+            let inverse = link.isEmpty ? nil : link.contains("\"minder\"") ? "minder" : "keeper"
+            return model(
+                entity("Beast", owner == "Beast" ? link : ""),
+                entity("Cat", parent: "Beast", owner == "Cat" ? link : ""),
+                entity("Keeper", toMany("cats", owner, inverse: inverse)))
+        }
+        let keeper = hasInverse ? toOne("keeper", "Keeper", inverse: "cats") : ""
+        let minder = toOne("minder", "Keeper", inverse: "cats").replacing("optional=\"YES\"", with: "optional=\"NO\"")
+        let scenario = try Scenario(
+            version(of: "Cat", keeper), version(of: "Beast", keeper), version(of: "Beast", minder),
+            rows: """
+                INSERT INTO ZKEEPER (Z_PK, Z_ENT, Z_OPT) VALUES (1, 3, 1);
+                INSERT INTO ZBEAST (Z_PK, Z_ENT, Z_OPT, \(hasInverse ? "ZKEEPER" : "Z3CATS")) VALUES
+                (1, 1, 1, 99), (2, 2, 1, 1), (3, 1, 1, 1);
+                """)
+        var request = scenario.request(to: "V3", fuses: fuses)
+        let error = try failure { _ = try Migration(request).plan() }
+        #expect(
+            error.details == [
+                "V3: Beast.minder is mandatory now, but there is no value for 2 rows of Beast (p1, p3)"
+            ], "\(error)")
+        (request.badRows, request.rejects) = (.quarantine, scenario.folder + "/rejects.jsonl")
+        request.verification = .full
+        #expect(try Migration(request).plan().notices.contains { $0.contains("(p1, p3); to be quarantined") })
+        #expect(try Migration(request).run().quarantinedRows == 2)
+        #expect(try scenario.rows("SELECT Z_PK, ZMINDER FROM ZBEAST") == ["2|1"])
+        let lines = try BadLine.read(scenario.folder + "/rejects.jsonl")
+        #expect(lines.map(\.reason) == Array(repeating: "V3: Beast.minder is mandatory now, but is NULL", count: 2))
+    }
+
+    @Test("a place in a list that goes up keeps its column's place among others")
+    func orderColumns() throws {
+        func version(of owner: String) -> String {
+            let keeper = toOne("keeper", "Keeper", inverse: "cats")
+            return model(
+                entity("Beast", toOne("food", "Food", inverse: "eaters"), owner == "Beast" ? keeper : ""),
+                entity("Cat", parent: "Beast", owner == "Cat" ? keeper : ""),
+                entity("Food", toMany("eaters", "Beast", inverse: "food", ordered: true)),
+                entity("Keeper", toMany("cats", owner, inverse: "keeper", ordered: true)))
+        }
+        let scenario = try Scenario(
+            version(of: "Cat"), version(of: "Beast"),
+            rows: """
+                DROP TABLE ZBEAST;
+                CREATE TABLE ZBEAST ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZFOOD INTEGER, \
+                ZKEEPER INTEGER, Z_FOK_KEEPER INTEGER, Z_FOK_FOOD INTEGER );
+                CREATE INDEX ZBEAST_ZFOOD_INDEX ON ZBEAST (ZFOOD);
+                CREATE INDEX ZBEAST_ZKEEPER_INDEX ON ZBEAST (ZKEEPER);
+                INSERT INTO ZKEEPER (Z_PK, Z_ENT, Z_OPT) VALUES (1, 4, 1);
+                INSERT INTO ZBEAST (Z_PK, Z_ENT, Z_OPT, ZKEEPER, Z_FOK_KEEPER) VALUES (1, 2, 1, 1, 7);
+                """)
+        let query = "SELECT name FROM pragma_table_info('ZBEAST') WHERE name LIKE 'Z_FOK%'"
+        let order = ["'Z_FOK_KEEPER'", "'Z_FOK_FOOD'"]
+        try #require(try scenario.rows(query) == order)
+        try scenario.migrate()
+        #expect(try scenario.rows(query) == order)
+        #expect(try scenario.rows("SELECT ZKEEPER, Z_FOK_KEEPER FROM ZBEAST") == ["1|7"])
+    }
+
+    @Test("a many-to-many that goes up keeps the number of its column")
+    func joinColumns() throws {
+        func version(of owner: String) -> String {
+            let fans = toMany("fans", "Keeper", inverse: "likes")
+            return model(
+                entity("Beast", owner == "Beast" ? fans : ""),
+                entity("Cat", parent: "Beast", owner == "Cat" ? fans : ""),
+                entity("Keeper", toMany("likes", owner, inverse: "fans"), toMany("cures", "Vet", inverse: "fans")),
+                entity("Vet", toMany("fans", "Keeper", inverse: "cures")))
+        }
+        let scenario = try Scenario(version(of: "Cat"), version(of: "Beast"))
+        func columns(_ table: String) throws -> [String] {
+            try scenario.rows("SELECT name FROM pragma_table_info('\(table)')").map {
+                String($0.dropFirst().dropLast())
+            }
+        }
+        let (before, vets) = (try columns("Z_2FANS"), try columns("Z_3CURES"))
+        try #require(before.count == 2 && vets.count == 2)
+        try scenario.migrate()
+        #expect(try columns("Z_3CURES") == vets)
+        #expect(try columns("Z_1FANS").contains(try #require(before.first { $0.contains("FANS") })))
+    }
+
     @Test("a many-to-many goes up to the parent with its links")
     func joinPulledUp() throws {
         let fans = toMany("fans", "Keeper", inverse: "likes")

@@ -78,6 +78,8 @@ struct QuarantineResumeTests {
         let error = try failure { _ = try Migration(office.request()).run() }
         #expect(error.kind == .undecided && error.work == .kept)
         #expect(error.message.hasPrefix(office.rejects) && error.message.contains("\(file.utf8.count) bytes"))
+        #expect(error.message.contains("is missing") == isGone)
+        #expect(FileManager.default.fileExists(atPath: office.rejects) != isGone)
         #expect(try office.scenario.bytes(office.scenario.store) == before)
         if !isGone { #expect(try office.file() == "mine") }
         try Data(file.utf8).write(to: rejects)

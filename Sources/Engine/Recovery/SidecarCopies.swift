@@ -86,25 +86,24 @@ struct SidecarCopies {
         }
     }
 
-    /// Names of the copies of a `-wal` beside its backup: never the name at which SQLite would look for one.
-    static func name(_ number: Int, of backup: String) -> String {
-        backup + ".wal" + (number > 1 ? String(number) : "")
+    /// Names of the copies beside a database: never the name at which SQLite would look for a sidecar.
+    static func name(_ number: Int, _ kind: Kind = .wal, of database: String) -> String {
+        "\(database).\(kind.rawValue)" + (number > 1 ? String(number) : "")
     }
 
-    /// Gives the copies of a `-wal` names beside the backup, durably; a name that they have is kept.
+    /// Gives copies names beside a database, durably; a name that they have is kept.
     ///
     /// - Returns: the names.
-    func publish(beside backup: String) throws(EngineError) -> [String] {
-        let copies = try paths(.wal)
+    func publish(_ copies: [String], _ kind: Kind, beside database: String) throws(EngineError) -> [String] {
         guard !copies.isEmpty else { return [] }
         var result: [String] = []
-        try EngineError.at("\(backup).wal: the copy of the -wal can't be kept") {
+        try EngineError.at("\(Self.name(1, kind, of: database)): the copy of the -\(kind.rawValue) can't be kept") {
             for (index, copy) in copies.enumerated() {
-                let name = Self.name(index + 1, of: backup)
+                let name = Self.name(index + 1, kind, of: database)
                 if let there = try Files.statusIfExists(name) {
                     guard try there.isSameFile(as: Files.linkStatus(of: copy)) else {
                         throw EngineError(
-                            .cannotCreate, "\(name): is there already, and isn't the copy of a -wal",
+                            .cannotCreate, "\(name): is there already, and isn't the copy of a -\(kind.rawValue)",
                             remedy: "move it away")
                     }
                 } else {
@@ -112,13 +111,13 @@ struct SidecarCopies {
                 }
                 result.append(name)
             }
-            try Files.syncDirectory(Paths.parent(of: backup))
+            try Files.syncDirectory(Paths.parent(of: database))
         }
         return result
     }
 
-    /// Removes the copies after a migration: journals, which a store that was read in whole needs no more, and logs that
-    /// have a name beside the backup.
+    /// Removes the copies after a migration: journals, which a store that was read in whole needs no more, or that have a
+    /// name beside the one that wasn't, and logs that have a name beside the backup.
     func removeSettled() throws(EngineError) {
         try EngineError.at(work) { for path in try paths(.journal).reversed() { try Files.unlink(path) } }
         try removePublished()

@@ -25,7 +25,7 @@ extension MigrationRun {
             return try migrate(store, identity, found, descriptor, directory)
         } catch {
             // What changes while it is read may look like any damage.
-            if !error.state.isReplaced { try requireUnchanged(store) }
+            if !error.state.isReplaced, !error.isInterrupt { try requireUnchanged(store) }
             throw error
         }
     }

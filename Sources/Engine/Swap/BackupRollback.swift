@@ -45,6 +45,7 @@ package struct BackupRollback {
         let isThere = try Self.isThere(location)
         for path in isThere ? [location.path, original.path] : [original.path] { try refuseReadOnly(path) }
         let directory = try backups.lock(needsLinks: true)
+        let sidecars = SidecarCopies(work: directory.path)
         var before: StoreTrace?
         var kept: [String] = []
         var outcome: RollbackOutcome
@@ -58,10 +59,12 @@ package struct BackupRollback {
                 try reading(&defect) { () throws(EngineError) in
                     try rollBackHotJournal(location, directory.path, &kept)
                 } ?? []
+            let journals = try sidecars.paths(.journal)
             rolledBack += try rollBackHotJournal(original, directory.path, &kept)
             outcome = try replace(location, with: original, &defect, &kept)
             outcome.walCopies = copies
             outcome.warnings = rolledBack + outcome.warnings
+            settle(sidecars, defect == nil ? [] : journals, &outcome)
         } catch {
             var error = error
             if error.state == .untouched { error.state = before?.state() ?? .untouched }
@@ -70,10 +73,23 @@ package struct BackupRollback {
             try? directory.remove()
             throw error
         }
-        // What can't be removed stays in the folder, of which `unlock` tells.
-        try? SidecarCopies(work: directory.path).removeSettled()
         outcome.warnings += backups.unlock(directory)
         return outcome
+    }
+
+    /// Removes the copies of sidecars. A store that can't be read keeps those of its journals: playing them into it may have
+    /// been what broke it.
+    private func settle(_ sidecars: SidecarCopies, _ journals: [String], _ outcome: inout Outcome) {
+        do throws(EngineError) {
+            if let kept = outcome.keptAt {
+                outcome.warnings += try sidecars.publish(journals, .journal, beside: kept).map {
+                    "\(outcome.store): the journal that SQLite played into it is kept as \($0)"
+                }
+            }
+            try sidecars.removeSettled()
+        } catch {
+            outcome.warnings.append("\(error.message); the copies are kept in \(sidecars.work)")
+        }
     }
 
     /// Where the store is, or was: one that is gone has its backups beside it.

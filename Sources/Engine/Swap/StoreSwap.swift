@@ -32,7 +32,8 @@ struct StoreSwap {
         try proveAbsent([location.wal, location.shm, location.journal], location)
         KillPoint.reach(.sidecarsAbsent)
         if Mutant.isOn(.rawClose) { _ = try? Files.readPrefix(of: location.path, length: 1) }
-        let copies = try SidecarCopies(work: work.path).publish(beside: backup)
+        let sidecars = SidecarCopies(work: work.path)
+        let copies = try sidecars.publish(sidecars.paths(.wal), .wal, beside: backup)
         try work.write(try intent(location, backup: backup, source: descriptor.identity()))
         try link(location, as: backup, descriptor)
         let handover = try StoreHandover(file, from: try status(of: backup), at: location.path)

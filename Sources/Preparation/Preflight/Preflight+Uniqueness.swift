@@ -22,10 +22,8 @@ extension Preflight {
                             continue
                         }
                         let place = "\(step.versions.last ?? ""): \(name)"
-                        // What later steps leave out, this one still has.
-                        try ask(
-                            constraint, "\(place): \(properties.joined(separator: " and "))",
-                            without: leftOut.filter { $0.step <= index && $0.table == constraint.table }, &findings)
+                        let subject = "\(place): \(properties.joined(separator: " and ")) must be unique"
+                        try ask(constraint, subject, of: index, without: leftOut, &findings)
                     }
                 }
             }
@@ -53,32 +51,46 @@ extension Preflight {
         return result.values.sorted { $0.table < $1.table }
     }
 
-    /// `rows` are left out before.
+    /// `rows` are what the steps leave out; handlers of earlier steps may change those that stay.
     private func ask(
-        _ constraint: Constraint, _ place: String, without rows: [LeftOutRows], _ findings: inout Findings
+        _ constraint: Constraint, _ subject: String, of index: Int, without rows: [LeftOutRows],
+        _ findings: inout Findings
     ) throws {
-        let leftOut = LeftOutRows.merged(rows)
-        guard let all = try duplicates(constraint, without: leftOut.map { $0.holds($0.condition.surely) }) else {
-            return
-        }
-        var left = all
-        if leftOut.contains(where: { !$0.condition.isCertain }) {
-            let sure = try duplicates(constraint, without: leftOut.map { $0.holds($0.condition.perhaps) })
-            guard let sure else {
-                findings.notices.append(
-                    """
-                    \(place) must be unique, and \(all), unless they are left out before: which rows go for their links is \
-                    known only then, as links to rows that are left out end; where such rows are left, the run ends there
+        // What later steps leave out, this one still has.
+        let gone = rows.filter { $0.step <= index && $0.table == constraint.table }
+        guard let found = try duplicates(constraint, without: gone, subject, &findings) else { return }
+        let deciders = deciders[..<index].flatMap(\.self)
+        guard !deciders.isEmpty else {
+            return findings.refuse(
+                "\(subject), but \(found)",
+                remedy: """
+                    take the uniqueness constraint out of the model, or change or delete the duplicates in a copy of the \
+                    store
                     """)
-                return
-            }
-            left = sure
         }
-        findings.refuse(
-            "\(place) must be unique, but \(left)",
-            remedy: """
-                take the uniqueness constraint out of the model, or change or delete the duplicates in a copy of the store
+        findings.notices.append(
+            """
+            \(subject), and \(found): whether they still do then is decided by \(deciders.joined(separator: " and ")), and \
+            asked when the step \(steps[index].versions.joined(separator: " → ")) begins
+            """)
+    }
+
+    /// Duplicates that are there once `rows` are left out; a notice where only some of these may be.
+    private func duplicates(
+        _ constraint: Constraint, without rows: [LeftOutRows], _ subject: String, _ findings: inout Findings
+    ) throws -> String? {
+        let leftOut = LeftOutRows.merged(rows)
+        let all = try duplicates(constraint, without: leftOut.map { $0.holds($0.condition.surely) })
+        guard let found = all, leftOut.contains(where: { !$0.condition.isCertain }) else { return all }
+        let sure = try duplicates(constraint, without: leftOut.map { $0.holds($0.condition.perhaps) })
+        if sure == nil {
+            findings.notices.append(
+                """
+                \(subject), and \(found), unless they are left out before: which rows go for their links is known only \
+                then, as links to rows that are left out end; where such rows are left, the run ends there
                 """)
+        }
+        return sure
     }
 
     /// `2 rows of table ZTAG share theirs with another (p1 and p2)`; nil where there are none.

@@ -91,6 +91,7 @@ struct RowDemand {
             }
             for earlier in (0..<index).reversed() {
                 demands = demands.flatMap { $0.traced(through: traces[earlier], deciders[earlier]) }
+                    .compactMap { $0.judged(in: steps[earlier].sourceModel) }
                 demands += (unfit[index][earlier] ?? []).map {
                     var demand = $0
                     demand.deciders += deciders[earlier]
@@ -106,11 +107,24 @@ struct RowDemand {
     private static func own(_ step: StepPlan, at index: Int) -> [RowDemand] {
         step.mapping.entityMappings.flatMap { mapping -> [RowDemand] in
             guard let entity = mapping.source else { return [] }
-            return mapping.obligations.map {
+            return mapping.obligations.compactMap {
                 RowDemand(
                     entity: entity, breach: Breach($0.demand), step: index, place: step.place(of: $0),
-                    cause: .obligation($0))
+                    cause: .obligation($0)
+                ).judged(in: step.sourceModel)
             }
+        }
+    }
+
+    /// The same where rows of the entity can have such links; others surely have none.
+    private func judged(in model: ManagedObjectModel) -> RowDemand? {
+        switch breach {
+        case .missing(let links) where !links.canBe(of: entity, in: model):
+            var result = self
+            result.breach = .existing
+            return result
+        case .ending(let links) where !links.canBe(of: entity, in: model): return nil
+        default: return self
         }
     }
 

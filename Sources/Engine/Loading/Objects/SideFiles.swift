@@ -11,12 +11,16 @@ package final class SideFiles {
     let keyMap: LineFile?
     /// Where the files were when the step in hand began.
     private var begin = SideFileMarks()
+    /// Paths at which a resumed run has found nothing.
+    private let missing: Set<String>
 
     /// Creates the files that are asked for; nothing may be there, but what the same work has written.
     init(rejects: String?, keyMap: String?, isResumed: Bool) throws(EngineError) {
+        var missing: Set<String> = []
         func file(_ path: String?, _ purpose: LineFile.Purpose) throws(EngineError) -> LineFile? {
             guard let path else { return nil }
             let isThere = isResumed ? try EngineError.at(path, as: .cannotCreate) { try Files.exists(path) } : false
+            if isResumed, !isThere { missing.insert(path) }
             return try LineFile(path, for: purpose, resuming: isThere)
         }
         let rejected = try file(rejects, .rejects)
@@ -27,6 +31,7 @@ package final class SideFiles {
             if !isResumed { try? rejected?.discard() }
             throw error
         }
+        self.missing = missing
     }
 
     /// How long the files are; with everything written.
@@ -53,6 +58,7 @@ package final class SideFiles {
                 writer.write(marks.rejects)
                 writer.write(marks.keyMap)
             })
+        try requireThere(place)
         try rejects?.cut(at: place.rejects)
         try keyMap?.cut(at: place.keyMap)
         ledger.beforeCommit(of: Self.part) { () throws(EngineError) in try self.sync() }
@@ -60,13 +66,29 @@ package final class SideFiles {
 
     /// Refuses files that aren't as long as the steps left them: the new store counts on what stands in them.
     func require(_ marks: SideFileMarks) throws(EngineError) {
-        for (path, length, mark) in [
-            (rejects?.path, self.marks.rejects, marks.rejects), (keyMap?.path, self.marks.keyMap, marks.keyMap),
-        ] {
-            guard let path, length != mark else { continue }
+        try requireThere(marks)
+        for (path, length, mark) in files(marks) where length != mark {
             throw EngineError(
                 .undecided, "\(path): isn't as the unfinished work left it: it had \(mark) bytes and has \(length)",
                 remedy: "put that file back, or begin anew with --restart, which removes the one that is there")
+        }
+    }
+
+    private func files(_ marks: SideFileMarks) -> [(path: String, length: Int64, mark: Int64)] {
+        let now = self.marks
+        return [(rejects?.path, now.rejects, marks.rejects), (keyMap?.path, now.keyMap, marks.keyMap)].compactMap {
+            path, length, mark in path.map { ($0, length, mark) }
+        }
+    }
+
+    /// Refuses files that are gone with what was written to them.
+    private func requireThere(_ marks: SideFileMarks) throws(EngineError) {
+        for (path, length, mark) in files(marks) where missing.contains(path) && length < mark {
+            // What is there now is empty, and this run's. The failure that counts is the one that is thrown.
+            for path in missing { _ = try? Files.unlink(path) }
+            throw EngineError(
+                .undecided, "\(path): is missing: the unfinished work has written \(mark) bytes to it",
+                remedy: "put that file back, or begin anew with --restart")
         }
     }
 

@@ -134,6 +134,8 @@ extension RowScreening {
         case .noNulls(let attribute):
             guard let column = step.sourceColumn(of: attribute, of: entity) else { return [] }
             return [.notNull(cell: pass.shape.index(of: .column(try SQLIdentifier(column))), bad(lacks))]
+        case .noMissing(let links) where !links.canBe(of: entity, in: step.sourceModel): return [.noRow(bad(lacks))]
+        case .noEnding(let links) where !links.canBe(of: entity, in: step.sourceModel): return []
         case .noMissing(let links):
             let cells = try step.linkCells(links)
             return [.notNull(cell: pass.shape.index(of: cells.key), bad(lacks))] + staying(cells)
