@@ -5,7 +5,7 @@ import Testing
 
 /// Indexes, views and triggers that the app itself put into its store.
 // One case makes SQLite take 100 MB, and another bounds the memory of the whole process meanwhile (`MemoryBound`).
-@Suite("Objects of the app's own", .serialized)
+@Suite("Objects of the app's own", .timeLimit(.minutes(10)), .serialized)
 struct AppObjectTests {
     /// Thing is called Item, its attributes hand their names on; `gone` goes.
     static let versions = [

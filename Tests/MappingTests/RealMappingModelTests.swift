@@ -6,7 +6,9 @@ import CausewayPlist
 import Foundation
 import Testing
 
-@Suite("Real mapping models", .enabled(if: SharedMappingModels.exist, "shared/stores is missing"))
+@Suite(
+    "Real mapping models", .timeLimit(.minutes(10)), .enabled(if: SharedMappingModels.exist, "shared/stores is missing")
+)
 struct RealMappingModelTests {
     @Test("every mapping model is read without anything unknown", arguments: SharedMappingModels.all)
     func reads(name: String) throws {

@@ -6,7 +6,8 @@ import CausewaySQLite
 import Foundation
 import Testing
 
-@Suite("Writing the model cache", .enabled(if: SharedStores.exist, "shared/stores is missing"))
+@Suite(
+    "Writing the model cache", .timeLimit(.minutes(10)), .enabled(if: SharedStores.exist, "shared/stores is missing"))
 struct ModelCacheTests {
     /// The app's own default values can't be written: what they hold isn't known.
     private func withoutForeignDefaults(_ model: ManagedObjectModel) -> ManagedObjectModel {

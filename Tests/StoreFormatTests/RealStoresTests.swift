@@ -4,7 +4,7 @@ import CausewaySQLite
 import CausewayStoreFormat
 import Testing
 
-@Suite(.enabled(if: SharedStores.areThere, "shared/stores is missing"))
+@Suite(.timeLimit(.minutes(10)), .enabled(if: SharedStores.areThere, "shared/stores is missing"))
 struct RealStoresTests {
     @Test("a store binds to its cached model with nothing missing", arguments: SharedStores.stores)
     func binding(name: String) throws {

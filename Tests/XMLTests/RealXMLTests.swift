@@ -15,7 +15,7 @@ private enum TestFiles {
     }
 }
 
-@Suite("Real XML", .enabled(if: TestFiles.areThere, "shared/stores is missing"))
+@Suite("Real XML", .timeLimit(.minutes(10)), .enabled(if: TestFiles.areThere, "shared/stores is missing"))
 struct RealXMLTests {
     @Test("every model's contents are read", arguments: TestFiles.paths(named: "contents"))
     func contents(path: String) throws {
