@@ -9,9 +9,6 @@ static inline int causeway_db_config(sqlite3 *db, int operation, int value, int 
     return sqlite3_db_config(db, operation, value, in_force);
 }
 
-/// sqlite3_config for the operations that take one int. Must run before anything else of SQLite.
-static inline int causeway_config(int operation, int value) { return sqlite3_config(operation, value); }
-
 /* A null pointer would bind NULL where an empty text or blob is meant. */
 
 /// The caller keeps the bytes until the parameter is bound again, the bindings are cleared or the statement ends.

@@ -26,7 +26,6 @@ package struct ResultCode: RawRepresentable, Hashable, Sendable, CustomStringCon
 
 extension ResultCode {
     package static let error = ResultCode(rawValue: SQLITE_ERROR)
-    package static let internalError = ResultCode(rawValue: SQLITE_INTERNAL)
     package static let permission = ResultCode(rawValue: SQLITE_PERM)
     package static let abort = ResultCode(rawValue: SQLITE_ABORT)
     package static let busy = ResultCode(rawValue: SQLITE_BUSY)
@@ -54,12 +53,9 @@ extension ResultCode {
     package static let readOnlyRollback = ResultCode(rawValue: SQLITE_READONLY | (3 << 8))
     /// The database file was moved or replaced under the connection.
     package static let readOnlyMoved = ResultCode(rawValue: SQLITE_READONLY | (4 << 8))
-    /// The snapshot of a read transaction is older than the last commit, so it can't become a write transaction.
-    package static let busySnapshot = ResultCode(rawValue: SQLITE_BUSY | (2 << 8))
     package static let constraintNotNull = ResultCode(rawValue: SQLITE_CONSTRAINT | (5 << 8))
     package static let constraintPrimaryKey = ResultCode(rawValue: SQLITE_CONSTRAINT | (6 << 8))
     package static let constraintUnique = ResultCode(rawValue: SQLITE_CONSTRAINT | (8 << 8))
-    package static let constraintRowID = ResultCode(rawValue: SQLITE_CONSTRAINT | (10 << 8))
     package static let ioErrorRead = ResultCode(rawValue: SQLITE_IOERR | (1 << 8))
     /// The file is shorter than its header says.
     package static let ioErrorShortRead = ResultCode(rawValue: SQLITE_IOERR | (2 << 8))

@@ -10,12 +10,4 @@ package enum SQLiteLibrary {
 
     /// `3040001`
     package static var versionNumber: Int { Int(sqlite3_libversion_number()) }
-
-    /// Switches the library's global count of allocated memory off: several threads no longer meet at its lock.
-    ///
-    /// For a program of its own, before the first connection. In a process that already uses SQLite it changes nothing.
-    /// - Returns: whether it took effect.
-    package static func disableMemoryStatistics() -> Bool {
-        causeway_config(SQLITE_CONFIG_MEMSTATUS, 0) == SQLITE_OK
-    }
 }
