@@ -109,17 +109,27 @@ public struct Migrator: Sendable {
 
     private func request() throws(EngineError) -> MigrationRequest {
         try options.check()
-        return MigrationRequest(
-            store: store, models: models, output: options.output, target: options.target, edges: options.next,
-            frameworkVersion: options.frameworkVersion, schemaTemplate: options.schemaTemplate,
-            joinTables: options.joinTables,
-            fusesSteps: options.fusesSteps, options: try engineOptions(), mappings: options.mappingModels, code: code,
-            violations: ViolationPolicy(options.onViolation), rejects: options.rejects, keyMap: options.keyMap,
-            infersDespiteMismatch: options.infersDespiteMismatch, resume: ResumePolicy(options.unfinishedWork),
-            verification: VerificationLevel(options.verification), badRows: BadRowPolicy(options.badRows),
-            endsLinks: options.endsLinks,
-            ignoresOwnership: options.ignoresOwnership, allowsHardLinks: options.allowsHardLinks,
-            swapTimeout: options.swapTimeout)
+        var request = MigrationRequest(
+            store: store, models: models, output: options.output, target: options.target, options: try engineOptions())
+        request.edges = options.next
+        request.frameworkVersion = options.frameworkVersion
+        request.schemaTemplate = options.schemaTemplate
+        request.joinTables = options.joinTables
+        request.fusesSteps = options.fusesSteps
+        request.mappings = options.mappingModels
+        request.code = code
+        request.violations = ViolationPolicy(options.onViolation)
+        request.rejects = options.rejects
+        request.keyMap = options.keyMap
+        request.infersDespiteMismatch = options.infersDespiteMismatch
+        request.resume = ResumePolicy(options.unfinishedWork)
+        request.verification = VerificationLevel(options.verification)
+        request.badRows = BadRowPolicy(options.badRows)
+        request.endsLinks = options.endsLinks
+        request.ignoresOwnership = options.ignoresOwnership
+        request.allowsHardLinks = options.allowsHardLinks
+        request.swapTimeout = options.swapTimeout
+        return request
     }
 
     private func engineOptions() throws(EngineError) -> EngineOptions {

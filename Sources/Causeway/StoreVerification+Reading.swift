@@ -17,14 +17,29 @@ extension StoreVerification {
             let history = try models.map { path throws(EngineError) in try ModelHistory(reading: path, edges: [:]) }
             return try SourceStore.reading(StoreLocation(existing: store)) { opened throws(EngineError) in
                 let report = try StoreExamination(opened, history: history, isQuick: isQuick).run()
-                return StoreVerification(
-                    store: opened.location.path, models: history?.path, versions: report.versions,
-                    modelOrigin: StoreInspection.ModelOrigin(report.origin), comparedIndexes: report.comparedIndexes,
-                    rowCount: report.rows, walBreak: opened.walBreak.map { WALBreak($0) },
-                    findings: report.findings.map(Finding.init),
-                    notes: report.notes.map(Finding.init))
+                return StoreVerification(report, of: opened, models: history?.path)
             }
         }
+    }
+
+    private init(_ report: StoreExamination.Report, of opened: SourceStore, models: String?) {
+        store = opened.location.path
+        self.models = models
+        versions = report.versions
+        modelOrigin = StoreInspection.ModelOrigin(report.origin)
+        comparedIndexes = report.comparedIndexes
+        rowCount = report.rows
+        walBreak = opened.walBreak.map { WALBreak($0) }
+        findings = report.findings.map(Finding.init)
+        notes = report.notes.map(Finding.init)
+        verdict =
+            if findings.contains(where: { $0.severity == .damage }) {
+                .damaged
+            } else if modelOrigin == .unknown {
+                .notExamined
+            } else {
+                findings.isEmpty ? .sound : .inconsistent
+            }
     }
 }
 
