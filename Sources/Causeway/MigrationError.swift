@@ -12,29 +12,29 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
         public let name: String
 
         /// The call's own words are off.
-        public static let usage = Code(exitCode: 64, name: "usage")
+        public static let usage = Code(.usage)
         /// The store's data can't be migrated as it is.
-        public static let sourceData = Code(exitCode: 65, name: "sourceData")
+        public static let sourceData = Code(.sourceData)
         /// The store or the models are missing or can't be read.
-        public static let missing = Code(exitCode: 66, name: "missing")
+        public static let missing = Code(.missing)
         /// Verification or an internal check failed; nothing was swapped.
-        public static let verification = Code(exitCode: 70, name: "verification")
+        public static let verification = Code(.verification)
         /// The work directory or the output can't be created or trusted.
-        public static let cannotCreate = Code(exitCode: 73, name: "cannotCreate")
+        public static let cannotCreate = Code(.cannotCreate)
         /// Input, output or a full disk.
-        public static let inputOutput = Code(exitCode: 74, name: "inputOutput")
+        public static let inputOutput = Code(.inputOutput)
         /// The store is in use, or another migrator works on it.
-        public static let busy = Code(exitCode: 75, name: "busy")
+        public static let busy = Code(.busy)
         /// The state on disk needs a decision.
-        public static let undecided = Code(exitCode: 76, name: "undecided")
+        public static let undecided = Code(.undecided)
         /// A checkpoint of another plan, tool or format.
-        public static let foreignCheckpoint = Code(exitCode: 77, name: "foreignCheckpoint")
+        public static let foreignCheckpoint = Code(.foreignCheckpoint)
         /// A model, a mapping or the path between versions is wrong.
-        public static let plan = Code(exitCode: 78, name: "plan")
+        public static let plan = Code(.plan)
         /// Interrupted by the user.
-        public static let interrupted = Code(exitCode: 130, name: "interrupted")
+        public static let interrupted = Code(.interrupted)
         /// Asked to end by the system.
-        public static let terminated = Code(exitCode: 143, name: "terminated")
+        public static let terminated = Code(.terminated)
 
         /// Every code with its meaning, in the order of the exit codes: the one table behind every `--help` and the
         /// article on failures.
@@ -57,12 +57,8 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
         ]
 
         init(_ kind: EngineError.Kind) {
-            self = Self.table.first { $0.code.exitCode == kind.rawValue }?.code ?? .verification
-        }
-
-        private init(exitCode: Int32, name: String) {
-            self.exitCode = exitCode
-            self.name = name
+            exitCode = kind.rawValue
+            name = "\(kind)"
         }
     }
 

@@ -109,17 +109,27 @@ public struct Migrator: Sendable {
 
     private func request() throws(EngineError) -> MigrationRequest {
         try options.check()
-        return MigrationRequest(
-            store: store, models: models, output: options.output, target: options.target, edges: options.next,
-            frameworkVersion: options.frameworkVersion, schemaTemplate: options.schemaTemplate,
-            joinTables: options.joinTables,
-            fusesSteps: options.fusesSteps, options: try engineOptions(), mappings: options.mappingModels, code: code,
-            violations: options.onViolation, rejects: options.rejects, keyMap: options.keyMap,
-            infersDespiteMismatch: options.infersDespiteMismatch, resume: options.unfinishedWork,
-            verification: options.verification, badRows: options.badRows,
-            endsLinks: options.endsLinks,
-            ignoresOwnership: options.ignoresOwnership, allowsHardLinks: options.allowsHardLinks,
-            swapTimeout: options.swapTimeout)
+        var request = MigrationRequest(
+            store: store, models: models, output: options.output, target: options.target, options: try engineOptions())
+        request.edges = options.next
+        request.frameworkVersion = options.frameworkVersion
+        request.schemaTemplate = options.schemaTemplate
+        request.joinTables = options.joinTables
+        request.fusesSteps = options.fusesSteps
+        request.mappings = options.mappingModels
+        request.code = code
+        request.violations = options.onViolation
+        request.rejects = options.rejects
+        request.keyMap = options.keyMap
+        request.infersDespiteMismatch = options.infersDespiteMismatch
+        request.resume = options.unfinishedWork
+        request.verification = options.verification
+        request.badRows = options.badRows
+        request.endsLinks = options.endsLinks
+        request.ignoresOwnership = options.ignoresOwnership
+        request.allowsHardLinks = options.allowsHardLinks
+        request.swapTimeout = options.swapTimeout
+        return request
     }
 
     private func engineOptions() throws(EngineError) -> EngineOptions {

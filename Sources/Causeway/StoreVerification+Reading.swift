@@ -16,13 +16,28 @@ extension StoreVerification {
             let history = try models.map { path throws(EngineError) in try ModelHistory(reading: path, edges: [:]) }
             return try SourceStore.reading(StoreLocation(existing: store)) { opened throws(EngineError) in
                 let report = try StoreExamination(opened, history: history, isQuick: isQuick).run()
-                return StoreVerification(
-                    store: opened.location.path, models: history?.path, versions: report.versions,
-                    modelOrigin: report.origin, comparedIndexes: report.comparedIndexes,
-                    rowCount: report.rows, walBreak: opened.walBreak,
-                    findings: report.findings,
-                    notes: report.notes)
+                return StoreVerification(report, of: opened, models: history?.path)
             }
         }
+    }
+
+    private init(_ report: StoreExamination.Report, of opened: SourceStore, models: String?) {
+        store = opened.location.path
+        self.models = models
+        versions = report.versions
+        modelOrigin = report.origin
+        comparedIndexes = report.comparedIndexes
+        rowCount = report.rows
+        walBreak = opened.walBreak
+        findings = report.findings
+        notes = report.notes
+        verdict =
+            if findings.contains(where: { $0.severity == .damage }) {
+                .damaged
+            } else if modelOrigin == .unknown {
+                .notExamined
+            } else {
+                findings.isEmpty ? .sound : .inconsistent
+            }
     }
 }

@@ -37,7 +37,7 @@ public struct StoreVerification: Hashable, Codable, Sendable {
     /// Rows of all entities.
     public var rowCount: Int
     /// What the findings come to.
-    public private(set) var verdict: Verdict
+    public let verdict: Verdict
     /// Where the `-wal` breaks off; nil where it can be read to its end.
     public var walBreak: WALBreak?
     /// What is wrong; empty for a sound store.
@@ -47,29 +47,6 @@ public struct StoreVerification: Hashable, Codable, Sendable {
 
     /// Whether the rows were examined and nothing is wrong.
     public var isSound: Bool { verdict == .sound }
-
-    init(
-        store: String, models: String?, versions: [String], modelOrigin: StoreInspection.ModelOrigin,
-        comparedIndexes: Bool, rowCount: Int, walBreak: WALBreak?, findings: [Finding], notes: [Finding]
-    ) {
-        self.store = store
-        self.models = models
-        self.versions = versions
-        self.modelOrigin = modelOrigin
-        self.comparedIndexes = comparedIndexes
-        self.rowCount = rowCount
-        self.walBreak = walBreak
-        self.findings = findings
-        self.notes = notes
-        verdict =
-            if findings.contains(where: { $0.severity == .damage }) {
-                .damaged
-            } else if modelOrigin == .unknown {
-                .notExamined
-            } else {
-                findings.isEmpty ? .sound : .inconsistent
-            }
-    }
 
     /// What the findings of a store come to, the worst first.
     public enum Verdict: String, Hashable, Codable, Sendable, CaseIterable {

@@ -49,7 +49,7 @@ public struct MigrateCommand: AsyncParsableCommand {
             quiet || json ? .quiet : verbose == 0 ? .normal : verbose == 1 ? .passes : .statements
         let text = TextReporter(verbosity)
         let lines = json ? JSONReporter(showsEvents: !quiet, showsStatements: verbose > 1) : nil
-        let status = RunStatus()
+        let status = ProgressOnSignal()
         let task = Task { () async -> Result<MigrationSummary, MigrationError> in
             do throws(MigrationError) {
                 let summary = try await migrator.migrate { event in

@@ -42,10 +42,12 @@ extension MappingModel {
         }
         for mapping in entityMappings {
             guard let source = mapping.source, !survivors.contains(source) else { continue }
-            result.append(
-                EntityMapping(
-                    name: "IEM_Remove_\(source)", kind: .remove, source: source, destination: nil,
-                    obligations: mapping.obligations, conversions: mapping.conversions, endings: mapping.endings))
+            var removal = EntityMapping(
+                name: "IEM_Remove_\(source)", kind: .remove, source: source, destination: nil)
+            removal.obligations = mapping.obligations
+            removal.conversions = mapping.conversions
+            removal.endings = mapping.endings
+            result.append(removal)
         }
         return MappingModel(entityMappings: result)
     }
@@ -131,16 +133,17 @@ extension EntityMapping {
     fileprivate func composed(after first: EntityMapping, all: [String: [EntityMapping]]) -> EntityMapping {
         let source = first.source ?? ""
         let isCopy = first.kind == .copy && kind == .copy
-        return EntityMapping(
+        var result = EntityMapping(
             name: isCopy ? "IEM_Copy_\(source)" : "IEM_Transform_\(source)", kind: isCopy ? .copy : .transform,
             source: source, destination: destination, attributes: attributes.map { $0.composed(after: first) },
             relationships: relationships.map {
                 RelationshipMapping(
                     destination: $0.destination, links: $0.links?.composed(after: first, all: all))
-            },
-            obligations: first.obligations + obligations.compactMap { $0.traced(through: first, all: all) },
-            conversions: first.conversions + conversions.compactMap { $0.traced(through: first) },
-            endings: first.endings + endings.compactMap { $0.traced(through: first, all: all) })
+            })
+        result.obligations = first.obligations + obligations.compactMap { $0.traced(through: first, all: all) }
+        result.conversions = first.conversions + conversions.compactMap { $0.traced(through: first) }
+        result.endings = first.endings + endings.compactMap { $0.traced(through: first, all: all) }
+        return result
     }
 }
 

@@ -116,10 +116,11 @@ package struct MappingInference {
         let attributes = attributes(of: name, from: origin)
         let same = origin == name && hashes.source.entities[origin] == hashes.destination.entities[name]
         let relationships = relationships(of: name, from: origin)
-        return EntityMapping(
+        var mapping = EntityMapping(
             name: "IEM_\(same ? "Copy" : "Transform")_\(origin)", kind: same ? .copy : .transform, source: origin,
-            destination: name, attributes: attributes, relationships: relationships, obligations: obligations,
-            conversions: conversions, endings: endings)
+            destination: name, attributes: attributes, relationships: relationships)
+        (mapping.obligations, mapping.conversions, mapping.endings) = (obligations, conversions, endings)
+        return mapping
     }
 
     /// The subentity that a destination entity takes in beside its source: it has the destination's own name, while the

@@ -46,19 +46,18 @@ package struct EntityMapping: Hashable, Sendable {
     /// Every stored relationship of the destination, inherited ones included, by name.
     package var relationships: [RelationshipMapping] { didSet { relationshipIndex = NameIndex() } }
     /// What the source's rows must fulfil; those of attributes and entities that later steps drop stay.
-    package var obligations: [Obligation]
+    package var obligations: [Obligation] = []
     /// Attributes whose numeric type changes, in the order of the steps; those that later steps drop stay.
-    package var conversions: [AttributeConversion]
+    package var conversions: [AttributeConversion] = []
     /// Links of the source's rows that end because their relationship leads elsewhere; those of relationships and
     /// entities that later steps drop stay.
-    package var endings: [LinkEnding]
+    package var endings: [LinkEnding] = []
     private var attributeIndex = NameIndex()
     private var relationshipIndex = NameIndex()
 
     package init(
         name: String, kind: Kind, source: String?, destination: String?, attributes: [AttributeMapping] = [],
-        relationships: [RelationshipMapping] = [], obligations: [Obligation] = [],
-        conversions: [AttributeConversion] = [], endings: [LinkEnding] = []
+        relationships: [RelationshipMapping] = []
     ) {
         self.name = name
         self.kind = kind
@@ -66,9 +65,6 @@ package struct EntityMapping: Hashable, Sendable {
         self.destination = destination
         self.attributes = attributes
         self.relationships = relationships
-        self.obligations = obligations
-        self.conversions = conversions
-        self.endings = endings
     }
 
     package func attribute(_ path: String) -> AttributeMapping? {

@@ -69,9 +69,8 @@ extension ModelCacheWriter {
         _ reference: Reference, _ attribute: Attribute, _ common: [Field], _ entity: Entity
     ) throws(ExpressionArchiveError) {
         let isDerived = attribute.derivation != nil
-        var bits = propertyBits(
-            optional: attribute.isOptional, transient: attribute.isTransient, readOnly: isDerived,
-            userInfo: attribute.userInfo, modifier: attribute.versionHashModifier)
+        let all = Common(attribute)
+        var bits = all.bits
         if !attribute.validations.isEmpty { bits &= ~PropertyBits.notValidated }
         var flags: Int64 = 0
         if attribute.allowsExternalBinaryDataStorage { flags |= AttributeFlags.externalBinaryData }
@@ -99,10 +98,7 @@ extension ModelCacheWriter {
             }
             fields.append(("NSCompositeElements", .reference(writer.array(elements))))
         }
-        fields += try propertyFields(
-            attribute.name, of: entity, bits: bits, renaming: attribute.renamingIdentifier,
-            optional: attribute.isOptional, transient: attribute.isTransient, spotlight: attribute.isIndexedBySpotlight,
-            userInfo: attribute.userInfo, modifier: attribute.versionHashModifier)
+        fields += try propertyFields(all, of: entity, bits: bits)
         writer.fill(reference, ArchivedClass(kind), fields)
     }
 
@@ -112,9 +108,8 @@ extension ModelCacheWriter {
         _ relationship: Relationship, of entity: Entity
     ) throws(ExpressionArchiveError) -> Reference {
         let reference = properties[PropertyKey(entity: entity.name, property: relationship.name)] ?? writer.reserve()
-        var bits = propertyBits(
-            optional: relationship.isOptional, transient: relationship.isTransient, readOnly: false,
-            userInfo: relationship.userInfo, modifier: relationship.versionHashModifier)
+        let all = Common(relationship)
+        var bits = all.bits
         if relationship.isOrdered { bits |= PropertyBits.ordered }
         var inverse = Reference.null
         if let found = model.inverse(of: relationship) {
@@ -132,11 +127,7 @@ extension ModelCacheWriter {
             ("NSMaxCount", .integer(Int64(relationship.maxCount))),
         ]
         if relationship.isOrdered { fields.append(("NSIsOrdered", .boolean(true))) }
-        fields += try propertyFields(
-            relationship.name, of: entity, bits: bits, renaming: relationship.renamingIdentifier,
-            optional: relationship.isOptional, transient: relationship.isTransient,
-            spotlight: relationship.isIndexedBySpotlight, userInfo: relationship.userInfo,
-            modifier: relationship.versionHashModifier)
+        fields += try propertyFields(all, of: entity, bits: bits)
         writer.fill(
             reference, ArchivedClass(["NSRelationshipDescription", "NSPropertyDescription", "NSObject"]), fields)
         return reference
@@ -148,8 +139,6 @@ extension ModelCacheWriter {
         _ property: FetchedProperty, of entity: Entity
     ) throws(ExpressionArchiveError) -> Reference {
         let reference = properties[PropertyKey(entity: entity.name, property: property.name)] ?? writer.reserve()
-        let bits = propertyBits(
-            optional: property.isOptional, transient: true, readOnly: true, userInfo: property.userInfo, modifier: nil)
         var predicate = Reference.null
         if let condition = property.predicate { predicate = try condition.archive(into: &writer) }
         let target = property.fetchEntity.flatMap { entities[$0] } ?? .null
@@ -167,44 +156,69 @@ extension ModelCacheWriter {
             ("NSFetchRequest", .reference(request)), ("_NSFetchRequestEntityName", text(property.fetchEntity)),
             ("NSIsReadOnly", .boolean(true)),
         ]
-        let common = try propertyFields(
-            property.name, of: entity, bits: bits, renaming: property.renamingIdentifier,
-            optional: property.isOptional, transient: true, spotlight: false, userInfo: property.userInfo, modifier: nil
-        )
+        let all = Common(property)
         writer.fill(
             reference, ArchivedClass(["NSFetchedPropertyDescription", "NSPropertyDescription", "NSObject"]),
-            fields + common)
+            fields + (try propertyFields(all, of: entity, bits: all.bits)))
         return reference
     }
 
     // MARK: - Common
 
-    private func propertyBits(
-        optional: Bool, transient: Bool, readOnly: Bool, userInfo: [String: Constant], modifier: String?
-    ) -> Int64 {
-        var bits = PropertyBits.plain
-        if optional { bits |= PropertyBits.optional }
-        if readOnly { bits |= PropertyBits.readOnly }
-        if transient { bits |= PropertyBits.transient }
-        if !userInfo.isEmpty { bits &= ~PropertyBits.withoutUserInfo }
-        if modifier != nil { bits &= ~PropertyBits.withoutModifier }
-        return bits
+    /// What every kind of property has.
+    private struct Common {
+        let name: String
+        let renaming: String?
+        let isOptional: Bool
+        var isTransient = true
+        var isReadOnly = true
+        var isIndexedBySpotlight = false
+        let userInfo: [String: Constant]
+        var modifier: String?
+
+        init(_ attribute: Attribute) {
+            (name, renaming) = (attribute.name, attribute.renamingIdentifier)
+            (isOptional, isTransient) = (attribute.isOptional, attribute.isTransient)
+            (isReadOnly, isIndexedBySpotlight) = (attribute.derivation != nil, attribute.isIndexedBySpotlight)
+            (userInfo, modifier) = (attribute.userInfo, attribute.versionHashModifier)
+        }
+
+        init(_ relationship: Relationship) {
+            (name, renaming) = (relationship.name, relationship.renamingIdentifier)
+            (isOptional, isTransient) = (relationship.isOptional, relationship.isTransient)
+            (isReadOnly, isIndexedBySpotlight) = (false, relationship.isIndexedBySpotlight)
+            (userInfo, modifier) = (relationship.userInfo, relationship.versionHashModifier)
+        }
+
+        init(_ property: FetchedProperty) {
+            (name, renaming) = (property.name, property.renamingIdentifier)
+            (isOptional, userInfo) = (property.isOptional, property.userInfo)
+        }
+
+        var bits: Int64 {
+            var bits = PropertyBits.plain
+            if isOptional { bits |= PropertyBits.optional }
+            if isReadOnly { bits |= PropertyBits.readOnly }
+            if isTransient { bits |= PropertyBits.transient }
+            if !userInfo.isEmpty { bits &= ~PropertyBits.withoutUserInfo }
+            if modifier != nil { bits &= ~PropertyBits.withoutModifier }
+            return bits
+        }
     }
 
-    /// What every kind of property has; a flag that isn't set is left out.
+    /// A flag that isn't set is left out.
     private mutating func propertyFields(
-        _ name: String, of entity: Entity, bits: Int64, renaming: String?, optional: Bool, transient: Bool,
-        spotlight: Bool, userInfo: [String: Constant], modifier: String?
+        _ common: Common, of entity: Entity, bits: Int64
     ) throws(ExpressionArchiveError) -> [Field] {
         var fields: [Field] = [
-            ("NSPropertyName", text(name)), ("NSEntity", .reference(entities[entity.name] ?? .null)),
-            ("NSRenamingIdentifier", text(renaming ?? name)), ("_P", .integer(bits)),
+            ("NSPropertyName", text(common.name)), ("NSEntity", .reference(entities[entity.name] ?? .null)),
+            ("NSRenamingIdentifier", text(common.renaming ?? common.name)), ("_P", .integer(bits)),
         ]
-        if optional { fields.append(("NSIsOptional", .boolean(true))) }
-        if transient { fields.append(("NSIsTransient", .boolean(true))) }
-        if spotlight { fields.append(("NSIndexedBySpotlight", .boolean(true))) }
-        if !userInfo.isEmpty { fields.append(("NSUserInfo", .reference(try self.userInfo(userInfo)))) }
-        if let modifier { fields.append(("NSVersionHashModifier", text(modifier))) }
+        if common.isOptional { fields.append(("NSIsOptional", .boolean(true))) }
+        if common.isTransient { fields.append(("NSIsTransient", .boolean(true))) }
+        if common.isIndexedBySpotlight { fields.append(("NSIndexedBySpotlight", .boolean(true))) }
+        if !common.userInfo.isEmpty { fields.append(("NSUserInfo", .reference(try userInfo(common.userInfo)))) }
+        if let modifier = common.modifier { fields.append(("NSVersionHashModifier", text(modifier))) }
         return fields
     }
 }

@@ -14,6 +14,9 @@ open class MigrationManager {
     /// row says true. See `EntityMigrationPolicy.isResumable`.
     open class var isResumable: Bool { self == MigrationManager.self }
 
+    /// Says that what the manager's functions give has changed: unfinished work of another revision isn't resumed.
+    open class var revision: Int { 1 }
+
     /// What belongs to this run, for policies to share. Independent policies see a copy each.
     public var userInfo: [String: any Sendable] = [:]
 

@@ -16,7 +16,7 @@ public final class ObjectContext {
         /// The rows of one batch on a worker: no store at hand, keys come later.
         case detached
         /// A store under construction: what is made and changed gets its keys there and goes to the output.
-        case writable(KeySource, any RowOutput)
+        case writable(KeySource, any PolicyRowOutput)
     }
 
     /// The row of a batch that is being migrated: read where it is, never copied.

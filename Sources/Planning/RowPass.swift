@@ -1,4 +1,5 @@
 package import CausewayMapping
+import CausewaySQLite
 package import CausewaySQLiteFile
 package import CausewayStoreFormat
 
@@ -17,7 +18,6 @@ package struct RowPass: Sendable {
     /// For people: the destination's entity, relationship or table.
     package var title: String
     package var shape: RowShape
-    package var sourceTable: String
     package var destinationTable: String
     package var destinationColumns: [String]
     /// The result column with the row's key, for messages; nil where rows have none.
@@ -27,30 +27,27 @@ package struct RowPass: Sendable {
     /// By the discriminator's value.
     package var projections: [Int: RowProjection]
     /// Discriminator values whose rows are not migrated: their entity is gone.
-    package var dropped: Set<Int>
+    package var dropped: Set<Int> = []
     /// Discriminator values whose rows another pass moves.
-    package var elsewhere: Set<Int>
+    package var elsewhere: Set<Int> = []
     /// Rows with another discriminator value are dropped instead of refused.
-    package var dropsUnknown: Bool
+    package var dropsUnknown = false
 
     package init(
-        kind: Kind, title: String, shape: RowShape, sourceTable: String, destinationTable: String,
-        destinationColumns: [String], key: Int?, discriminator: Int?, projections: [Int: RowProjection],
-        dropped: Set<Int> = [], elsewhere: Set<Int> = [], dropsUnknown: Bool = false
+        kind: Kind, title: String, shape: RowShape, destinationTable: String, destinationColumns: [String], key: Int?,
+        discriminator: Int?, projections: [Int: RowProjection]
     ) {
         self.kind = kind
         self.title = title
         self.shape = shape
-        self.sourceTable = sourceTable
         self.destinationTable = destinationTable
         self.destinationColumns = destinationColumns
         self.key = key
         self.discriminator = discriminator
         self.projections = projections
-        self.dropped = dropped
-        self.elsewhere = elsewhere
-        self.dropsUnknown = dropsUnknown
     }
+
+    package var sourceTable: String { shape.table.name }
 }
 
 extension [RowPass] {

@@ -69,8 +69,8 @@ extension TransferPlanner {
         // All three names of the rowid are columns': what is left to order by is the values.
         if key == nil, !table.isWithoutRowID { shape.order = Array(shape.cells.indices) }
         return RowPass(
-            kind: .appTable, title: table.name, shape: shape, sourceTable: table.name, destinationTable: table.name,
-            destinationColumns: columns, key: key, discriminator: nil,
+            kind: .appTable, title: table.name, shape: shape, destinationTable: table.name, destinationColumns: columns,
+            key: key, discriminator: nil,
             projections: [0: RowProjection(entity: table.name, cells: cells)])
     }
 }

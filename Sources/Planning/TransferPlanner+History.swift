@@ -32,7 +32,7 @@ extension TransferPlanner {
         var cells: [CellRecipe] = []
         for name in columns { cells.append(try carried(name, from: table, shape: &shape)) }
         return RowPass(
-            kind: .history, title: table.name, shape: shape, sourceTable: table.name, destinationTable: table.name,
+            kind: .history, title: table.name, shape: shape, destinationTable: table.name,
             destinationColumns: columns, key: key(of: table, in: &shape), discriminator: nil,
             projections: [0: RowProjection(entity: table.name, cells: cells)])
     }
@@ -78,10 +78,11 @@ extension TransferPlanner {
             }
             projections[old] = RowProjection(entity: to, cells: cells)
         }
-        return RowPass(
-            kind: .history, title: table.name, shape: shape, sourceTable: table.name, destinationTable: table.name,
-            destinationColumns: columns, key: key, discriminator: discriminator, projections: projections,
-            dropped: dropped, dropsUnknown: true)
+        var pass = RowPass(
+            kind: .history, title: table.name, shape: shape, destinationTable: table.name,
+            destinationColumns: columns, key: key, discriminator: discriminator, projections: projections)
+        (pass.dropped, pass.dropsUnknown) = (dropped, true)
+        return pass
     }
 
     /// The source's tombstone column for each of the destination's: the i-th holds the i-th attribute that is preserved

@@ -10,21 +10,6 @@ extension TransferPlanner {
         try kept(shape.index(of: source.keyCell(links)), links, shape: &shape)
     }
 
-    /// The Z_ENT of the row at the other end.
-    func keyEntity(_ links: ResolvedLinks, shape: inout RowShape) throws(PlanError) -> CellRecipe {
-        guard let entity = try source.entityCell(links) else {
-            // Without subentities in the source, every target is of the declared entity.
-            guard let from = source.layout.entityNumbers[links.otherEntity], let to = numbers[from],
-                !links.lost.contains(from)
-            else { return .literal(.null) }
-            let present = CellRecipe.literalIfPresent(
-                shape.index(of: try source.keyCell(links)), .integer(Int64(to)))
-            return try first(present, links, shape: &shape)
-        }
-        let kept = links.lost.isEmpty ? numbers : numbers.filter { !links.lost.contains($0.key) }
-        return try first(.entityNumber(shape.index(of: entity), numbers: kept), links, shape: &shape)
-    }
-
     /// The cell of a link, or of its place, where the link is still one in the destination.
     private func kept(
         _ cell: Int, _ links: ResolvedLinks, shape: inout RowShape
@@ -38,7 +23,7 @@ extension TransferPlanner {
             .key(cell, entity: shape.index(of: entity), dropped: links.lost), links, shape: &shape)
     }
 
-    private func first(
+    func first(
         _ recipe: CellRecipe, _ links: ResolvedLinks, shape: inout RowShape
     ) throws(PlanError) -> CellRecipe {
         guard links.keepsFirstOnly, case .ownColumn(let own) = links.access else { return recipe }
@@ -156,8 +141,7 @@ extension TransferPlanner {
         shape.order = [0, 1]
         return RowPass(
             kind: .links, title: "\(table.owner).\(table.relationship)", shape: shape,
-            sourceTable: shape.table.name, destinationTable: table.name, destinationColumns: columns, key: nil,
-            discriminator: nil,
+            destinationTable: table.name, destinationColumns: columns, key: nil, discriminator: nil,
             projections: [
                 0: RowProjection(
                     entity: "\(table.owner).\(table.relationship)", cells: cells.indices.map { .carry($0) })

@@ -40,15 +40,7 @@ package struct TransferPlanner {
         let tables = SourceTables(layout: source)
         self.source = tables
         self.destination = destination
-        var numbers: [Int: Int] = [:]
-        for entity in mapping.entityMappings {
-            if let from = entity.source.flatMap({ source.entityNumbers[$0] }),
-                let to = entity.destination.flatMap({ destination.entityNumbers[$0] })
-            {
-                numbers[from] = to
-            }
-        }
-        self.numbers = numbers
+        numbers = Self.renumbering(mapping, from: source, to: destination)
         dropped = Set(source.entityNumbers.values).subtracting(numbers.keys)
         var members: [String: [(source: String, mapping: EntityMapping)]] = [:]
         var becoming: [String: [String]] = [:]
@@ -99,12 +91,13 @@ package struct TransferPlanner {
         let gone = dropped.intersection(inTable)
         // Rows that no pass moves are counted once: by the first pass over their table.
         let isFirst = firstTables[sourceTable] == table.name
-        return RowPass(
-            kind: .entity, title: table.rootEntity, shape: shape, sourceTable: sourceTable,
-            destinationTable: table.name, destinationColumns: table.columns.map(\.name), key: key,
-            discriminator: discriminator, projections: projections,
-            dropped: isFirst ? gone : [],
-            elsewhere: Set(inTable).subtracting(projections.keys).subtracting(isFirst ? gone : []))
+        var pass = RowPass(
+            kind: .entity, title: table.rootEntity, shape: shape, destinationTable: table.name,
+            destinationColumns: table.columns.map(\.name), key: key, discriminator: discriminator,
+            projections: projections)
+        pass.dropped = isFirst ? gone : []
+        pass.elsewhere = Set(inTable).subtracting(projections.keys).subtracting(pass.dropped)
+        return pass
     }
 
     private func projection(
@@ -145,7 +138,7 @@ package struct TransferPlanner {
     ) throws(PlanError) -> CellRecipe {
         switch role {
         case .primaryKey: return .carry(shape.index(of: .column(try identifier("Z_PK"))))
-        case .entityNumber: return .literal(.integer(Int64(destination.entityNumbers[context.entity] ?? 0)))
+        case .entityNumber: return entityNumber(of: context.entity)
         case .optimisticLock: return .carry(shape.index(of: .column(try identifier("Z_OPT"))))
         case .attribute(let owner, let path):
             guard context.kinds.contains(owner) else {

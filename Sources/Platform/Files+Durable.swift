@@ -5,7 +5,7 @@
 #endif
 
 /// Changes that survive a power cut once `syncDirectory` has returned for each folder whose names they touch. Only
-/// `writeFileDurably` and `replaceDurably` do that by themselves: a protocol of several steps syncs when it must.
+/// `writeFileDurably` does that by itself: a protocol of several steps syncs when it must.
 extension Files {
     /// Makes the names in a folder durable: new, renamed and removed files.
     package static func syncDirectory(_ path: String) throws(FileError) {
@@ -53,15 +53,6 @@ extension Files {
                 unsafe Glibc.rename(existing, new)
             #endif
         }
-    }
-
-    /// `rename`, and both folders synced.
-    package static func replaceDurably(_ existing: String, to new: String) throws(FileError) {
-        try rename(existing, to: new)
-        let target = Paths.parent(of: new)
-        try syncDirectory(target)
-        let source = Paths.parent(of: existing)
-        if source != target { try syncDirectory(source) }
     }
 
     /// Removes a name of a file.

@@ -33,63 +33,27 @@ package struct PreparedMigration: Sendable {
     /// Rows that the first step reads.
     package var rowsToRead: Int { rows.reduce(0, +) + objectRows.reduce(0, +) }
 
-    /// Bytes of disk at the peak of all steps, beside the store.
-    package var diskBytes: Int { steps.indices.map(diskBytes(ofStep:)).max() ?? 0 }
-
-    /// Bytes of disk that a step needs at its peak: the staging store that it makes and the one that it reads, each as
-    /// large as the store with a twentieth for what grows, what indexes are sorted in, its associations, and a reserve
-    /// for journals.
-    package func diskBytes(ofStep index: Int) -> Int {
-        // The first step reads the store itself; a later one, what the step before has made.
-        let copies = index == 0 ? 1 : 2
-        // An index is sorted on disk before it is built; the largest takes about as much as it takes in the store.
-        let sorting = storeBytes / 10
-        // A handler may change every row in one transaction: its journal then holds the old pages.
-        let journal = handlers[index].isEmpty ? 0 : storeBytes
-        return copies * (storeBytes + storeBytes / 20) + sorting + journal + associationBytes(ofStep: index)
-            + PreparedMigration.reserve
-    }
-
-    /// Bytes of the associations of a step: rows whose keys don't say what they became. Nobody has counted what a later
-    /// step reads: as many rows as the first, where any of its mappings needs them.
-    private func associationBytes(ofStep index: Int) -> Int {
-        guard let objects = steps[index].objects else { return 0 }
-        guard index == 0 else {
-            let isNeeded = objects.mappings.contains { $0.keeping != .always }
-            return isNeeded ? rowsToRead * PreparedMigration.associationBytes : 0
-        }
-        let rows = zip(objects.mappings, objectRows).filter { $0.0.keeping != .always }.reduce(0) { $0 + $1.1 }
-        return rows * PreparedMigration.associationBytes
-    }
-
-    /// Bytes of an entry of six small integers in a b-tree that is three quarters full.
-    private static let associationBytes = 40
-
-    /// Bytes; journals, directory entries, rounding (InsideCrashSafety §2.2).
-    package static let reserve = 64 << 20
-
     /// Identifies the store and plans the way; every reason against it at once.
     package init(_ request: MigrationRequest, history: ModelHistory, store: SourceStore) throws(EngineError) {
         let target = try history.resolve(request.target)
         let goal = try history.version(named: target)
         // Before the version is looked for elsewhere: to a staged migration a version that no stage names is unknown.
-        let staged = try request.code.stages.flatMap { stages throws(EngineError) in
-            let path = try StagedPath(
+        let staged = try request.code.stages.map { stages throws(EngineError) in
+            try StagedPath(
                 stages, history: history, metadata: store.metadata, target: target, store: store.location.path)
-            return path.hops.isEmpty ? nil : path
-        }
+        }.flatMap { $0.hops.isEmpty ? nil : $0 }
         let origin = try VersionIdentification(of: store, in: history, target: target)
-        location = store.location
-        storeBytes = store.bytes
-        walBreak = store.walBreak
-        sourceVersion = origin.name
-        targetVersion = target
+        (location, storeBytes, walBreak) = (store.location, store.bytes, store.walBreak)
+        (sourceVersion, targetVersion) = (origin.name, target)
         let framework = request.frameworkVersion ?? store.metadata.frameworkVersion
         frameworkVersion = framework
         let doubt = request.target == nil ? history.doubt : nil
-        var warnings = history.notices + [doubt].compactMap(\.self)
-        if let walBreak { warnings.append(walBreak.sentence(store.location.wal) + "; what can be read is migrated") }
-        if let warning = AbortedCoreDataMigration.warning(beside: store.location) { warnings.append(warning) }
+        var warnings =
+            history.notices
+            + [
+                doubt, walBreak.map { $0.sentence(store.location.wal) + "; what can be read is migrated" },
+                AbortedCoreDataMigration.warning(beside: store.location),
+            ].compactMap(\.self)
         let isCurrent =
             goal.hashes.entities == store.metadata.entityHashes && origin.name == target
             && framework == store.metadata.frameworkVersion
@@ -104,81 +68,29 @@ package struct PreparedMigration: Sendable {
         }
         let line = try Self.line(from: origin, to: target, staged, history, doubt)
         path = line.map(\.name)
-        let chain = StepChain(
-            line: line, staged: staged?.runs,
-            library: try MappingLibrary(
-                given: request.mappings, besideModels: request.models, code: request.code,
-                infersDespiteMismatch: request.infersDespiteMismatch),
-            // Stages are gone through one by one, as they were written.
-            history: history, fuses: request.fusesSteps && staged == nil,
-            leavesRowsOut: request.badRows == .quarantine)
-        let (runs, notices) = try chain.runs()
+        let (runs, notices) = try StepChain(request, line: line, staged: staged?.runs, history: history).runs()
         warnings += notices
         if origin.isFromCache, case .inferred(let mapping, _)? = runs.first?.content {
             try Self.refuseForeignModels(mapping, store, history, target: target)
         }
         let binding = try Self.bind(store, model: origin.model)
         try Self.refuseCloudKit(binding, store)
-        var steps: [StepPlan] = []
-        var source = binding.layout
-        var schema: StoreSchema? = store.schema
-        var appObjects = binding.objects(.appMade)
-        let code = CodeCatalog(request.code)
-        for (index, run) in runs.enumerated() {
-            var (mapping, composed) = (MappingModel(entityMappings: []), [InferredStep]())
-            if case .inferred(let inferred, let single) = run.content { (mapping, composed) = (inferred, single) }
-            let isLast = index == runs.count - 1
-            var template = try names.hints(for: history.version(named: run.versions.last ?? target))
+        let planned = try ChainPlanner(
+            store: store, history: history, binding: binding, names: names, frameworkVersion: framework,
             // Only what is asked for gets another name.
-            if !renames.isEmpty { template = template ?? LayoutHints(store.schema) }
-            let planner = StepPlanner(
-                versions: run.versions, firstStep: run.firstStep, mapping: mapping, steps: composed,
-                destination: run.destination, frameworkVersion: framework, source: source, schema: schema,
-                appObjects: appObjects,
-                hasHistory: store.schema.history != nil,
-                fillsTables: min(framework, store.metadata.frameworkVersion) >= FrameworkEra.addsColumns,
-                template: template, joinTables: isLast ? names.joinTables : [], losses: run.losses)
-            var step: StepPlan
-            do {
-                switch run.content {
-                case .inferred: step = try planner.plan()
-                case .explicit(let models): step = try planner.plan(models, code: code)
-                }
-            } catch let error as StoreFormatError
-                where error.code == .unsupportedSchema || error.cause?.isOfSystem ?? false
-            {
-                throw EngineError(error, path: store.location.path)
-            } catch {
-                throw EngineError(
-                    .plan, "\(run.versions.joined(separator: " → ")): \(error)", remedy: "fix the model or the mapping"
-                )
-            }
-            step.losses += try Self.losses(of: step, stale: index == 0 ? binding : nil, in: store).map {
-                "\(run.versions.joined(separator: " → ")): \($0)"
-            }
-            steps.append(step)
-            warnings += step.warnings.map { "\(run.versions.last ?? ""): \($0)" }
-            if step.objects != nil {
-                warnings += try ValidationRules(step.layout).unchecked.map { "\(run.versions.last ?? ""): \($0)" }
-            }
-            source = step.layout
-            schema = step.resultingSchema(after: schema)
-            appObjects = step.appObjects
-        }
-        warnings += source.undecidable.map { "\(target): \($0.warning)" }
-        for (table, columns) in binding.extraColumns.sorted(by: { $0.key < $1.key }) {
-            warnings.append(
-                "\(table): columns that the model doesn't know are not carried: \(columns.joined(separator: ", "))")
-        }
+            keepsNames: !renames.isEmpty, code: CodeCatalog(request.code)
+        ).plan(runs, to: target)
+        warnings += planned.warnings
         if origin.isFromCache {
             warnings.append("the store's version isn't among the models; it was taken from the store's own cache")
         }
-        self.steps = steps
+        steps = planned.steps
         handlers = runs.map(\.handlers)
-        objectRows =
-            try steps.first?.objects.map { objects throws(EngineError) in try Self.count(objects, in: store) } ?? []
         self.warnings = warnings
-        rows = try steps.first.map { step throws(EngineError) in try Self.count(step.passes, in: store) } ?? []
+        rows = try Self.count(steps.first?.passes.map(\.shape) ?? [], in: store)
+        // A mapping that adds objects reads no rows.
+        objectRows = try Self.count(
+            steps.first?.objects?.mappings.map { $0.sourceEntity == nil ? nil : $0.shape } ?? [], in: store)
     }
 
     /// The versions to go through, with their models.
@@ -280,26 +192,13 @@ package struct PreparedMigration: Sendable {
         try names.layout(insteadOf: store.schema).renames(from: bind(store, model: version.model).layout)
     }
 
-    private static func count(_ objects: ObjectStep, in store: SourceStore) throws(EngineError) -> [Int] {
+    private static func count(_ shapes: [RowShape?], in store: SourceStore) throws(EngineError) -> [Int] {
         try EngineError.reading(store.location.path) {
-            try objects.mappings.map { mapping throws(SQLiteError) in
-                guard mapping.sourceEntity != nil else { return 0 }
-                var statement = try store.connection.prepare(mapping.shape.countSQL)
+            try shapes.map { shape throws(SQLiteError) in
+                guard let shape else { return 0 }
+                var statement = try store.connection.prepare(shape.countSQL)
                 return try statement.step() ? Int(statement.int64(at: 0)) : 0
             }
-        }
-    }
-
-    private static func count(_ passes: [RowPass], in store: SourceStore) throws(EngineError) -> [Int] {
-        do {
-            return try passes.map { pass in
-                var statement = try store.connection.prepare(pass.shape.countSQL)
-                return try statement.step() ? Int(statement.int64(at: 0)) : 0
-            }
-        } catch let error as SQLiteError {
-            throw EngineError(reading: error, during: store.location.path)
-        } catch {
-            throw EngineError(.verification, "\(store.location.path): \(error)")
         }
     }
 }

@@ -43,6 +43,20 @@ struct StepChain {
     /// Whether rows that a step can make nothing of are left out.
     let leavesRowsOut: Bool
 
+    init(
+        _ request: MigrationRequest, line: [Version], staged: [StagedPath.Run]?, history: ModelHistory
+    ) throws(EngineError) {
+        self.line = line
+        self.staged = staged
+        library = try MappingLibrary(
+            given: request.mappings, besideModels: request.models, code: request.code,
+            infersDespiteMismatch: request.infersDespiteMismatch)
+        self.history = history
+        // Stages are gone through one by one, as they were written.
+        fuses = request.fusesSteps && staged == nil
+        leavesRowsOut = request.badRows == .quarantine
+    }
+
     /// Finds or infers every step's mapping; what can't be is refused for all steps at once.
     ///
     /// - Returns: the runs, and what is to be said about mapping models that aren't used.

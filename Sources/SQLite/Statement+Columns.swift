@@ -55,13 +55,6 @@ extension Statement {
         return unsafe UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
     }
 
-    /// Lends the bytes of a blob or text; NULL is empty.
-    @inlinable package func withBytes<Result, Failure: Error>(
-        at index: Int, _ body: (RawSpan) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try body(unsafe RawSpan(_unsafeBytes: unsafeBytes(at: index)))
-    }
-
     /// Lends the cell as UTF-8, not checked for validity; NULL is empty.
     @inlinable package func withText<Result, Failure: Error>(
         at index: Int, _ body: (RawSpan) throws(Failure) -> Result

@@ -40,18 +40,6 @@ public import CausewayCSQLite
         _ = unsafe sqlite3_reset(handle)
     }
 
-    /// Lends each row to `body`, then resets, also when something throws.
-    ///
-    /// For a body with another error type, write the loop: `while try statement.step() { … }`.
-    @inlinable package mutating func forEachRow(
-        _ body: (borrowing Statement) throws(SQLiteError) -> Void
-    ) throws(SQLiteError) {
-        defer { reset() }
-        while try step() {
-            try body(self)
-        }
-    }
-
     /// The error of this statement's last call.
     @inline(never) @usableFromInline func failure(_ result: Int32) -> SQLiteError {
         unsafe SQLiteError.last(of: sqlite3_db_handle(handle), result: result, sql: sql)

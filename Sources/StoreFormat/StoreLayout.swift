@@ -136,24 +136,7 @@ package struct JoinTable: Hashable, Sendable {
     package let destinationOrderColumn: String?
     /// Names of all properties that the entity had when Core Data chose the name and the columns' clash numbers, where
     /// the model leaves a choice; empty where no store has shown what it chose.
-    package let chosenAmid: Set<String>
-
-    package init(
-        name: String, owner: String, relationship: String, inverseOwner: String, inverse: String, ownerColumn: String,
-        destinationColumn: String, ownerOrderColumn: String?, destinationOrderColumn: String?,
-        chosenAmid: Set<String> = []
-    ) {
-        self.name = name
-        self.owner = owner
-        self.relationship = relationship
-        self.inverseOwner = inverseOwner
-        self.inverse = inverse
-        self.ownerColumn = ownerColumn
-        self.destinationColumn = destinationColumn
-        self.ownerOrderColumn = ownerOrderColumn
-        self.destinationOrderColumn = destinationOrderColumn
-        self.chosenAmid = chosenAmid
-    }
+    package private(set) var chosenAmid: Set<String> = []
 
     package var isReflexive: Bool { owner == inverseOwner && relationship == inverse }
 

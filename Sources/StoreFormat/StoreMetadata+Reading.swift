@@ -51,12 +51,13 @@ extension StoreMetadata {
             throw Self.unusable("it is missing, so the layout of the tables can't be told", Key.frameworkVersion)
         }
         self.init(
-            uuid: uuid, entityHashes: try Self.hashes(&keys),
-            hashesVersion: Int64(try Self.integer(&keys, Key.hashesVersion) ?? 3),
-            versionIdentifiers: try Self.identifiers(&keys), frameworkVersion: framework,
-            maximumFrameworkVersion: try Self.integer(&keys, Key.maximumFrameworkVersion),
-            hashesDigest: try Self.text(&keys, Key.digest), checksum: try Self.text(&keys, Key.checksum),
-            autoVacuumLevel: try Self.text(&keys, Key.autoVacuum), other: [:])
+            uuid: uuid, entityHashes: try Self.hashes(&keys), versionIdentifiers: try Self.identifiers(&keys),
+            frameworkVersion: framework)
+        hashesVersion = Int64(try Self.integer(&keys, Key.hashesVersion) ?? 3)
+        maximumFrameworkVersion = try Self.integer(&keys, Key.maximumFrameworkVersion)
+        hashesDigest = try Self.text(&keys, Key.digest)
+        checksum = try Self.text(&keys, Key.checksum)
+        autoVacuumLevel = try Self.text(&keys, Key.autoVacuum)
         other = keys
     }
 

@@ -7,7 +7,7 @@ package struct StoreMetadata: Hashable, Sendable {
     /// `NSStoreModelVersionHashes`: every entity's hash, abstract ones included.
     package var entityHashes: [String: [UInt8]]
     /// `NSStoreModelVersionHashesVersion`; 3 in every store known.
-    package var hashesVersion: Int64
+    package var hashesVersion: Int64 = 3
     /// `NSStoreModelVersionIdentifiers`
     package var versionIdentifiers: [String]
     /// `NSPersistenceFrameworkVersion`: the Core Data that last wrote the store.
@@ -19,25 +19,17 @@ package struct StoreMetadata: Hashable, Sendable {
     /// `NSStoreModelVersionChecksumKey`, from 1321 on.
     package var checksum: String?
     /// `_NSAutoVacuumLevel`; "2", missing in the oldest stores only.
-    package var autoVacuumLevel: String?
+    package var autoVacuumLevel: String? = "2"
     /// Every other key, carried unchanged: the app's own, `migrationManagerClass`, history's hashes.
-    package var other: [String: PropertyList]
+    package var other: [String: PropertyList] = [:]
 
     package init(
-        uuid: String, entityHashes: [String: [UInt8]], hashesVersion: Int64 = 3, versionIdentifiers: [String],
-        frameworkVersion: Int, maximumFrameworkVersion: Int? = nil, hashesDigest: String? = nil,
-        checksum: String? = nil, autoVacuumLevel: String? = "2", other: [String: PropertyList] = [:]
+        uuid: String, entityHashes: [String: [UInt8]], versionIdentifiers: [String], frameworkVersion: Int
     ) {
         self.uuid = uuid
         self.entityHashes = entityHashes
-        self.hashesVersion = hashesVersion
         self.versionIdentifiers = versionIdentifiers
         self.frameworkVersion = frameworkVersion
-        self.maximumFrameworkVersion = maximumFrameworkVersion
-        self.hashesDigest = hashesDigest
-        self.checksum = checksum
-        self.autoVacuumLevel = autoVacuumLevel
-        self.other = other
     }
 
     enum Key {

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Every mapping model in shared/stores, between the two versions that it is for.
-@Suite(.enabled(if: SharedStores.isThere, "shared/stores is missing"))
+@Suite(.timeLimit(.minutes(10)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
 struct MappingModelPlanTests {
     struct Model: CustomTestStringConvertible, Sendable {
         let path: String
@@ -93,11 +93,14 @@ struct MappingModelPlanTests {
         }
         var code = MigrationCode()
         for policy in model.policies { code.register(StubPolicy.self, as: policy) }
-        return MigrationRequest(
+        var request = MigrationRequest(
             store: store, models: StoreRows.shared(model.models), output: folder.path("result"),
-            target: model.to.isEmpty ? nil : model.to, edges: model.from.isEmpty ? [:] : [model.from: model.to],
-            options: EngineOptions(jobs: 2), mappings: [StoreRows.shared(model.path)], code: code,
-            violations: .reject)
+            target: model.to.isEmpty ? nil : model.to, options: EngineOptions(jobs: 2))
+        request.edges = model.from.isEmpty ? [:] : [model.from: model.to]
+        request.mappings = [StoreRows.shared(model.path)]
+        request.code = code
+        request.violations = .reject
+        return request
     }
 
     @Test(

@@ -41,9 +41,11 @@ final class Shelf {
     }
 
     func request(_ code: MigrationCode, as name: String? = "result", _ work: Work = .usual) -> MigrationRequest {
-        MigrationRequest(
+        var request = MigrationRequest(
             store: store, models: models, output: name.map { folder.path($0) }, target: "v2",
-            options: EngineOptions(batchRows: work.batchRows, jobs: work.jobs, now: 700_000_000), code: code)
+            options: EngineOptions(batchRows: work.batchRows, jobs: work.jobs, now: 700_000_000))
+        request.code = code
+        return request
     }
 
     /// Migrates into a new file; its path.

@@ -42,11 +42,14 @@ struct PoliciesExample: CustomTestStringConvertible, Sendable {
     private static let now = 700_000_000.0
 
     func request(store: String, output: String, _ work: Work = .usual) -> MigrationRequest {
-        MigrationRequest(
+        var request = MigrationRequest(
             store: store, models: StoreRows.shared(models), output: output, target: target,
-            frameworkVersion: frameworkVersion, schemaTemplate: template.map { StoreRows.shared($0) },
-            options: EngineOptions(batchRows: work.batchRows, jobs: work.jobs, now: Self.now),
-            mappings: mappings.map { StoreRows.shared($0) }, code: code)
+            options: EngineOptions(batchRows: work.batchRows, jobs: work.jobs, now: Self.now))
+        request.frameworkVersion = frameworkVersion
+        request.schemaTemplate = template.map { StoreRows.shared($0) }
+        request.mappings = mappings.map { StoreRows.shared($0) }
+        request.code = code
+        return request
     }
 
     /// Migrates a copy of the store.

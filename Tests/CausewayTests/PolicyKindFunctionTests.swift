@@ -5,6 +5,7 @@ import Foundation
 import Testing
 
 /// Kind (d): expressions that call what policies and managers offer.
+@Suite(.timeLimit(.minutes(10)))
 struct PolicyKindFunctionTests {
     typealias Work = PoliciesExample.Work
 

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// A store that keeps persistent history, through a step with a policy.
-@Suite(.enabled(if: SharedStores.isThere, "shared/stores is missing"))
+@Suite(.timeLimit(.minutes(10)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
 struct PolicyKindHistoryTests {
     /// A model cache is a deflated `.mom`. A default that is an app's own object (`frontCover`'s) can be taken out: it is
     /// no part of the version hash.
@@ -78,9 +78,11 @@ struct PolicyKindHistoryTests {
         }
         let source = try folder.copyStore(
             StoreRows.shared("coredataplus/SampleModel2_V1.sqlite"), as: "source of \(name)")
-        return MigrationRequest(
+        var request = MigrationRequest(
             store: source, models: models, output: folder.path(name), target: "V2",
-            options: EngineOptions(batchRows: 100, jobs: 3, now: 0), code: code)
+            options: EngineOptions(batchRows: 100, jobs: 3, now: 0))
+        request.code = code
+        return request
     }
 
     private static let house = ["ATRANSACTION", "ATRANSACTIONSTRING", "ACHANGE"]

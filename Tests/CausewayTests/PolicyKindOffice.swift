@@ -46,9 +46,11 @@ final class Office {
     func request(
         _ code: MigrationCode, to target: String = "v2", as name: String = "result", _ work: Work = .usual
     ) -> MigrationRequest {
-        MigrationRequest(
+        var request = MigrationRequest(
             store: store, models: models, output: folder.path(name), target: target,
-            options: EngineOptions(batchRows: work.batchRows, jobs: work.jobs, now: Self.now), code: code)
+            options: EngineOptions(batchRows: work.batchRows, jobs: work.jobs, now: Self.now))
+        request.code = code
+        return request
     }
 
     /// Migrates into a new file; its path.

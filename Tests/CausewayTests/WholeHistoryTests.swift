@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Every history in shared/stores, from a generated store of its oldest version to its newest one.
-@Suite(.enabled(if: SharedStores.isThere, "shared/stores is missing"))
+@Suite(.timeLimit(.minutes(10)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
 struct WholeHistoryTests {
     struct Journey: CustomTestStringConvertible, Sendable {
         /// Path of the bundle below shared/stores.
@@ -82,9 +82,10 @@ struct WholeHistoryTests {
         var generation = StoreGeneration(model: models, output: folder.path("source"), rows: 1_000, seed: 7)
         generation.version = journey.from
         try generation.run()
-        let request = MigrationRequest(
+        var request = MigrationRequest(
             store: folder.path("source"), models: models, output: folder.path("result"), target: journey.to,
-            options: EngineOptions(jobs: 2), code: Self.code(for: journey.bundle))
+            options: EngineOptions(jobs: 2))
+        request.code = Self.code(for: journey.bundle)
         let outcome = try Migration(request).run()
         #expect(outcome.rows + outcome.createdRows > 0)
         let schema = try Checker.run("expected-schema", ["check", folder.path("result")])

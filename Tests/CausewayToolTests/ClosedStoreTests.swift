@@ -2,7 +2,9 @@ import Foundation
 import Testing
 
 /// Stores in WAL mode beside which SQLite can make nothing. Only root can make one, and run the tool as another user.
-@Suite("Closed stores", .enabled(if: OtherUser.canRun, "needs root, setpriv, and a build that other users may run"))
+@Suite(
+    "Closed stores", .timeLimit(.minutes(10)),
+    .enabled(if: OtherUser.canRun, "needs root, setpriv, and a build that other users may run"))
 struct ClosedStoreTests {
     private let owned: OwnedStore
     private var folder: WorkFolder { owned.folder }

@@ -1,7 +1,7 @@
 import CausewayTool
 import Testing
 
-@Suite("Figures and progress")
+@Suite("Figures and progress", .timeLimit(.minutes(10)))
 struct FiguresTests {
     @Test(
         "numbers are grouped by three",

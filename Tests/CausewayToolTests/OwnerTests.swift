@@ -2,7 +2,9 @@ import Foundation
 import Testing
 
 /// Stores that belong to somebody else. Only root can make one, and run the tool as another user.
-@Suite("Owners", .enabled(if: OtherUser.canRun, "needs root, setpriv, and a build that other users may run"))
+@Suite(
+    "Owners", .timeLimit(.minutes(10)),
+    .enabled(if: OtherUser.canRun, "needs root, setpriv, and a build that other users may run"))
 struct OwnerTests {
     private let owned: OwnedStore
     private var folder: WorkFolder { owned.folder }

@@ -6,7 +6,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-@Suite("A hot journal is copied before it is played back")
+@Suite("A hot journal is copied before it is played back", .timeLimit(.minutes(10)))
 struct HotJournalTests {
     private static let copy = "kept-journal-1"
 

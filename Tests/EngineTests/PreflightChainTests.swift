@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// What a later step of the chain can't make of the rows is known before the first byte.
-@Suite("The check before the run knows what a later step refuses")
+@Suite("The check before the run knows what a later step refuses", .timeLimit(.minutes(10)))
 struct PreflightChainTests {
     /// Three versions; the third asks for what the rows, which the first has, may lack.
     struct Change: Sendable, CustomTestStringConvertible {

@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// Work of an earlier run is resumed only where plan and source are the same.
-@Suite("Recovery: whose work it is")
+@Suite("Recovery: whose work it is", .timeLimit(.minutes(10)))
 struct RecoveryPlanTests {
     @Test("a run that was killed before its plan was there is begun anew", arguments: [KillPoint.locked, .storeOwned])
     func withoutPlan(_ point: KillPoint) async throws {
@@ -87,6 +87,15 @@ struct RecoveryPlanTests {
             let text = try String(contentsOfFile: path, encoding: .utf8)
             try text.replacing("\"18\"", with: "\"19\"").write(toFile: path, atomically: true, encoding: .utf8)
         },
+        Change(name: "another default in the last model", says: "values and rules of the model “V4”") { request in
+            let path = request.models + "/V4.xcdatamodel/contents"
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            let changed = text.replacing(
+                "attributeType=\"String\"", with: "attributeType=\"String\" defaultValueString=\"?\"",
+                maxReplacements: 1)
+            #expect(changed != text)
+            try changed.write(toFile: path, atomically: true, encoding: .utf8)
+        },
     ]
 
     @Test("another plan is refused with what differs, touches nothing, and --restart takes it", arguments: changes)
@@ -145,20 +154,39 @@ struct RecoveryPlanTests {
         override class var revision: Int { current.withLock { $0 } }
     }
 
-    @Test("a policy of another revision is refused by its name")
-    func policyRevision() throws {
+    final class RevisedManager: MigrationManager {
+        static let current = Mutex(1)
+        override class var isResumable: Bool { true }
+        override class var revision: Int { current.withLock { $0 } }
+    }
+
+    @Test("a policy or a manager of another revision is refused by its name", .serialized, arguments: [true, false])
+    func revision(ofPolicy: Bool) throws {
         let scenario = try Scenario(FailureTests.from, FailureTests.to, rows: FailureTests.rows)
         var code = MigrationCode()
         code.add(SwiftMappingModel(from: "V1", to: "V2") { TransformEntity("Thing", policy: RevisedPolicy.self) })
+        code.managerType = RevisedManager.self
         var request = scenario.careful(to: "V2")
         request.code = code
+        func set(_ revision: Int) {
+            if ofPolicy {
+                RevisedPolicy.current.withLock { $0 = revision }
+            } else {
+                RevisedManager.current.withLock { $0 = revision }
+            }
+        }
         try scenario.interrupt(request) { if case .phaseBegan("indexes") = $0 { true } else { false } }
-        RevisedPolicy.current.withLock { $0 = 2 }
+        set(2)
         let error = try failure { _ = try scenario.rerun(request) }
         #expect(error.kind == .foreignCheckpoint)
+        let manager = "\(RevisedManager.self)"
         #expect(
-            error.details == ["the policy “RevisedPolicy”: was “revision 1”, is “revision 2”"], "\(error.details)")
-        RevisedPolicy.current.withLock { $0 = 1 }
+            error.details == [
+                ofPolicy
+                    ? "the policy “RevisedPolicy”: was “revision 1”, is “revision 2”"
+                    : "the manager's class: was “\(manager)”, is “\(manager), revision 2”"
+            ], "\(error.details)")
+        set(1)
         #expect(try scenario.rerun(request).outcome.resumed != nil)
     }
 

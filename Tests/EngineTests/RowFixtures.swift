@@ -29,7 +29,7 @@ enum RowFixture {
         var shape = RowShape(table: try SQLIdentifier("T"))
         for name in columns { _ = shape.index(of: .column(try SQLIdentifier(name))) }
         return RowPass(
-            kind: .entity, title: "Thing", shape: shape, sourceTable: "T", destinationTable: "D",
+            kind: .entity, title: "Thing", shape: shape, destinationTable: "D",
             destinationColumns: recipes.indices.map { "C\($0)" }, key: keyed ? 0 : nil,
             discriminator: number == nil ? nil : 1,
             projections: [number ?? 0: RowProjection(entity: "Thing", cells: recipes)])

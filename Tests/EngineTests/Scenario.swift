@@ -85,11 +85,12 @@ final class Scenario {
                 "INSERT INTO Z_PRIMARYKEY VALUES (\(row.number), '\(row.name)', \(row.parent), 0)")
         }
         let hashes = VersionHashes(model)
-        try StoreMetadata(
+        var metadata = StoreMetadata(
             uuid: uuid, entityHashes: hashes.entities, versionIdentifiers: model.versionIdentifiers,
-            frameworkVersion: framework, hashesDigest: hashes.digest, checksum: hashes.checksum,
-            other: ["AppKey": .string("kept"), "AppList": .array([.integer(1), .boolean(true)])]
-        ).write(to: connection)
+            frameworkVersion: framework)
+        (metadata.hashesDigest, metadata.checksum) = (hashes.digest, hashes.checksum)
+        metadata.other = ["AppKey": .string("kept"), "AppList": .array([.integer(1), .boolean(true)])]
+        try metadata.write(to: connection)
         var cache = try connection.prepare("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)")
         try cache.bind(try ModelCacheWriter.cache(of: model), at: 1)
         try cache.run()
@@ -108,9 +109,11 @@ final class Scenario {
     func request(
         to target: String? = nil, output: String? = nil, fuses: Bool = true, batchRows: Int = 100, jobs: Int = 2
     ) -> MigrationRequest {
-        MigrationRequest(
-            store: store, models: models, output: output, target: target, fusesSteps: fuses,
+        var request = MigrationRequest(
+            store: store, models: models, output: output, target: target,
             options: EngineOptions(batchRows: batchRows, jobs: jobs))
+        request.fusesSteps = fuses
+        return request
     }
 
     /// Migrates to the last version, in place.

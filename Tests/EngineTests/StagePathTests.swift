@@ -7,7 +7,7 @@ import CausewayStores
 import Testing
 
 /// Stages against the models and a store's version.
-@Suite("Stages: the path of a store")
+@Suite("Stages: the path of a store", .timeLimit(.minutes(10)))
 struct StagePathTests {
     /// V1 to V5, each with an attribute more; V6 is V5 with another index only and shares its hashes.
     static func scenario() throws -> Scenario {
@@ -26,9 +26,11 @@ struct StagePathTests {
     }
 
     func metadata(_ version: String, hashesVersion: Int64 = 3) throws -> StoreMetadata {
-        StoreMetadata(
+        var metadata = StoreMetadata(
             uuid: Scenario.uuid, entityHashes: try history.version(named: version).hashes.entities,
-            hashesVersion: hashesVersion, versionIdentifiers: [], frameworkVersion: 1509)
+            versionIdentifiers: [], frameworkVersion: 1509)
+        metadata.hashesVersion = hashesVersion
+        return metadata
     }
 
     func path(_ stages: [any MigrationStage], from: String, to: String) throws -> StagedPath {

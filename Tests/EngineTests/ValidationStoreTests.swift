@@ -87,7 +87,7 @@ func link(
         """
 }
 
-@Suite("Validation: the stage as a whole")
+@Suite("Validation: the stage as a whole", .timeLimit(.minutes(10)))
 struct ValidationStoreTests {
     static let people = model(
         entity(

@@ -3,7 +3,7 @@ import CausewayExpressions
 import CausewayModel
 import Testing
 
-@Suite("Predicates")
+@Suite("Predicates", .timeLimit(.minutes(10)))
 struct PredicateTests {
     @Test(
         "conditions that hold",

@@ -15,7 +15,7 @@ private enum ArchivedTexts {
     ]
 }
 
-@Suite("Archiving expressions")
+@Suite("Archiving expressions", .timeLimit(.minutes(10)))
 struct ArchiveRoundTripTests {
     private func archive(_ expression: Expression) throws -> KeyedArchive {
         var writer = KeyedArchiveWriter()

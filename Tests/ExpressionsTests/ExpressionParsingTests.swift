@@ -1,7 +1,7 @@
 import CausewayExpressions
 import Testing
 
-@Suite("Parsing expressions")
+@Suite("Parsing expressions", .timeLimit(.minutes(10)))
 struct ExpressionParsingTests {
     @Test(
         "literals",

@@ -1,7 +1,7 @@
 import CausewayExpressions
 import Testing
 
-@Suite("Printing")
+@Suite("Printing", .timeLimit(.minutes(10)))
 struct FormatStringTests {
     @Test(
         "predicates print as Foundation prints them",

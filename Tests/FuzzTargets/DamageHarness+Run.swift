@@ -12,32 +12,27 @@ extension DamageHarness {
     /// Everything of harness 7: checkpoints, stores of fixtures and of real apps, hostile input.
     ///
     /// - Parameters:
-    ///   - command: path of the `causeway` executable.
     ///   - seed: all that is random follows from it.
     ///   - isQuick: the subset for every submission: fewer stores and variants, and no hostile input, which the ordinary
     ///     tests run.
     ///   - fixtures: `Fixtures` of this package.
     ///   - sharedStores: the folder of real stores, which is only read; nil or missing: they are skipped.
-    ///   - scratch: an empty folder for copies, at best in memory.
-    ///   - threads: children that run at once.
     ///   - scale: multiplies the number of variants.
-    ///   - findings: a folder for inputs that failed; nil: they aren't kept.
     ///   - say: takes a line on how far it is.
     /// - Returns: what was tried and found.
     /// - Throws: where the harness itself can't work.
-    package static func run(
-        command: String, seed: UInt64, isQuick: Bool, fixtures: String, sharedStores: String?, scratch: String,
-        threads: Int = 2, scale: Double = 1, findings: String? = nil, say: @escaping @Sendable (String) -> Void
+    package func run(
+        seed: UInt64, isQuick: Bool, fixtures: String, sharedStores: String?, scale: Double = 1,
+        say: @escaping @Sendable (String) -> Void
     ) throws -> Result {
-        let harness = DamageHarness(command: command, folder: scratch, threads: threads, findings: findings)
         let variants = max(1, Int((Double(isQuick ? Self.variants.quick : Self.variants.full) * scale).rounded()))
         var result = try CheckpointDamage(seed: seed, stride: isQuick ? 7 : 1).run()
         say("    \(result.tried) damaged checkpoints, \(result.failures.count) failures")
-        try harness.inFolder { folder in
-            var subjects = try FixtureStores(fixtures: fixtures, harness: harness, folder: folder).subjects()
+        try inFolder { folder in
+            var subjects = try FixtureStores(fixtures: fixtures, harness: self, folder: folder).subjects()
             if let sharedStores, FileManager.default.fileExists(atPath: sharedStores) {
-                subjects += try SharedStores(root: sharedStores, harness: harness, folder: folder).subjects { name in
-                    !isQuick || quickStores.contains(name)
+                subjects += try SharedStores(root: sharedStores, harness: self, folder: folder).subjects { name in
+                    !isQuick || Self.quickStores.contains(name)
                 }
             } else {
                 result.skipped.append("the stores of real apps: \(sharedStores ?? "their folder") is missing")
@@ -45,13 +40,13 @@ extension DamageHarness {
             let migrated = subjects.count { $0.oracle != nil }
             result.details["stores"] = subjects.count
             result.details["stores that are migrated"] = migrated
-            let stores = try harness.damagedStores(subjects, variants: variants, seed: seed, say: say)
+            let stores = try damagedStores(subjects, variants: variants, seed: seed, say: say)
             result.details["damaged stores"] = stores.tried
             say("    \(stores.tried) damaged copies of \(subjects.count) stores, \(stores.failures.count) failures")
             result.add(stores)
         }
         if !isQuick {
-            let hostile = try harness.hostile()
+            let hostile = try self.hostile()
             result.details["hostile inputs"] = hostile.tried
             say("    \(hostile.tried) hostile inputs, \(hostile.failures.count) failures")
             result.add(hostile)

@@ -91,11 +91,12 @@ package struct SeedCorpus {
         var result: [Seed] = []
         for (name, model) in try models() {
             let hashes = VersionHashes(model)
-            let metadata = StoreMetadata(
+            var metadata = StoreMetadata(
                 uuid: uuid, entityHashes: hashes.entities, versionIdentifiers: model.versionIdentifiers,
-                frameworkVersion: 1_344, maximumFrameworkVersion: 1_344, hashesDigest: hashes.digest,
-                checksum: hashes.checksum,
-                other: ["app": .array([.real(0.5), .date(1), .boolean(true), .unsigned(.max), .data([1, 2])])])
+                frameworkVersion: 1_344)
+            metadata.maximumFrameworkVersion = 1_344
+            (metadata.hashesDigest, metadata.checksum) = (hashes.digest, hashes.checksum)
+            metadata.other = ["app": .array([.real(0.5), .date(1), .boolean(true), .unsigned(.max), .data([1, 2])])]
             result.append(Seed(name: name, bytes: try metadata.plistBytes()))
         }
         let deep = (0..<40).reduce(PropertyList.string("end")) { inner, _ in .array([inner]) }

@@ -5,7 +5,9 @@ import Foundation
 import Testing
 
 /// Generated stores under the eyes of the reference implementation, which knows nothing of this project's code.
-@Suite("Generated stores and the reference tools", .enabled(if: Places.hasTools, "shared/tools is missing"))
+@Suite(
+    "Generated stores and the reference tools", .timeLimit(.minutes(10)),
+    .enabled(if: Places.hasTools, "shared/tools is missing"))
 struct ReferenceToolTests {
     @Test("schema and hashes of the project's own models", arguments: ModelCase.fixtures)
     func fixtures(_ model: ModelCase) throws {

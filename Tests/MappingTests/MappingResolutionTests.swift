@@ -3,7 +3,7 @@ import CausewayMapping
 import CausewayModel
 import Testing
 
-@Suite("Resolving mapping models")
+@Suite("Resolving mapping models", .timeLimit(.minutes(10)))
 struct MappingResolutionTests {
     private static let source = model(
         entity("Author", attribute("name"), toMany("books", "Book", inverse: "author")),
@@ -40,10 +40,12 @@ struct MappingResolutionTests {
         _ source: String?, _ destination: String?, _ attributes: [PropertyMappingDescription] = [],
         _ relationships: [PropertyMappingDescription] = [], name: String? = nil
     ) -> EntityMappingDescription {
-        EntityMappingDescription(
+        var mapping = EntityMappingDescription(
             name: name ?? EntityMappingDescription.defaultName(source: source, destination: destination),
-            kind: .undefined, sourceEntity: source, destinationEntity: destination, attributeMappings: attributes,
-            relationshipMappings: relationships)
+            kind: .undefined, sourceEntity: source, destinationEntity: destination)
+        mapping.attributeMappings = attributes
+        mapping.relationshipMappings = relationships
+        return mapping
     }
 
     private func automatic(_ name: String) -> PropertyMappingDescription {

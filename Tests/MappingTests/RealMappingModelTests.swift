@@ -6,9 +6,9 @@ import CausewayPlist
 import Foundation
 import Testing
 
-@Suite("Real mapping models", .enabled(if: SharedMappingModels.exist, "shared/stores is missing"))
+@Suite("Real mapping models", .timeLimit(.minutes(10)))
 struct RealMappingModelTests {
-    @Test("every mapping model is read without anything unknown", arguments: SharedMappingModels.all)
+    @Test("every mapping model is read without anything unknown", arguments: SharedMappingModels.foreign)
     func reads(name: String) throws {
         let mapping = try SharedMappingModels.read(name)
         #expect(mapping.notices.isEmpty)
@@ -39,7 +39,9 @@ struct RealMappingModelTests {
         #expect(try MappingModelReader.read(bytes, name: mapping.name, path: mapping.path) == mapping)
     }
 
-    @Test("the models of these mapping models are there")
+    @Test(
+        "the models of these mapping models are there",
+        .enabled(if: SharedMappingModels.exist, "shared/stores is missing"))
     func modelsAreThere() {
         #expect(SharedMappingModels.resolvable.count >= 14)
     }
@@ -81,7 +83,9 @@ struct RealMappingModelTests {
         return try #require(try SharedMappingModels.versions(names, near: "coredataplus/V2toV3.cdm"))
     }
 
-    @Test("the editor's form resolves to what Xcode compiled of it")
+    @Test(
+        "the editor's form resolves to what Xcode compiled of it",
+        .enabled(if: SharedMappingModels.exist, "shared/stores is missing"))
     func editorEqualsCompiled() throws {
         let versions = try Self.versions()
         let (from, to) = (versions[1], versions[2])
@@ -101,7 +105,9 @@ struct RealMappingModelTests {
         #expect(compiled.entityMappings.last?.rows == SourceRows.none)
     }
 
-    @Test("the compiled form doesn't fit other versions, and says which entities differ")
+    @Test(
+        "the compiled form doesn't fit other versions, and says which entities differ",
+        .enabled(if: SharedMappingModels.exist, "shared/stores is missing"))
     func mismatch() throws {
         let versions = try Self.versions()
         let (first, from, to) = (versions[0], versions[1], versions[2])
@@ -116,7 +122,9 @@ struct RealMappingModelTests {
         #expect(throws: MappingResolutionError.self) { try mapping.resolved(from: first, to: to) }
     }
 
-    @Test("a written .cdm has the classes and keys of Xcode's")
+    @Test(
+        "a written .cdm has the classes and keys of Xcode's",
+        .enabled(if: SharedMappingModels.exist, "shared/stores is missing"))
     func compiledKeys() throws {
         let original = Array(
             try Data(contentsOf: URL(fileURLWithPath: SharedMappingModels.path("coredataplus/V2toV3.cdm"))))
@@ -139,7 +147,9 @@ struct RealMappingModelTests {
 
     // MARK: - Details that the files show
 
-    @Test("key paths through entity mappings compile to the manager's call")
+    @Test(
+        "key paths through entity mappings compile to the manager's call",
+        .enabled(if: SharedMappingModels.exist, "shared/stores is missing"))
     func keyPaths() throws {
         let name = "moody/Moody 2-Moody 3.xcmappingmodel"
         let (from, to) = try #require(try SharedMappingModels.versions(name))
@@ -157,14 +167,18 @@ struct RealMappingModelTests {
             resolved.entityMappings.map(\.mapping.name) == ["MoodToMood", "CountryToCountry", "ContinentToContinent"])
     }
 
-    @Test("what somebody deleted in the editor is passed over")
+    @Test(
+        "what somebody deleted in the editor is passed over",
+        .enabled(if: SharedMappingModels.exist, "shared/stores is missing"))
     func orphans() throws {
         let mapping = try SharedMappingModels.read("loopkit/Modelv1v4.xcmappingmodel")
         #expect(mapping.entityMappings.count == 6)
         #expect(mapping.entityMappings.last?.name == "DeletedCarbObjectToCachedCarbObject")
     }
 
-    @Test("recorded models decide between versions whose entities look alike")
+    @Test(
+        "recorded models decide between versions whose entities look alike",
+        .enabled(if: SharedMappingModels.exist, "shared/stores is missing"))
     func recordedNames() throws {
         let name = "openemu/1.0 Beta to 0.2.xcmappingmodel"
         let mapping = try SharedMappingModels.read(name)

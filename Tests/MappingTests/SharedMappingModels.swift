@@ -2,21 +2,27 @@ import CausewayMapping
 import CausewayModel
 import Foundation
 
-/// The mapping models of shared/stores, with the two versions each says it's for.
+/// The mapping models of shared/stores and of the project's own histories, with the two versions each says it's for.
 enum SharedMappingModels {
     static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../../shared/stores").standardizedFileURL.path
 
     static let exist = FileManager.default.fileExists(atPath: folder)
 
-    /// Paths below the folder, sorted.
-    static let all: [String] = {
-        guard let entries = FileManager.default.enumerator(atPath: folder) else { return [] }
-        return entries.compactMap { $0 as? String }.filter { $0.hasSuffix(".xcmappingmodel") || $0.hasSuffix(".cdm") }
-            .sorted()
-    }()
+    private static let project = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../..").standardizedFileURL.path
 
-    static func path(_ name: String) -> String { "\(folder)/\(name)" }
+    /// Paths below the folder, sorted.
+    static let foreign = mappingModels(in: folder)
+    /// And our own, as `Fixtures/…`: a clone alone proves something.
+    static let all = foreign + mappingModels(in: project + "/Fixtures").map { "Fixtures/\($0)" }
+
+    private static func mappingModels(in folder: String) -> [String] {
+        let entries = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
+        return entries.filter { $0.hasSuffix(".xcmappingmodel") || $0.hasSuffix(".cdm") }.sorted()
+    }
+
+    static func path(_ name: String) -> String { "\(name.hasPrefix("Fixtures/") ? project : folder)/\(name)" }
 
     static func read(_ name: String) throws -> MappingModelDescription { try MappingModelReader.read(path(name)) }
 

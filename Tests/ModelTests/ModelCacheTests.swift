@@ -6,7 +6,7 @@ import CausewaySQLite
 import Foundation
 import Testing
 
-@Suite("Writing the model cache", .enabled(if: SharedStores.exist, "shared/stores is missing"))
+@Suite("Writing the model cache", .timeLimit(.minutes(10)))
 struct ModelCacheTests {
     /// The app's own default values can't be written: what they hold isn't known.
     private func withoutForeignDefaults(_ model: ManagedObjectModel) -> ManagedObjectModel {
@@ -68,6 +68,7 @@ struct ModelCacheTests {
 
     @Test(
         "classes and keys are those of Core Data's own cache",
+        .enabled(if: SharedStores.exist, "shared/stores is missing"),
         arguments: [
             "wire/store2-101-0.wiredatabase", "coredataplus/SampleModel2_V2.sqlite", "photos/Photos-10.16.0.sqlite",
         ])
@@ -116,7 +117,7 @@ struct ModelCacheTests {
 
     @Test(
         "an independent reader finds our cache and our hashes in a store",
-        .enabled(if: python != nil, "there is no python3"),
+        .enabled(if: python != nil && SharedStores.exist, "python3 or shared/stores is missing"),
         arguments: [
             "wire/store2-101-0.wiredatabase", "coredataplus/SampleModel2_V2.sqlite", "photos/Photos-10.16.0.sqlite",
         ])

@@ -18,7 +18,7 @@ struct StoreMetadata {
     }
 }
 
-@Suite("Models of real stores", .enabled(if: SharedStores.exist, "shared/stores is missing"))
+@Suite("Models of real stores", .timeLimit(.minutes(10)))
 struct RealModelTests {
     /// Versions of which shared/stores holds no source; their models are read from the stores' caches.
     private static let storesWithoutSource = [
@@ -37,7 +37,9 @@ struct RealModelTests {
         #expect(hashes.unverified.isEmpty)
     }
 
-    @Test("every store but the listed ones matches a version of its own model source")
+    @Test(
+        "every store but the listed ones matches a version of its own model source",
+        .enabled(if: SharedStores.exist, "shared/stores is missing"))
     func sources() throws {
         var without: [String] = []
         for path in SharedStores.stores {
@@ -75,7 +77,7 @@ struct RealModelTests {
     }
 
     @Test(
-        "source and compiled model are one value",
+        "source and compiled model are one value", .enabled(if: SharedStores.exist, "shared/stores is missing"),
         arguments: [
             ("SampleModel", "SampleModel"), ("SampleModel", "SampleModel2"), ("SampleModel", "SampleModel3"),
             ("SampleModel3", "SampleModel3"), ("SampleModel3", "SampleModel3_v2"),
@@ -103,7 +105,9 @@ struct RealModelTests {
         }
     }
 
-    @Test("a store of a current framework caches what its source compiles to")
+    @Test(
+        "a store of a current framework caches what its source compiles to",
+        .enabled(if: SharedStores.exist, "shared/stores is missing"))
     func sourceEqualsCache() throws {
         let cached = try ModelReader.model(cache: SharedStores.identity("wire/store2-101-0.wiredatabase").cache)
         let source = try ModelReader.model(
@@ -122,7 +126,9 @@ struct RealModelTests {
         #expect(source.versionIdentifiers == cached.versionIdentifiers)
     }
 
-    @Test("the details of an archive are read: configurations, derivation, validation, fetched properties")
+    @Test(
+        "the details of an archive are read: configurations, derivation, validation, fetched properties",
+        .enabled(if: SharedStores.exist, "shared/stores is missing"))
     func details() throws {
         let model = try ModelReader.model(cache: SharedStores.identity("coredataplus/SampleModel2_V2.sqlite").cache)
         #expect(model.configurations["SampleConfigurationV2Part2"] == ["Feedback"])

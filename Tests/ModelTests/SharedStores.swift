@@ -1,19 +1,27 @@
 import CausewaySQLite
 import Foundation
 
-/// The real stores and models beside the package; suites that need them are skipped visibly where they are missing.
+/// The real stores and models beside the package; tests that need them are skipped visibly where they are missing. The
+/// lists hold the project's own too, so that a clone alone proves something.
 enum SharedStores {
-    private static let shared = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "shared")
+    private static let project = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+    private static let shared = project.deletingLastPathComponent().appending(path: "shared")
     static let folder = shared.appending(path: "stores")
     static let vectors = shared.appending(path: "reference/version-hash-vectors.json")
     static let hashTool = shared.appending(path: "tools/version-hashes")
 
     static var exist: Bool { FileManager.default.fileExists(atPath: folder.path) }
 
-    /// Paths below the folder, in a stable order.
+    /// Paths below the folder, in a stable order, then those of `Fixtures`. One version of Detour can't be read, on purpose.
     static func paths(where isWanted: (String) -> Bool) -> [String] {
-        (FileManager.default.subpaths(atPath: folder.path) ?? []).filter(isWanted).sorted()
+        let own = FileManager.default.subpaths(atPath: project.appending(path: "Fixtures").path) ?? []
+        return (FileManager.default.subpaths(atPath: folder.path) ?? []).filter(isWanted).sorted()
+            + own.filter { isWanted($0) && !$0.hasPrefix("Detour/") }.sorted().map { "Fixtures/\($0)" }
+    }
+
+    private static func url(_ path: String) -> URL {
+        (path.hasPrefix("Fixtures/") ? project : folder).appending(path: path)
     }
 
     static let stores = paths { path in
@@ -23,11 +31,9 @@ enum SharedStores {
     static let compiled = paths { $0.hasSuffix(".mom") }
     static let bundles = paths { $0.hasSuffix(".xcdatamodeld") || $0.hasSuffix(".momd") }
 
-    static func path(_ path: String) -> String { folder.appending(path: path).path }
+    static func path(_ path: String) -> String { url(path).path }
 
-    static func bytes(_ path: String) throws -> [UInt8] {
-        [UInt8](try Data(contentsOf: folder.appending(path: path)))
-    }
+    static func bytes(_ path: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: url(path))) }
 
     /// Metadata and model cache of a store, read from a copy with its write-ahead log.
     static func identity(_ path: String) throws -> (metadata: [UInt8], cache: [UInt8]?) {

@@ -34,7 +34,7 @@ final class TestStore {
 
     func context(capacity: Int = ObjectContext.defaultCapacity, countsChanges: Bool = false) -> ObjectContext {
         let keys = KeySource(KeySpace(last: map.tables.map { _ in 0 }))
-        let output = StatementRowOutput(map, access, countsChanges: countsChanges)
+        let output = StatementPolicyRowOutput(map, access, countsChanges: countsChanges)
         return make(.writable(keys, output), access, capacity: capacity)
     }
 

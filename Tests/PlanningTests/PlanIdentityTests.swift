@@ -5,7 +5,7 @@ import CausewayStoreFormat
 import Testing
 
 /// What unfinished work is recognised by.
-@Suite("Identity of planned work")
+@Suite("Identity of planned work", .timeLimit(.minutes(10)))
 struct PlanIdentityTests {
     private func pass() throws -> RowPass {
         let key = RowShape.RelatedKey(
@@ -15,7 +15,7 @@ struct PlanIdentityTests {
             cells: [.column(try SQLIdentifier("Z_PK")), .column(try SQLIdentifier("Z_ENT")), .related(key)],
             conditions: [.oneOf(try SQLIdentifier("Z_ENT"), [1, 2])])
         var pass = RowPass(
-            kind: .entity, title: "A", shape: shape, sourceTable: "ZA", destinationTable: "ZB",
+            kind: .entity, title: "A", shape: shape, destinationTable: "ZB",
             destinationColumns: ["Z_PK", "Z_ENT", "ZC"], key: 0, discriminator: 1,
             projections: [
                 1: RowProjection(
@@ -38,7 +38,7 @@ struct PlanIdentityTests {
             { _ in },
             { $0.id = "pass 1" },
             { $0.kind = .links },
-            { $0.sourceTable = "ZX" },
+            { $0.shape.table = try SQLIdentifier("ZX") },
             { $0.destinationColumns[2] = "ZD" },
             { $0.key = nil },
             { $0.discriminator = nil },

@@ -2,7 +2,7 @@ import CausewayPlatform
 import Foundation
 import Testing
 
-@Suite("Files") struct FilesTests {
+@Suite("Files", .timeLimit(.minutes(10))) struct FilesTests {
     let folder: TemporaryFolder
 
     init() throws {
@@ -93,7 +93,7 @@ import Testing
         #expect(try Files.status(of: folder("work")).kind == .directory)
         try write("work/new", [2])
         try write("store", [1])
-        try Files.replaceDurably(folder("work/new"), to: folder("store"))
+        try Files.rename(folder("work/new"), to: folder("store"))
         #expect(try Files.readFile(folder("store"), limit: 9) == [2])
         #expect(try Files.removeDirectory(folder("work")))
         #expect(try !Files.removeDirectory(folder("work")))

@@ -2,7 +2,7 @@ import CausewayPlist
 import Testing
 
 // By hand: Foundation on Linux crashes when it archives an NSDecimalNumber.
-@Suite("Decimal numbers in keyed archives")
+@Suite("Decimal numbers in keyed archives", .timeLimit(.minutes(10)))
 struct ArchivedDecimalTests {
     private static let kind = ArchivedClass([
         "NSDecimalNumberPlaceholder", "NSDecimalNumber", "NSNumber", "NSValue", "NSObject",

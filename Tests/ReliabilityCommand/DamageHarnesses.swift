@@ -8,11 +8,12 @@ extension Harness {
     /// Harness 7; it is made of what the fuzz targets are made of, which the kit doesn't know.
     static let damage = Harness("damage", "stores and checkpoints with damage, inputs made to do harm") { settings in
         let folder = try settings.makeFolder("damage")
-        let found = try DamageHarness.run(
-            command: settings.causeway, seed: settings.seed, isQuick: settings.isQuick,
-            fixtures: Package.root + "/Fixtures", sharedStores: Package.root + "/../shared/stores", scratch: folder,
-            threads: settings.threads, scale: settings.scale,
-            findings: settings.keepsFailures ? settings.scratch + "/damage-findings" : nil, say: settings.say)
+        let harness = DamageHarness(
+            command: settings.causeway, folder: folder, threads: settings.threads,
+            findings: settings.keepsFailures ? settings.scratch + "/damage-findings" : nil)
+        let found = try harness.run(
+            seed: settings.seed, isQuick: settings.isQuick, fixtures: Package.root + "/Fixtures",
+            sharedStores: Package.root + "/../shared/stores", scale: settings.scale, say: settings.say)
         settings.dispose(folder, failed: false)
         var result = HarnessResult(name: "damage")
         result.tried = found.tried

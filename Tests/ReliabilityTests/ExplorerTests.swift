@@ -3,7 +3,9 @@ import Foundation
 import Testing
 
 /// A part of what `reliability` explores in full: every nth crash point, all of the swap's.
-@Suite("Crash explorer", .serialized, .enabled(if: ShimPresence.isThere, "the fault shim isn't built"))
+@Suite(
+    "Crash explorer", .timeLimit(.minutes(10)), .serialized,
+    .enabled(if: ShimPresence.isThere, "the fault shim isn't built"))
 struct ExplorerTests {
     @Test(
         "the store is the old or the new one at every instant, and the run can be resumed",

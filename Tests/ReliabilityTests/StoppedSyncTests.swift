@@ -4,7 +4,9 @@ import Foundation
 import Testing
 
 /// Ctrl-C on a disk that fails: what the run says it has saved must be saved.
-@Suite("A run that is stopped where fsyncs fail", .enabled(if: ShimPresence.isThere, "the fault shim isn't built"))
+@Suite(
+    "A run that is stopped where fsyncs fail", .timeLimit(.minutes(10)),
+    .enabled(if: ShimPresence.isThere, "the fault shim isn't built"))
 struct StoppedSyncTests {
     private static let interrupt: Int32 = 2
 

@@ -1,7 +1,8 @@
 import CausewaySQLiteFile
 import Testing
 
-@Suite("Write-ahead logs are read as SQLite's recovery reads them") struct WriteAheadLogScanTests {
+@Suite("Write-ahead logs are read as SQLite's recovery reads them", .timeLimit(.minutes(10)))
+struct WriteAheadLogScanTests {
     /// A log of some generation: commits of so many frames each; the last one may have no end.
     struct Log {
         static let pageSize = 512

@@ -2,7 +2,7 @@ import CausewaySQLite
 import CausewayStoreFormat
 import Testing
 
-@Suite("Schemas made to do harm")
+@Suite("Schemas made to do harm", .timeLimit(.minutes(10)))
 struct HostileSchemaTests {
     private func schema(_ statements: [String]) throws -> StoreSchema {
         let connection = try Connection.inMemory()

@@ -4,7 +4,7 @@ import CausewaySQLite
 import CausewayStoreFormat
 import Testing
 
-@Suite(.enabled(if: SharedStores.areThere, "shared/stores is missing"))
+@Suite("Stores as Core Data lays them out", .timeLimit(.minutes(10)))
 struct RealStoresTests {
     @Test("a store binds to its cached model with nothing missing", arguments: SharedStores.stores)
     func binding(name: String) throws {
@@ -101,7 +101,9 @@ struct RealStoresTests {
         }
     }
 
-    @Test("filling Photos' R-tree gives the one that its triggers made")
+    @Test(
+        "filling Photos' R-tree gives the one that its triggers made",
+        .enabled(if: SharedStores.areThere, "shared/stores is missing"))
     func rTree() throws {
         try SharedStores.withStore("photos/Photos-10.15.4.sqlite") { connection in
             let layout = try StoreLayout(

@@ -3,11 +3,12 @@ import CausewaySQLite
 import CausewayStoreFormat
 import Foundation
 
-/// Real stores and models; see shared/stores/CATALOG.md. Read only: a store is copied before it's opened.
+/// Real stores and models; see shared/stores/CATALOG.md. Read only: a store is copied before it's opened. The lists hold
+/// the project's own too, so that a clone alone proves something.
 enum SharedStores {
-    private static let shared = URL(filePath: #filePath)
+    private static let project = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "shared")
+    private static let shared = project.deletingLastPathComponent().appending(path: "shared")
     static let folder = shared.appending(path: "stores")
     static let oracle = shared.appending(path: "tools/expected-schema")
     static let areThere = FileManager.default.fileExists(atPath: folder.path)
@@ -23,16 +24,18 @@ enum SharedStores {
     static let sources = files { $0.hasSuffix(".xcdatamodel/contents") }
     static let compiled = files { $0.hasSuffix(".mom") }
 
+    /// One version of Detour can't be read, on purpose.
     private static func files(_ isWanted: (String) -> Bool) -> [String] {
-        let all = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
-        return all.filter(isWanted).sorted()
+        let own = FileManager.default.subpaths(atPath: project.appending(path: "Fixtures").path) ?? []
+        return (FileManager.default.subpaths(atPath: folder.path) ?? []).filter(isWanted).sorted()
+            + own.filter { isWanted($0) && !$0.hasPrefix("Detour/") }.sorted().map { "Fixtures/\($0)" }
     }
 
-    static func path(_ name: String) -> String { folder.appending(path: name).path }
-
-    static func bytes(_ name: String) throws -> [UInt8] {
-        [UInt8](try Data(contentsOf: folder.appending(path: name)))
+    static func path(_ name: String) -> String {
+        (name.hasPrefix("Fixtures/") ? project : folder).appending(path: name).path
     }
+
+    static func bytes(_ name: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(filePath: path(name)))) }
 
     /// Opens a copy.
     static func withStore<Result>(_ name: String, _ body: (borrowing Connection) throws -> Result) throws -> Result {

@@ -59,9 +59,6 @@ struct Arrows {
     }
 
     private static func words(_ file: SourceTree.File) -> Set<String> {
-        Set(
-            file.code.flatMap { line in
-                line.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init)
-            }.filter { $0.first?.isUppercase ?? false })
+        Set(file.words.filter { $0.first?.isUppercase ?? false }.map(String.init))
     }
 }

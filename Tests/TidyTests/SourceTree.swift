@@ -12,49 +12,58 @@ struct SourceTree {
         var parts: [String] { path.split(separator: "/").map(String.init) }
 
         /// The lines without comments and without the words of texts; interpolated code stays.
-        var code: [String] {
-            lines.map { line in
-                if line.drop(while: { $0 == " " }).hasPrefix("//") { return "" }
-                return Self.withoutTexts(line)
-            }
+        let code: [String]
+
+        init(path: String, lines: [String]) {
+            self.path = path
+            self.lines = lines
+            code = lines.map(Self.code)
         }
 
-        private static func withoutTexts(_ line: String) -> String {
-            var result = ""
+        private static func code(_ line: String) -> String {
+            var result: [UInt8] = []
             var isText = false
             var depth = 0
-            var characters = Array(line)[...]
-            while let character = characters.popFirst() {
+            var bytes = Array(line.utf8)[...]
+            while let byte = bytes.popFirst() {
+                let next = bytes.first
                 if isText, depth == 0 {
-                    if character == "\\", characters.first == "(" {
-                        characters.removeFirst()
-                        depth = 1
-                        result += " "
-                    } else if character == "\\" {
-                        _ = characters.popFirst()
-                    } else if character == "\"" {
+                    if byte == UInt8(ascii: "\\") {
+                        bytes.removeFirst(min(1, bytes.count))
+                        if next == UInt8(ascii: "(") { depth = 1 }
+                    } else if byte == UInt8(ascii: "\"") {
                         isText = false
                     }
+                    if depth == 0 { continue }
+                    result.append(UInt8(ascii: " "))
                     continue
                 }
                 if depth > 0 {
-                    if character == "(" { depth += 1 }
-                    if character == ")" { depth -= 1 }
-                } else if character == "\"" {
+                    if byte == UInt8(ascii: "(") { depth += 1 }
+                    if byte == UInt8(ascii: ")") { depth -= 1 }
+                } else if byte == UInt8(ascii: "\"") {
                     isText = true
-                    result += " "
+                    result.append(UInt8(ascii: " "))
                     continue
-                } else if character == "/", characters.first == "/" {
+                } else if byte == UInt8(ascii: "/"), next == UInt8(ascii: "/") {
                     break
                 }
-                result.append(character)
+                result.append(byte)
             }
-            return result
+            return String(decoding: result, as: UTF8.self)
+        }
+
+        /// Names and keywords of the code, in order.
+        var words: [Substring] {
+            code.flatMap { $0.split { !$0.isLetter && !$0.isNumber && $0 != "_" } }
         }
     }
 
     let root: URL
     let files: [File]
+
+    /// Everything of the project, read once for all tests.
+    static let project = Result { try SourceTree(["Sources", "Tests", "Benchmarks", "Fixtures"]) }
 
     /// Every Swift file below these folders.
     init(_ folders: [String]) throws {

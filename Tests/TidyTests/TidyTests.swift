@@ -8,16 +8,66 @@ struct TidyTests {
 
     @Test("no file is longer than 400 lines")
     func files() throws {
-        let tree = try SourceTree(["Sources", "Tests", "Benchmarks", "Fixtures"])
+        let tree = try SourceTree.project.get()
         #expect(tree.files.count > 500)
         for file in tree.files {
             #expect(file.lines.count <= Self.longestFile, "\(file.path): \(file.lines.count) lines")
         }
     }
 
+    private static let longestFunction = 60
+    private static let mostParameters = 8
+
+    @Test("no function is longer than 60 lines or takes more than 8 parameters")
+    func functions() throws {
+        let tree = try SourceTree.project.get()
+        var count = 0
+        for file in tree.files {
+            for function in Callable.all(in: file) {
+                count += 1
+                let place = "\(file.path):\(function.line): \(function.name)"
+                #expect(function.length <= Self.longestFunction, "\(place) has \(function.length) lines")
+                #expect(function.parameters <= Self.mostParameters, "\(place) takes \(function.parameters) parameters")
+            }
+        }
+        #expect(count > 4_000)
+    }
+
+    @Test("a file with tests gives them a time limit")
+    func timeLimits() throws {
+        for file in try SourceTree.project.get().files
+        where file.path.hasPrefix("Tests/") && file.code.contains(where: { $0.contains("@Test") }) {
+            let isExtension = file.code.contains { $0.hasPrefix("extension ") && $0.contains("Tests") }
+            #expect(isExtension || file.code.contains { $0.contains(".timeLimit(") }, "\(file.path)")
+        }
+    }
+
+    @Test("what Sources declares for itself is named somewhere else, too")
+    func deadCode() throws {
+        let files = try SourceTree.project.get().files
+        var counts: [Substring: Int] = [:]
+        for file in files { for word in file.words { counts[word, default: 0] += 1 } }
+        let kinds: Set<Substring> = ["func", "let", "var", "struct", "enum", "class", "typealias", "protocol"]
+        var declared = 0
+        for file in files where file.path.hasPrefix("Sources/") {
+            for line in file.code where !line.contains("public ") && !line.contains("open ") && !line.contains("@main")
+            {
+                let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
+                guard let kind = words.firstIndex(where: kinds.contains), words.indices.contains(kind + 1) else {
+                    continue
+                }
+                let name = words[kind + 1]
+                declared += 1
+                let isMain = name == "Main"
+                if !isMain, name != "_", counts[name] == 1 { Issue.record("\(file.path): nobody uses \(name)") }
+            }
+        }
+        #expect(declared > 10_000)
+    }
+
     @Test("files and types are named for what they are")
     func names() throws {
-        let tree = try SourceTree(["Sources", "Tests"])
+        let tree = try SourceTree.project.get()
         let words = ["Review", "Manager", "Helper", "Utils", "Utilities", "Misc"]
         for file in tree.files {
             let name = file.parts.last ?? ""
@@ -42,7 +92,7 @@ struct TidyTests {
 
     @Test("a citation names an article of this repository, and a section that it has")
     func citations() throws {
-        let tree = try SourceTree(["Sources", "Tests", "Benchmarks", "Fixtures"])
+        let tree = try SourceTree.project.get()
         let catalog = tree.root.appendingPathComponent("Sources/Causeway/Documentation.docc")
         var sections: [String: Set<String>] = [:]
         for name in try FileManager.default.subpathsOfDirectory(atPath: catalog.path) where name.hasSuffix(".md") {

@@ -2,24 +2,27 @@ import CausewayXML
 import Foundation
 import Testing
 
-/// Real models and mapping models; see shared/stores/CATALOG.md.
+/// Real models and mapping models (shared/stores/CATALOG.md), where they are there, and the project's own.
 private enum TestFiles {
-    static let stores = URL(filePath: #filePath)
+    private static let project = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "shared/stores")
-    static let areThere = FileManager.default.fileExists(atPath: stores.path)
+
+    /// From the folder around the project.
+    static let folder = project.deletingLastPathComponent()
 
     static func paths(named name: String) -> [String] {
-        let all = FileManager.default.enumerator(atPath: stores.path)?.compactMap { $0 as? String } ?? []
-        return all.filter { $0.hasSuffix("/" + name) }.sorted()
+        ["shared/stores", project.lastPathComponent + "/Fixtures"].flatMap { part in
+            let all = FileManager.default.subpaths(atPath: folder.appending(path: part).path) ?? []
+            return all.filter { $0.hasSuffix("/" + name) }.sorted().map { "\(part)/\($0)" }
+        }
     }
 }
 
-@Suite("Real XML", .enabled(if: TestFiles.areThere, "shared/stores is missing"))
+@Suite("Real XML", .timeLimit(.minutes(10)))
 struct RealXMLTests {
     @Test("every model's contents are read", arguments: TestFiles.paths(named: "contents"))
     func contents(path: String) throws {
-        let data = try Data(contentsOf: TestFiles.stores.appending(path: path))
+        let data = try Data(contentsOf: TestFiles.folder.appending(path: path))
         let root = try XMLTree(parsing: [UInt8](data)).root
         #expect(root.name == "model")
         #expect(root.children(named: "entity").allSatisfy { $0["name"] != nil })
@@ -27,7 +30,7 @@ struct RealXMLTests {
 
     @Test("every mapping model is read, past its document type", arguments: TestFiles.paths(named: "xcmapping.xml"))
     func mappings(path: String) throws {
-        let bytes = [UInt8](try Data(contentsOf: TestFiles.stores.appending(path: path)))
+        let bytes = [UInt8](try Data(contentsOf: TestFiles.folder.appending(path: path)))
         let error = #expect(throws: XMLError.self) { try XMLTree(parsing: bytes) }
         #expect(error?.code == .forbiddenDeclaration)
         let root = try XMLTree(parsing: bytes, doctype: .allowExternalIdentifierOnly).root

@@ -63,8 +63,10 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
                 Self.model(step.versions.last ?? ""), Self.hashes(VersionHashes(step.layout.model).entities))
             add("the tables of \(title)", Self.tables(step))
             add("the passes of \(title)", Self.passes(step))
-            if let objects = step.objects {
-                add(objects, title, request.code)
+            if let objects = step.objects { add(objects, title, request.code) }
+            // Objects that code makes take the defaults; the new store's model cache has them, too.
+            let isLast = index == prepared.steps.count - 1
+            if step.objects != nil || !prepared.handlers[index].isEmpty || isLast {
                 add("values and rules of the model “\(step.versions.last ?? "")”", Self.archive(step.layout.model))
             }
             for handler in prepared.handlers[index] {
@@ -87,7 +89,10 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
             let revision = code.policy(named: name)?.revision ?? 0
             parts.append(Part(name: "the policy “\(name)”", value: "revision \(revision)"))
         }
-        parts.append(Part(name: "the manager's class", value: "\(code.managerType)"))
+        let manager = code.managerType
+        // The first revision isn't named: plans of earlier versions of the tool name none.
+        let revision = manager.revision == 1 ? "" : ", revision \(manager.revision)"
+        parts.append(Part(name: "the manager's class", value: "\(manager)\(revision)"))
     }
 
     /// The name of the part that says what a version is.

@@ -4,7 +4,7 @@ import CausewayStores
 
 /// What an earlier run has left in a work directory, looked at before anything is touched.
 struct UnfinishedWork {
-    let state: RecoveryState
+    let state: RecoveryDecision
     let plan: PlanRecord?
     let intent: SwapIntent?
     private let work: String
@@ -29,15 +29,15 @@ struct UnfinishedWork {
         }
         let intent = try WorkDirectory.intent(in: work).flatMap { $0.store == location.name ? $0 : nil }
         self.intent = intent
-        var facts = RecoveryState.Facts(
+        var facts = RecoveryDecision.Facts(
             plan: plan == nil ? .absent : .readable, intent: intent == nil ? .absent : .readable, store: .other,
             hasStaging: false, hasBackup: false)
         if let intent { try Self.look(&facts, intent, work, location, isOutput: isOutput) }
-        state = RecoveryState(facts)
+        state = RecoveryDecision(facts)
     }
 
     private static func look(
-        _ facts: inout RecoveryState.Facts, _ intent: SwapIntent, _ work: String, _ location: StoreLocation,
+        _ facts: inout RecoveryDecision.Facts, _ intent: SwapIntent, _ work: String, _ location: StoreLocation,
         isOutput: Bool
     ) throws(EngineError) {
         try EngineError.at(location.path) {

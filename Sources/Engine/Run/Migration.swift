@@ -127,13 +127,16 @@ package struct Migration {
     private func notices(_ prepared: PreparedMigration, _ store: SourceStore) throws(EngineError) -> [String] {
         guard let step = prepared.steps.first else { return [] }
         let hasHandlers = prepared.handlers.contains { !$0.isEmpty }
-        let preflight = Preflight(
+        var preflight = Preflight(
             steps: prepared.steps, source: store, makesObjects: step.objects != nil || hasHandlers,
-            deciders: prepared.deciders(request.violations), badRows: request.badRows,
-            stopsAtViolations: request.violations == .stop,
-            external: ExternalValues(directory: store.location.externalData), endsLinks: request.endsLinks,
-            mayDetour: request.code.stages == nil)
-        let notices = try cancellation.interrupting(store.connection.interruptHandle) { () throws(EngineError) in
+            deciders: prepared.deciders(request.violations))
+        preflight.badRows = request.badRows
+        preflight.stopsAtViolations = request.violations == .stop
+        preflight.external = ExternalValues(directory: store.location.externalData)
+        preflight.endsLinks = request.endsLinks
+        preflight.mayDetour = request.code.stages == nil
+        let notices = try cancellation.interrupting(store.connection.interruptHandle) {
+            [preflight] () throws(EngineError) in
             try preflight.check()
         }
         try cancellation.check()

@@ -114,12 +114,16 @@ struct StepRun {
 
     private func begun(_ progress: Progress) throws(EngineError) -> (StagingConnection, StepLedger) {
         // Again: until the store was locked, or the snapshot began, its rows could change. A later step's are there only now.
-        let notices = try Preflight(
-            steps: [step], source: source, makesObjects: step.objects != nil || !handlers.isEmpty, deciders: [[]],
-            badRows: badRows, stopsAtViolations: validation == .stop, told: told, countsLinks: place.index > 0,
-            external: place.index == 0 ? external : nil, fates: ReferenceFates(steps: [step] + following),
-            endsLinks: endsLinks
-        ).check()
+        var preflight = Preflight(
+            steps: [step], source: source, makesObjects: step.objects != nil || !handlers.isEmpty, deciders: [[]])
+        preflight.badRows = badRows
+        preflight.stopsAtViolations = validation == .stop
+        preflight.told = told
+        preflight.countsLinks = place.index > 0
+        preflight.external = place.index == 0 ? external : nil
+        preflight.fates = ReferenceFates(steps: [step] + following)
+        preflight.endsLinks = endsLinks
+        let notices = try preflight.check()
         if place.index > 0 { for notice in notices { events(.warning(notice)) } }
         KillPoint.reach(.preflighted)
         let file = place.staging

@@ -111,7 +111,8 @@ extension EntityMappingDescription {
     ) -> EntityMappingDescription {
         var mapping = EntityMappingDescription(
             name: name ?? defaultName(source: source, destination: destination), kind: kind, sourceEntity: source,
-            destinationEntity: destination, fillsUnmentioned: autofill)
+            destinationEntity: destination)
+        mapping.fillsUnmentioned = autofill
         for part in parts {
             switch part.content {
             case .property(let property): mapping.attributeMappings.append(property)

@@ -83,8 +83,8 @@ package struct EntityMappingDescription: Hashable, Sendable {
     package var sourceHash: [UInt8]?
     package var destinationHash: [UInt8]?
     /// In processing order.
-    package var attributeMappings: [PropertyMappingDescription]
-    package var relationshipMappings: [PropertyMappingDescription]
+    package var attributeMappings: [PropertyMappingDescription] = []
+    package var relationshipMappings: [PropertyMappingDescription] = []
     /// The source rows: `FETCH(FUNCTION($manager, 'fetchRequestForSourceEntityNamed:predicateString:', …), …)` where a
     /// file says so; nil is every row of exactly the source entity.
     package var sourceExpression: Expression?
@@ -92,31 +92,15 @@ package struct EntityMappingDescription: Hashable, Sendable {
     package var filter: String?
     /// Whether resolution adds a default mapping for every destination property that isn't mentioned and that the
     /// source has under its name or renaming identifier. Files don't: what Xcode's editor left out stays out.
-    package var fillsUnmentioned: Bool
+    package var fillsUnmentioned = false
     package var policyClassName: String?
-    package var userInfo: [String: Constant]
+    package var userInfo: [String: Constant] = [:]
 
-    package init(
-        name: String, kind: EntityMappingKind, sourceEntity: String?, destinationEntity: String?,
-        sourceHash: [UInt8]? = nil, destinationHash: [UInt8]? = nil,
-        attributeMappings: [PropertyMappingDescription] = [],
-        relationshipMappings: [PropertyMappingDescription] = [], sourceExpression: Expression? = nil,
-        filter: String? = nil, fillsUnmentioned: Bool = false, policyClassName: String? = nil,
-        userInfo: [String: Constant] = [:]
-    ) {
+    package init(name: String, kind: EntityMappingKind, sourceEntity: String?, destinationEntity: String?) {
         self.name = name
         self.kind = kind
         self.sourceEntity = sourceEntity
         self.destinationEntity = destinationEntity
-        self.sourceHash = sourceHash
-        self.destinationHash = destinationHash
-        self.attributeMappings = attributeMappings
-        self.relationshipMappings = relationshipMappings
-        self.sourceExpression = sourceExpression
-        self.filter = filter
-        self.fillsUnmentioned = fillsUnmentioned
-        self.policyClassName = policyClassName
-        self.userInfo = userInfo
     }
 
     /// Xcode's name for a mapping that isn't given one: `SourceToDestination`, or the one entity's name

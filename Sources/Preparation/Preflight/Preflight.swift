@@ -35,24 +35,11 @@ package struct Preflight {
     /// Whether the way through the versions may be another (`--next`).
     package var mayDetour = false
 
-    package init(
-        steps: [StepPlan], source: SourceStore, makesObjects: Bool, deciders: [[String]], badRows: BadRowPolicy = .fail,
-        stopsAtViolations: Bool = true, told: ToldNotices? = nil, countsLinks: Bool = true,
-        external: ExternalValues? = nil,
-        fates: ReferenceFates? = nil, endsLinks: Bool = false, mayDetour: Bool = false
-    ) {
+    package init(steps: [StepPlan], source: SourceStore, makesObjects: Bool, deciders: [[String]]) {
         self.steps = steps
         self.source = source
         self.makesObjects = makesObjects
         self.deciders = deciders
-        self.badRows = badRows
-        self.stopsAtViolations = stopsAtViolations
-        self.told = told
-        self.countsLinks = countsLinks
-        self.external = external
-        self.fates = fates
-        self.endsLinks = endsLinks
-        self.mayDetour = mayDetour
     }
 
     /// What a check has found.

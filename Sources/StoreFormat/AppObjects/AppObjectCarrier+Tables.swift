@@ -1,6 +1,6 @@
 import CausewaySQLite
 
-/// Tables with their rows, and indexes.
+/// Tables with their rows.
 extension AppObjectCarrier {
     mutating func carryTable(_ object: StoreSchema.Object) throws(StoreFormatError) {
         guard !object.isVirtualTable else {
@@ -70,58 +70,6 @@ extension AppObjectCarrier {
         // It puts its own messages together.
         check.concatenations = 0
         return check.boundless
-    }
-
-    mutating func carryIndex(_ object: StoreSchema.Object) throws(StoreFormatError) {
-        if let missing = missing[object.table.lowercased()] {
-            lose(object, "it is on \(missing)")
-            return
-        }
-        guard !destination.objects.contains(object.name.lowercased()) else {
-            lose(object, "the new version has a table or index of that name")
-            return
-        }
-        var loss: String?
-        let refusal = try attempt(object) { carrier throws(SQLiteError) in
-            loss = try carrier.makeIndex(object)
-        }
-        settle(object, refusal, loss)
-    }
-
-    /// - Returns: why it isn't carried.
-    private mutating func makeIndex(_ object: StoreSchema.Object) throws(SQLiteError) -> String? {
-        if let function = boundless[object.name.lowercased()] { return "it computes “\(function)” for every row" }
-        let renaming = ObjectRenaming(renames: renames, tables: tableTexts, views: [:])
-        let made: StoreSchema.Object
-        switch try renaming.text(of: object, naming: [object.table.lowercased()]) {
-        case .gone(let what): return "it names what is gone: \(what.joined(separator: ", "))"
-        case .text(let text): made = object.renamed(to: text, on: renames.newName(of: object.table))
-        }
-        let use = try destination.scratch.define(made)
-        try warnOfNumbers(made, source: object, use)
-        keep(made)
-        return nil
-    }
-
-    /// An index that reads a number beside its key columns has a condition, or an expression, that compares it.
-    private mutating func warnOfNumbers(
-        _ made: StoreSchema.Object, source: StoreSchema.Object, _ use: StatementUse
-    ) throws(SQLiteError) {
-        guard let table = renames.tables[source.table.lowercased()] else { return }
-        let keys = try destination.scratch.keyColumns(ofIndex: made.name).map { $0.lowercased() }
-        let reads = use.reads[made.table.lowercased()] ?? [:]
-        for (column, newName) in table.columns {
-            guard table.renumbered.contains(column.lowercased()), let new = newName?.lowercased() else { continue }
-            if (reads[new] ?? 0) > keys.count(where: { $0 == new }) { warnOfNumbers(made) }
-        }
-    }
-
-    mutating func warnOfNumbers(_ object: StoreSchema.Object) {
-        warn(
-            """
-            \(object.kind.rawValue) \(object.name) of the app's own compares entities' numbers (Z_ENT), which are others in \
-            this version; it is carried as it is, as Core Data does: check it
-            """)
     }
 }
 

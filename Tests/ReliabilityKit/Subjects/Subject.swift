@@ -110,10 +110,12 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
     package func request(
         store: String, batchRows: Int = defaultBatchRows, jobs: Int = 1
     ) throws -> MigrationRequest {
-        MigrationRequest(
-            store: store, models: models, fusesSteps: false,
-            options: EngineOptions(batchRows: batchRows, jobs: jobs, now: 0, checkpointInterval: 0),
-            code: try SubjectCode.code(for: chain))
+        var request = MigrationRequest(
+            store: store, models: models,
+            options: EngineOptions(batchRows: batchRows, jobs: jobs, now: 0, checkpointInterval: 0))
+        request.fusesSteps = false
+        request.code = try SubjectCode.code(for: chain)
+        return request
     }
 
     /// The versions, read once for many runs.

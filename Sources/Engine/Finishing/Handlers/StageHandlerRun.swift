@@ -92,7 +92,7 @@ package struct StageHandlerRun {
             let map = try StorageMap(layout)
             let context = ObjectContext(
                 map, side: .destination,
-                mode: .writable(keys, StatementRowOutput(map, access, countsChanges: true)), storeUUID: storeUUID,
+                mode: .writable(keys, StatementPolicyRowOutput(map, access, countsChanges: true)), storeUUID: storeUUID,
                 access: access, content: external.content(ofProperty:))
             // Before the temporary tables go: a statement that lives would hold them.
             defer { context.close() }

@@ -24,7 +24,7 @@ struct ObjectStores: Sendable {
         let access = StoreAccess { sql throws(SQLiteError) in try staging.connection.prepare(sql, persistent: true) }
         return ObjectContext(
             objects.destination, side: .destination,
-            mode: .writable(keys, StatementRowOutput(objects.destination, access)), storeUUID: storeUUID,
+            mode: .writable(keys, StatementPolicyRowOutput(objects.destination, access)), storeUUID: storeUUID,
             access: access, content: external.content(ofProperty:))
     }
 

@@ -1,7 +1,5 @@
-package import CausewayPreparation
-
 /// What an earlier run has left, and what happens now: the recovery table of InsideCrashSafety §4.5, row by row. Of the
-/// steps of unfinished work `StepRecovery` decides, below.
+/// steps of unfinished work `StepRecovery` decides.
 ///
 /// | plan | intent | at the store's path | and | what happens |
 /// |---|---|---|---|---|
@@ -18,7 +16,7 @@ package import CausewayPreparation
 ///
 /// Decided from facts alone, so that every row can be tested; `UnfinishedWork` looks at the facts. An intent whose new
 /// store was begun anew since counts as none.
-package enum RecoveryState: Hashable, Sendable {
+package enum RecoveryDecision: Hashable, Sendable {
     case fresh, unfinished, readyToSwap, swapped, storeMissing, stagingLost, unknown
 
     /// What the table looks at.
@@ -64,46 +62,5 @@ package enum RecoveryState: Hashable, Sendable {
         case .absent: self = facts.hasBackup ? .storeMissing : .unknown
         case .other: self = .unknown
         }
-    }
-}
-
-/// Where unfinished work begins again: the rest of the table.
-///
-/// | of a step there is | what happens |
-/// |---|---|
-/// | its record, and its store or that of a later step with a record | done |
-/// | a record of a verification below the level that is asked for | record and store go; it begins anew, with a warning |
-/// | its record, and no store from here on | begins anew |
-/// | a store whose progress is of this plan | resumed, where the progress says |
-/// | a store without a second page: nothing was committed | begins anew |
-/// | another store: torn, or of another plan | begins anew, with a warning |
-/// | nothing | begins |
-///
-/// One step begins or is resumed; what there is of later ones goes before (`StepSequence`). Whether a store can be resumed
-/// is known when it is open (`StepRun`).
-package struct StepRecovery: Hashable, Sendable {
-    /// Of a step that has a record.
-    package struct Facts: Hashable, Sendable {
-        package var verification: VerificationLevel
-        package var hasStore: Bool
-
-        package init(verification: VerificationLevel, hasStore: Bool) {
-            self.verification = verification
-            self.hasStore = hasStore
-        }
-    }
-
-    /// Steps that are done.
-    package let done: Int
-    /// The first step that was verified less thoroughly than is asked for.
-    package let belowLevel: Int?
-
-    /// - Parameters:
-    ///   - found: of the first steps, as far as they have records.
-    ///   - level: how thoroughly they must have been verified.
-    package init(_ found: [Facts], asked level: VerificationLevel) {
-        belowLevel = found.firstIndex { $0.verification < level }
-        let kept = found.prefix(belowLevel ?? found.count)
-        done = kept.lastIndex(where: \.hasStore).map { $0 + 1 } ?? 0
     }
 }

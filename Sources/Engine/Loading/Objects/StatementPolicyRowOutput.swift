@@ -5,7 +5,7 @@ import CausewaySQLite
 import CausewaySQLiteFile
 
 /// Writes the rows of policies and handlers with statements, each compiled when it is first needed.
-package final class StatementRowOutput: RowOutput {
+package final class StatementPolicyRowOutput: PolicyRowOutput {
     /// Rows in one INSERT (InsideSpeed §2.1: at 32 almost all of the gain is had), and a bound on its parameters.
     private static let rowsPerStatement = 32
     private static let parametersPerStatement = 4_096

@@ -1,7 +1,7 @@
 /// Where rows go that policies and handlers make or change: into a store under construction, by whatever writes it.
 ///
 /// What was written is there when the context next reads from the store.
-package protocol RowOutput: AnyObject {
+package protocol PolicyRowOutput: AnyObject {
     /// Writes the rows of every table: first what is deleted, then what is changed, then what is new, so that a new row may
     /// have a value that must be unique. Keys and places are given.
     func write(_ rows: PendingRows) throws(ObjectError)

@@ -2,16 +2,16 @@ import Causeway
 import CausewayTool
 import Testing
 
-@Suite("The line of status")
+@Suite("The line of status", .timeLimit(.minutes(10)))
 struct RunStatusTests {
     @Test("says what is going on before there is a step")
     func beginning() {
-        #expect(RunStatus(now: 0).line(now: 9) == "preparing, no checkpoint yet")
+        #expect(ProgressOnSignal(now: 0).line(now: 9) == "preparing, no checkpoint yet")
     }
 
     @Test("names step, pass, rows, rate and the checkpoint's age")
     func pass() {
-        let status = RunStatus(now: 0)
+        let status = ProgressOnSignal(now: 0)
         status.receive(.stepBegan(versions: ["v1", "v2"], index: 0, count: 3, rows: 5_000), now: 0)
         status.receive(.passBegan(title: "Post"), now: 0)
         status.receive(.progress(rows: 1_234, bytes: 9, totalRows: 5_000), now: 2)
@@ -23,7 +23,7 @@ struct RunStatusTests {
 
     @Test("a phase that moves no rows has no rate")
     func phase() {
-        let status = RunStatus(now: 0)
+        let status = ProgressOnSignal(now: 0)
         status.receive(.progress(rows: 7, bytes: 9, totalRows: 7), now: 2)
         status.receive(.phaseBegan("indexes"), now: 2)
         #expect(status.line(now: 3) == "indexes, 7 of 7 rows, no checkpoint yet")
@@ -31,7 +31,7 @@ struct RunStatusTests {
 
     @Test("what an earlier run has done counts as rows, not as speed")
     func resumed() {
-        let status = RunStatus(now: 0)
+        let status = ProgressOnSignal(now: 0)
         status.receive(.passBegan(title: "Post"), now: 0)
         status.receive(.resumed(step: 0, rows: 1_000), now: 0)
         status.receive(.progress(rows: 1_010, bytes: 9, totalRows: 2_000), now: 1)

@@ -3,7 +3,7 @@ import CausewayPlatform
 import Synchronization
 
 /// What a running migration is doing, in one line, in answer to SIGUSR1.
-package final class RunStatus: Sendable {
+package final class ProgressOnSignal: Sendable {
     private struct State {
         var meter: ProgressMeter
         var step = ""

@@ -3,14 +3,14 @@ import CausewayPreparation
 import Testing
 
 /// The recovery table of InsideCrashSafety §4.5, decided from facts alone.
-@Suite("Recovery: what is found decides what is done")
+@Suite("Recovery: what is found decides what is done", .timeLimit(.minutes(10)))
 struct RecoveryStateTests {
-    typealias Facts = RecoveryState.Facts
+    typealias Facts = RecoveryDecision.Facts
 
     struct Row: Sendable, CustomTestStringConvertible {
         let found: String
         let facts: Facts
-        let state: RecoveryState
+        let state: RecoveryDecision
         var testDescription: String { found }
     }
 
@@ -55,7 +55,7 @@ struct RecoveryStateTests {
 
     @Test("each row of the table", arguments: rows)
     func row(_ row: Row) {
-        #expect(RecoveryState(row.facts) == row.state)
+        #expect(RecoveryDecision(row.facts) == row.state)
     }
 
     @Test("whatever is found: only the new store itself counts as swapped, and a foreign one is never touched")
@@ -66,7 +66,7 @@ struct RecoveryStateTests {
                     for (staging, backup) in [(false, false), (false, true), (true, false), (true, true)] {
                         let facts = Facts(
                             plan: plan, intent: intent, store: store, hasStaging: staging, hasBackup: backup)
-                        let state = RecoveryState(facts)
+                        let state = RecoveryDecision(facts)
                         let isKnown = intent == .readable
                         #expect((state == .swapped) == (isKnown && store == .destination), "\(facts)")
                         #expect((state == .unknown) == (isKnown && (store == .other || store == .absent && !backup)))

@@ -1,0 +1,202 @@
+package import CausewayMapping
+package import CausewayModel
+package import CausewayStoreFormat
+
+/// What a run of steps reads.
+package struct StepSource: Sendable {
+    /// With the names that the store has.
+    package var layout: StoreLayout
+    /// nil for a store that an earlier step makes, where it isn't known.
+    package var schema: StoreSchema?
+    /// What isn't Core Data's; carried where possible.
+    package var appObjects: [StoreSchema.Object]
+
+    package init(layout: StoreLayout, schema: StoreSchema?, appObjects: [StoreSchema.Object]) {
+        self.layout = layout
+        self.schema = schema
+        self.appObjects = appObjects
+    }
+}
+
+/// What a run of steps makes.
+package struct StepGoal: Sendable {
+    package var model: ManagedObjectModel
+    package var frameworkVersion: Int
+    package var hasHistory: Bool
+    /// Both the Core Data that last wrote the store and the one whose layout is written add columns in place
+    /// (framework version 977 and newer); older ones rebuild the table and fill only rows that have the attribute.
+    package var fillsTables: Bool
+    /// Names from a store that Core Data made for the model (`--schema-template`).
+    package var template: LayoutHints?
+    /// Names of join tables that were seen in a store of the model (`--join-table`), in capitals.
+    package var joinTables: [String] = []
+
+    package init(model: ManagedObjectModel, frameworkVersion: Int, hasHistory: Bool, fillsTables: Bool) {
+        self.model = model
+        self.frameworkVersion = frameworkVersion
+        self.hasHistory = hasHistory
+        self.fillsTables = fillsTables
+    }
+}
+
+/// Plans one run of steps.
+package struct StepPlanner {
+    /// The versions that the run leads through, both ends included.
+    package let versions: [String]
+    /// The position of the run's first step on the path.
+    package let firstStep: Int
+    package var mapping = MappingModel(entityMappings: [])
+    /// The steps that `mapping` is composed of; empty where mapping models do the step.
+    package var steps: [InferredStep] = []
+    /// What the inferred steps leave behind (`LossReport`).
+    package var losses: [String] = []
+    package let from: StepSource
+    package let goal: StepGoal
+
+    package init(versions: [String], firstStep: Int, from: StepSource, to goal: StepGoal) {
+        self.versions = versions
+        self.firstStep = firstStep
+        self.from = from
+        self.goal = goal
+    }
+
+    /// - Throws: `PlanError`, or `StoreFormatError` where the destination has no layout.
+    package func plan() throws -> StepPlan {
+        let layout = try layout()
+        let statements = try layout.statements()
+        let planner = TransferPlanner(
+            mapping: mapping, source: from.layout, destination: layout, steps: steps, fillsTables: goal.fillsTables)
+        let made = try DestinationSchema(statements, hasHistory: goal.hasHistory)
+        var passes = try planner.passes()
+        let renames = planner.renames(passes, schema: from.schema)
+        if let schema = from.schema, goal.hasHistory { passes += try planner.historyPasses(schema) }
+        let derived = derivedValues(in: layout)
+        try check(passes, derived, in: made)
+        let carried = try planner.carried(
+            from.appObjects, schema: from.schema, renames: renames, into: made, known(statements))
+        passes += carried.passes
+        try checkReading(passes.map(\.shape))
+        return StepPlan(
+            versions: versions, firstStep: firstStep, mapping: mapping, source: from.layout, layout: layout,
+            statements: statements, hasHistory: goal.hasHistory, passes: passes.named { "pass \($0)" },
+            indexes: carried.indexes, appObjects: carried.objects,
+            derivedValues: derived, keyOrigins: steps.keyOrigins, losses: losses,
+            lostObjects: carried.lost, warnings: statements.unsupported + carried.warnings, objects: nil)
+    }
+
+    /// Plans one step with explicit mapping models; `mapping` isn't used.
+    ///
+    /// - Throws: `PlanError` with everything that is wrong with the mapping models, or `StoreFormatError`.
+    package func plan(_ resolved: [ResolvedMapping], code: CodeCatalog) throws -> StepPlan {
+        let sourceMap = try StorageMap(from.layout)
+        var planner = self
+        // Names of join tables follow from what the links were, however they are carried.
+        let preliminary = try StorageMap(
+            StoreLayout(
+                model: goal.model, frameworkVersion: goal.frameworkVersion, hints: goal.template ?? LayoutHints()))
+        planner.mapping = ObjectStepPlanner(
+            resolved, source: sourceMap, destination: preliminary, code: code
+        ).skeleton(onlyKept: false)
+        let layout = try planner.layout()
+        let statements = try layout.statements()
+        let made = try DestinationSchema(statements, hasHistory: goal.hasHistory)
+        let objectPlanner = ObjectStepPlanner(
+            resolved, source: sourceMap, destination: try StorageMap(layout), code: code)
+        let objects = try objectPlanner.plan()
+        let transfer = TransferPlanner(
+            mapping: objectPlanner.skeleton(onlyKept: true), source: from.layout, destination: layout)
+        let derived = planner.derivedValues(in: layout)
+        var passes: [RowPass] = []
+        if let schema = from.schema, goal.hasHistory { passes += try transfer.historyPasses(schema) }
+        let joins = objects.joins.flatMap(\.work.passes)
+        try check(passes + joins, derived, in: made)
+        for table in layout.tables { try made.checkInsert(into: table.name, columns: table.columns.map(\.name)) }
+        try made.check(objects.cleanups, place: objects.models.joined(separator: ", "))
+        // Names follow from everything that mapping models read, not from the keys that are kept alone.
+        let named = TransferPlanner(mapping: planner.mapping, source: from.layout, destination: layout)
+        let carried = try transfer.carried(
+            from.appObjects, schema: from.schema,
+            renames: named.renames((try? named.passes()) ?? [], schema: from.schema, computes: true), into: made,
+            known(statements))
+        passes += carried.passes
+        try checkReading(
+            (passes + joins).map(\.shape)
+                + objects.mappings.filter { $0.sourceEntity != nil }.flatMap { [$0.shape, $0.linkShape] })
+        return StepPlan(
+            versions: versions, firstStep: firstStep, mapping: planner.mapping, source: from.layout, layout: layout,
+            statements: statements, hasHistory: goal.hasHistory, passes: passes.named { "pass \($0)" },
+            indexes: carried.indexes, appObjects: carried.objects,
+            derivedValues: derived,
+            keyOrigins: [InferredStep(mapping: planner.mapping, source: from.layout.model, destination: goal.model)]
+                .keyOrigins,
+            losses: withVersions(
+                MappingNotice.losses(of: resolved, from: from.layout.model).map(\.message)
+                    + UnreadProperties(resolved: resolved, source: from.layout.model).sentences
+                    + objectPlanner.historyLosses(goal.hasHistory)),
+            lostObjects: carried.lost,
+            warnings: statements.unsupported + resolved.flatMap(\.warnings).map(\.message) + objects.warnings
+                + carried.warnings,
+            objects: objects)
+    }
+
+    /// What SQLite would refuse after the rows have moved it refuses here.
+    private func check(
+        _ passes: [RowPass], _ derived: [DerivedValue], in schema: borrowing DestinationSchema
+    ) throws(StoreFormatError) {
+        for pass in passes { try schema.checkInsert(into: pass.destinationTable, columns: pass.destinationColumns) }
+        for value in derived { try schema.check(value.statements(), place: value.table) }
+    }
+
+    /// The indexes that Core Data makes.
+    private func known(_ statements: SchemaStatements) -> [TableIndex] {
+        (statements.indexStatements + (goal.hasHistory ? statements.historyStatements : [])).compactMap(\.index)
+    }
+
+    /// What SQLite would refuse when the rows are read it refuses here.
+    private func checkReading(_ shapes: [RowShape]) throws(StoreFormatError) {
+        guard let known = from.schema else { return }
+        var tables = try SourceSchema(known)
+        for shape in shapes { try tables.check(shape) }
+    }
+
+    /// The destination's layout, with names from stores of its version where they are known, else the source's.
+    private func layout() throws -> StoreLayout {
+        try StoreLayout(
+            model: goal.model, frameworkVersion: goal.frameworkVersion, hints: try goal.template ?? carriedHints(),
+            joinTables: goal.joinTables)
+    }
+
+    /// Losses of the run as a whole, each with its versions.
+    private func withVersions(_ losses: [String]) -> [String] {
+        losses.map { "\(versions.joined(separator: " → ")): \($0)" }
+    }
+
+    /// Join tables keep the side that names them and their columns' suffixes.
+    private func carriedHints() throws -> LayoutHints {
+        let (mapping, model) = (mapping, from.layout.model)
+        return try LayoutHints(
+            carrying: from.layout, to: goal.model, frameworkVersion: goal.frameworkVersion,
+            sourceOf: { name in
+                guard let links = mapping.mapping(to: name.entity)?.relationship(name.relationship)?.links,
+                    let found = model.relationship(links.relationship, of: links.entity)
+                else { return nil }
+                if !links.isInverted { return .init(found.owner, found.relationship.name) }
+                return model.inverse(of: found.relationship).map { .init($0.owner, $0.relationship.name) }
+            })
+    }
+
+    private func derivedValues(in layout: StoreLayout) -> [DerivedValue] {
+        var result: [DerivedValue] = []
+        for name in layout.entities {
+            guard let entity = goal.model.entities[name] else { continue }
+            for attribute in entity.attributes where attribute.derivation != nil {
+                let isNew = mapping.entityMappings.contains {
+                    guard let to = $0.destination, $0.source != nil else { return false }
+                    return goal.model.isKind(to, of: name) && $0.attribute(attribute.name)?.value == .derived
+                }
+                if isNew, let value = layout.derivedValue(of: attribute.name, declaredBy: name) { result.append(value) }
+            }
+        }
+        return DerivedValue.inOrder(result)
+    }
+}

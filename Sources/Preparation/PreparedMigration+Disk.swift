@@ -1,0 +1,38 @@
+import CausewayPlanning
+
+extension PreparedMigration {
+    /// Bytes of disk at the peak of all steps, beside the store.
+    package var diskBytes: Int { steps.indices.map(diskBytes(ofStep:)).max() ?? 0 }
+
+    /// Bytes of disk that a step needs at its peak: the staging store that it makes and the one that it reads, each as
+    /// large as the store with a twentieth for what grows, what indexes are sorted in, its associations, and a reserve
+    /// for journals.
+    package func diskBytes(ofStep index: Int) -> Int {
+        // The first step reads the store itself; a later one, what the step before has made.
+        let copies = index == 0 ? 1 : 2
+        // An index is sorted on disk before it is built; the largest takes about as much as it takes in the store.
+        let sorting = storeBytes / 10
+        // A handler may change every row in one transaction: its journal then holds the old pages.
+        let journal = handlers[index].isEmpty ? 0 : storeBytes
+        return copies * (storeBytes + storeBytes / 20) + sorting + journal + associationBytes(ofStep: index)
+            + PreparedMigration.reserve
+    }
+
+    /// Bytes of the associations of a step: rows whose keys don't say what they became. Nobody has counted what a later
+    /// step reads: as many rows as the first, where any of its mappings needs them.
+    private func associationBytes(ofStep index: Int) -> Int {
+        guard let objects = steps[index].objects else { return 0 }
+        guard index == 0 else {
+            let isNeeded = objects.mappings.contains { $0.keeping != .always }
+            return isNeeded ? rowsToRead * PreparedMigration.associationBytes : 0
+        }
+        let rows = zip(objects.mappings, objectRows).filter { $0.0.keeping != .always }.reduce(0) { $0 + $1.1 }
+        return rows * PreparedMigration.associationBytes
+    }
+
+    /// Bytes of an entry of six small integers in a b-tree that is three quarters full.
+    private static let associationBytes = 40
+
+    /// Bytes; journals, directory entries, rounding (InsideCrashSafety §2.2).
+    package static let reserve = 64 << 20
+}
