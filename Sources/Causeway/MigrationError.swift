@@ -12,7 +12,7 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
         /// A short name, stable over releases.
         public let name: String
 
-        /// The call's own words are off.
+        /// The call's arguments are wrong.
         public static let usage = Code(exitCode: 64, name: "usage")
         /// The store's data can't be migrated as it is.
         public static let sourceData = Code(exitCode: 65, name: "sourceData")
@@ -24,7 +24,7 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
         public static let cannotCreate = Code(exitCode: 73, name: "cannotCreate")
         /// Input, output or a full disk.
         public static let inputOutput = Code(exitCode: 74, name: "inputOutput")
-        /// The store is in use, or another migrator works on it.
+        /// The store is in use, or another process is migrating it.
         public static let busy = Code(exitCode: 75, name: "busy")
         /// The state on disk needs a decision.
         public static let undecided = Code(exitCode: 76, name: "undecided")
@@ -34,27 +34,28 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
         public static let plan = Code(exitCode: 78, name: "plan")
         /// Interrupted by the user.
         public static let interrupted = Code(exitCode: 130, name: "interrupted")
-        /// Asked to end by the system.
+        /// The system asked the process to end.
         public static let terminated = Code(exitCode: 143, name: "terminated")
 
         /// Every code with its meaning, in the order of the exit codes: the one table behind every `--help` and the
         /// article on failures.
         public static let table: [(code: Code, meaning: String)] = [
             (usage, "the command line is wrong"),
-            (sourceData, "the store's data is damaged or can't be migrated as it is; rows are named"),
+            (sourceData, "the store's data is damaged or can't be migrated as it is; the message names the rows"),
             (missing, "the store, its model or a backup is missing or can't be read"),
             (verification, "verification or an internal check failed; nothing was swapped"),
             (cannotCreate, "the work directory or the output can't be created or trusted"),
-            (inputOutput, "input, output or a full disk; fix it and run again: it resumes what was begun"),
-            (busy, "the store is in use, or another migrator works on it; run again when it is free"),
+            (inputOutput, "an input or output error, or a full disk; fix it, then run again to resume"),
+            (busy, "the store is in use, or another process is migrating it; run again when it is free"),
             (
                 undecided,
-                "the state on disk isn't recognised, the store has changed, or --no-resume met work; decide what to do"
+                "the files aren't as expected, the store has changed, or --no-resume found unfinished work; "
+                    + "decide what to do"
             ),
             (foreignCheckpoint, "unfinished work belongs to another plan, tool or format; --restart discards it"),
             (plan, "a model, a mapping or the path between versions is wrong"),
-            (interrupted, "interrupted (SIGINT); run again: it resumes what was begun"),
-            (terminated, "terminated (SIGTERM); run again: it resumes what was begun"),
+            (interrupted, "interrupted (SIGINT); run again to resume"),
+            (terminated, "terminated (SIGTERM); run again to resume"),
         ]
 
         init(_ kind: EngineError.Kind) {
@@ -78,7 +79,7 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
     /// Whether the complete new store is in place already. Otherwise no row of the original has changed; ``outcome`` says
     /// what was done to its files, if anything.
     public let storeIsNew: Bool
-    /// Whether work is kept that the same call resumes. False where nothing was begun, and where running again fails the
+    /// Whether work is kept that the same call resumes. False where nothing was started, and where a rerun fails the
     /// same way.
     public let isResumable: Bool
     /// One line: the state of the store, what is left of the work, and what to do.

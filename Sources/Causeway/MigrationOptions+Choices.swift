@@ -3,19 +3,19 @@ import CausewayPreparation
 import CausewayStores
 
 extension MigrationOptions {
-    /// What is done about the unfinished work of an earlier run on the same store.
+    /// What a run does with the unfinished work of an earlier run on the same store.
     public enum UnfinishedWork: String, Hashable, Sendable, CaseIterable {
-        /// It is resumed where it ended; work of another plan, and of a store that was written to since, is refused.
+        /// Resume it. Work of another plan, or of a store that was written to since, is refused.
         case resume
-        /// Any is refused, so that one can look at it first.
+        /// Refuse it, so that the user can look at it first.
         case refuse
-        /// It is discarded, and the run begins anew.
+        /// Discard it and start over.
         case restart
     }
 
     /// How much of the new store is checked before it takes the old one's place.
     public enum Verification: String, Hashable, Sendable, CaseIterable {
-        /// The rows that were written against those that were read.
+        /// Compare the number of rows written with the number read.
         case none
         /// Also counts and digests of the passes, metadata, hashes, the structure of every page, uniqueness and links.
         case quick
@@ -23,13 +23,13 @@ extension MigrationOptions {
         case full
     }
 
-    /// What becomes of a source row that no pass can make anything of: one that lacks a value which the new version
-    /// demands and has no default for, or whose entity is abstract in the new version or unknown to the old one.
+    /// What happens to a bad row: one that lacks a value which the new version requires and has no default for, or
+    /// whose entity is abstract in the new version or unknown to the old one.
     public enum BadRows: String, Hashable, Sendable, CaseIterable {
         /// The migration stops; the error names the row.
         case fail
-        /// The row is left out and written to the file of rejected rows. One that only refers to an external file that
-        /// is missing or can't be read is kept, and written down too.
+        /// The row is left out and written to the rejects file. One that only refers to an external file that is
+        /// missing or can't be read is kept, and listed there too.
         case quarantine
     }
 
@@ -41,28 +41,28 @@ extension MigrationOptions {
     public static let jobCounts = 1...1_024
     /// Levels that zstd has without modes of their own.
     public static let compressionLevels = 1...19
-    /// Seconds: a day is as good as never, and more is a mistake.
+    /// Seconds. A day is as good as never; more is a mistake.
     public static let intervals = 0.0...86_400.0
 
-    /// Refuses values that can't be meant.
+    /// Refuses values that make no sense.
     func check() throws(EngineError) {
         if onViolation == .reject || badRows == .quarantine, rejects == nil {
             throw EngineError(
-                .usage, "rows can't be rejected without a file for them",
-                remedy: "say where rejected rows are written (--rejects)")
+                .usage, "rows can't be rejected without a rejects file",
+                remedy: "name one with --rejects")
         }
         guard Self.batchRowCounts.contains(batchRows), Self.batchByteCounts.contains(batchBytes),
             Self.jobCounts.contains(jobs ?? 1)
         else {
             throw EngineError(
-                .usage, "a batch has 1 to 1,000,000 rows and 4 KiB to 1 GiB, and there are 1 to 1,024 jobs")
+                .usage, "a batch must have 1 to 1,000,000 rows and 4 KiB to 1 GiB; jobs must be 1 to 1,024")
         }
         guard Self.compressionLevels.contains(checkpointCompression) else {
-            throw EngineError(.usage, "checkpoints are compressed with a level from 1 to 19")
+            throw EngineError(.usage, "the compression level of checkpoints must be 1 to 19")
         }
         // NaN is in no range.
         guard Self.intervals.contains(checkpointInterval), Self.intervals.contains(swapTimeout) else {
-            throw EngineError(.usage, "an interval or a time to wait must be from 0 to 86,400 seconds")
+            throw EngineError(.usage, "intervals and waiting times must be 0 to 86,400 seconds")
         }
     }
 }

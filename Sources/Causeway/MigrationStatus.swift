@@ -1,7 +1,7 @@
 import CausewayEngine
 import CausewayStores
 
-/// How far a migration of a store is, read from its work directory: a run that is under way notices nothing.
+/// How far a migration of a store is, read from its work directory. It doesn't disturb a running migration.
 ///
 /// ```swift
 /// let status = try MigrationStatus(store: "Library.sqlite")
@@ -16,27 +16,27 @@ public struct MigrationStatus: Hashable, Sendable, Codable {
     public var workDirectory: String
     /// Bytes of all files in the work directory.
     public var workBytes: Int
-    /// Every version on the way; empty where there is no plan.
+    /// Every version of the path; empty where there is no plan.
     public var path: [String]
-    /// The run of steps under way, counted from 0.
+    /// The current run of steps, counted from 0.
     public var step: Int
     /// How many there are.
     public var stepCount: Int
     /// The versions that it leads through, both ends included.
     public var versions: [String]
-    /// What it is at, for people: a pass, an index, a handler; nil between two.
+    /// The current station, for people: a pass, an index, a handler; nil between two.
     public var station: String?
     /// What the run is doing, or was doing when it ended: `check` (of the store, before anything is made), `rows`,
-    /// `relationships`, `validation`, `indexes`, `verification` (of the new store), `swap`, or a stage's name; nil before
-    /// it does any of these. New names may come.
+    /// `relationships`, `validation`, `indexes`, `verification` (of the new store), `swap`, or a stage's name; nil
+    /// before the first of these. New names may come.
     public var phase: String?
     /// Rows read by the last checkpoint, over all runs of steps.
     public var rows: Int
     /// Bytes of these rows.
     public var bytes: Int
-    /// Rows to read altogether, about.
+    /// Rows to read in total, approximately.
     public var totalRows: Int
-    /// The checkpoints of the run of steps under way, the newest last.
+    /// The checkpoints of the current run of steps, the newest last.
     public var checkpoints: [Checkpoint]
     /// The process that works on it; nil where none does, or one on another machine.
     public var processID: Int?
@@ -45,13 +45,13 @@ public struct MigrationStatus: Hashable, Sendable, Codable {
     public enum State: String, Hashable, Sendable, Codable {
         /// There is no unfinished work: no migration has begun, or the last one is done.
         case none
-        /// There is no plan yet: a run begins anew.
+        /// There is no plan yet: the next run starts over.
         case starting
-        /// Rows are made, or were when the run ended.
+        /// The run moves rows, or did so when it ended.
         case running
         /// The new store is complete and about to take its place.
         case swapping
-        /// The new store is in its place; only what built it is left.
+        /// The new store is in place; only the work directory is left.
         case swapped
     }
 

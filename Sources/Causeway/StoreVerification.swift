@@ -5,14 +5,14 @@ import CausewayStores
 /// It looks for what a damaged disk, a crash of another program or an app's own SQL can leave behind:
 ///
 /// - the structure of the database, its metadata, the store's own model, Z_PRIMARYKEY, entity numbers;
-/// - every value against its attribute: its storage class, valid UTF-8, numbers and dates that the type takes, mandatory
-///   values that are missing, doubled unique values;
-/// - links that lead nowhere, one-to-ones that aren't led back, files of external storage.
+/// - every value against its attribute: its storage class, valid UTF-8, numbers and dates that the type takes, missing
+///   mandatory values, duplicate unique values;
+/// - dangling links, one-sided one-to-ones, files of external storage.
 ///
-/// A finding is ``Severity/damage``, or an ``Severity/inconsistency`` that apps are known to live with; what isn't wrong
-/// but worth knowing is a ``Severity/note``. ``verdict`` sums them up.
+/// A finding is ``Severity/damage``, or an ``Severity/inconsistency`` that apps tolerate. What isn't wrong but worth
+/// knowing is a ``Severity/note``. ``verdict`` sums them up.
 ///
-/// SQLite keeps no checksums: a value that turned into another valid value can't be found in a single store. (A migration
+/// SQLite keeps no checksums: one valid value that turned into another can't be found in a single store. (A migration
 /// compares source and new store cell by cell: see ``MigrationOptions``.)
 ///
 /// Entities, properties and keys are named, never a row's content.
@@ -26,22 +26,22 @@ public struct StoreVerification: Hashable, Codable, Sendable {
     public var store: String
     /// Where the versions were looked up; nil where no models were given.
     public var models: String?
-    /// The versions among the models whose hashes are the store's; several where versions differ in nothing that is
-    /// stored, none where no models were given or none fits.
+    /// The versions among the models whose hashes are the store's; several if versions differ only in what isn't
+    /// stored, none if no models were given or none fits.
     public var versions: [String]
-    /// Whose model the rows were examined with; where it is unknown, they were not.
+    /// Whose model the rows were examined with; if it is unknown, they weren't examined.
     public var modelOrigin: StoreInspection.ModelOrigin
-    /// Whether indexes were compared with their tables' rows too, which costs most on large stores.
+    /// Whether indexes were compared with their tables' rows too, the slowest part on large stores.
     public var comparedIndexes: Bool
     /// Rows of all entities.
     public var rowCount: Int
-    /// What the findings come to.
+    /// The verdict on the findings.
     public private(set) var verdict: Verdict
     /// Where the `-wal` breaks off; nil where it can be read to its end.
     public var walBreak: WALBreak?
     /// What is wrong; empty for a sound store.
     public var findings: [Finding]
-    /// What isn't wrong but worth knowing: files without a reference, questions that couldn't be asked.
+    /// What isn't wrong but worth knowing: files without a reference, checks that couldn't be made.
     public var notes: [Finding]
 
     /// Whether the rows were examined and nothing is wrong.
@@ -70,13 +70,13 @@ public struct StoreVerification: Hashable, Codable, Sendable {
             }
     }
 
-    /// What the findings of a store come to, the worst first.
+    /// The verdict on a store's findings, the worst first.
     public enum Verdict: String, Hashable, Codable, Sendable, CaseIterable {
         /// At least one finding is damage.
         case damaged
-        /// Nothing says that it is damaged, but its rows couldn't be examined: there was no model of its version.
+        /// No damage was found, but the rows couldn't be examined: there was no model of the store's version.
         case notExamined
-        /// Rows break rules of the model or of Core Data's, as apps are known to live with.
+        /// Rows break rules of the model or of Core Data in ways that apps tolerate.
         case inconsistent
         /// Nothing is wrong.
         case sound
@@ -96,7 +96,7 @@ public struct StoreVerification: Hashable, Codable, Sendable {
 
         /// Something is lost, or can't be read as the model says.
         public static let damage = Severity(rawValue: "damage")
-        /// Core Data opens and reads it, but it breaks a rule of the model or of Core Data's. Apps live with such rows.
+        /// Core Data opens and reads it, but it breaks a rule of the model or of Core Data's. Apps tolerate such rows.
         public static let inconsistency = Severity(rawValue: "inconsistency")
         /// Nothing is wrong.
         public static let note = Severity(rawValue: "note")
@@ -108,16 +108,16 @@ public struct StoreVerification: Hashable, Codable, Sendable {
         public var kind: Kind
         /// How bad it is.
         public var severity: Severity
-        /// The entity concerned; nil where it isn't about one.
+        /// The entity; nil if the finding isn't about one.
         public var entity: String?
-        /// The attribute or relationship concerned, or the properties of a uniqueness constraint; nil where it isn't
-        /// about one.
+        /// The attribute or relationship, or the properties of a uniqueness constraint; nil if the finding isn't about
+        /// one.
         public var property: String?
         /// One sentence that names place and keys.
         public var message: String
-        /// How many rows are concerned; 0 where it isn't about rows.
+        /// How many rows it is about; 0 if it isn't about rows.
         public var rowCount: Int
-        /// Z_PK of the first of them, at most 20; of a join table's rows the keys that lead nowhere.
+        /// Z_PK of the first of them, at most 20; for a join table the keys without a row.
         public var keys: [Int64]
     }
 
@@ -135,7 +135,7 @@ public struct StoreVerification: Hashable, Codable, Sendable {
 
         /// SQLite finds pages, rows or indexes damaged.
         public static let structure = Kind(rawValue: "structure")
-        /// A table or column isn't what the model asks for.
+        /// A table or column doesn't fit the model.
         public static let schema = Kind(rawValue: "schema")
         /// Z_METADATA contradicts itself.
         public static let metadata = Kind(rawValue: "metadata")
@@ -149,29 +149,29 @@ public struct StoreVerification: Hashable, Codable, Sendable {
         public static let unknownEntity = Kind(rawValue: "unknownEntity")
         /// A to-one leads to a row that isn't there.
         public static let dangling = Kind(rawValue: "dangling")
-        /// A to-one's entity number isn't that of the row to which it leads.
+        /// A to-one's entity number isn't that of its target row.
         public static let entityNumber = Kind(rawValue: "entityNumber")
         /// A link of a join table lacks one of its rows.
         public static let joinEnd = Kind(rawValue: "joinEnd")
-        /// A one-to-one isn't led back.
+        /// A one-to-one has no link back.
         public static let asymmetric = Kind(rawValue: "asymmetric")
         /// A value isn't of the storage class, or the form, of its attribute's type.
         public static let storageClass = Kind(rawValue: "storageClass")
-        /// A text is no valid UTF-8.
+        /// A text isn't valid UTF-8.
         public static let invalidText = Kind(rawValue: "invalidText")
         /// A number or date is outside what its attribute's type takes.
         public static let outOfRange = Kind(rawValue: "outOfRange")
         /// A mandatory attribute or to-one is NULL.
         public static let missingValue = Kind(rawValue: "missingValue")
-        /// Values that a uniqueness constraint wants only once.
+        /// Duplicate values under a uniqueness constraint.
         public static let notUnique = Kind(rawValue: "notUnique")
-        /// A value's file isn't there, or the value is no valid reference to one.
+        /// A value's file is missing, or the value isn't a valid reference to one.
         public static let externalData = Kind(rawValue: "externalData")
-        /// The `-wal` breaks off although there is more of it.
+        /// The `-wal` can't be read to its end.
         public static let walBreak = Kind(rawValue: "walBreak")
         /// A note: files to which no value refers.
         public static let unreferencedFiles = Kind(rawValue: "unreferencedFiles")
-        /// A note: something couldn't be asked.
+        /// A note: something couldn't be checked.
         public static let notChecked = Kind(rawValue: "notChecked")
     }
 }

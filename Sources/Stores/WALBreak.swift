@@ -1,18 +1,18 @@
 import CausewayPlatform
 import CausewaySQLiteFile
 
-/// A `-wal` of which SQLite reads only the first part, although more of the same generation lies behind it.
+/// A `-wal` of which SQLite reads only the first part, although more of the same generation follows.
 ///
-/// A power loss leaves such a file: its writer was told of nothing that is lost, unless the disk lied. Damage leaves one,
-/// too, and takes commits away that were good. The file doesn't tell which it was.
+/// A power loss leaves such a file: no commit that was reported as done is lost, unless the disk lied. Damage leaves
+/// one too, and loses good commits. The file doesn't tell which it was.
 package struct WALBreak: Hashable, Sendable {
     /// Commits that SQLite reads.
     package var readableCommits: Int
-    /// Frames behind them, pages each, that it doesn't read.
+    /// Frames after them, one page each, that it doesn't read.
     package var unreadableFrames: Int
 
-    /// Looks at a log that others may write to meanwhile: what is found must be found twice. nil where it can be read to
-    /// its end, or ends as logs do.
+    /// Checks a log that others may write to meanwhile: a break must be found twice. nil if the log can be read to its
+    /// end, or ends as logs do.
     ///
     /// - Parameters:
     ///   - path: the `-wal`; it need not be there.
@@ -37,10 +37,10 @@ package struct WALBreak: Hashable, Sendable {
         self = last.found
     }
 
-    /// Milliseconds between two looks, and how many there are at most.
+    /// Milliseconds between two looks, and the most looks.
     private static let interval: UInt32 = 20
     private static let attempts = 50
-    /// Bytes that are read at once, about.
+    /// Approximate bytes per read.
     private static let pieceLength = 1 << 20
 
     private init?(scanning path: String, pageSize: Int) throws(FileError) {
@@ -55,7 +55,7 @@ package struct WALBreak: Hashable, Sendable {
         var offset = Int64(WriteAheadLogScan.headerLength)
         while true {
             let count = try unsafe file.read(into: piece, at: offset)
-            // A part of a frame at the end is none.
+            // An incomplete frame at the end doesn't count.
             for start in stride(from: 0, through: count - scan.frameLength, by: scan.frameLength) {
                 unsafe scan.add(UnsafeRawBufferPointer(rebasing: piece[start..<start + scan.frameLength]))
             }
@@ -70,7 +70,7 @@ package struct WALBreak: Hashable, Sendable {
     package func sentence(_ path: String) -> String {
         """
         \(path): commits that can be read: \(readableCommits); frames after them that can't, since a checksum fails: \
-        \(unreadableFrames); after a power loss that is normal, otherwise it is damage, and nobody can tell which
+        \(unreadableFrames); after a power loss this is normal, otherwise it is damage; the file doesn't tell which
         """
     }
 }

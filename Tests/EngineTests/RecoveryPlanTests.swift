@@ -179,7 +179,7 @@ struct RecoveryPlanTests {
         try writer.setNoCheckpointOnClose(true)
         try writer.execute("UPDATE ZTAG SET ZLABEL = 'new' WHERE Z_PK = 1")
         try writer.close()
-        try expectChanged(scenario, says: "-wal holds something")
+        try expectChanged(scenario, says: "-wal holds data")
     }
 
     private func expectChanged(_ scenario: Scenario, says text: String) throws {

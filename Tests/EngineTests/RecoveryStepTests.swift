@@ -89,7 +89,7 @@ struct RecoveryStepTests {
         let rerun = try scenario.rerun()
         #expect(rerun.outcome.resumed == nil)
         #expect(rerun.steps == [0, 1])
-        #expect(rerun.warnings.contains { $0.contains("the step begins anew") }, "\(rerun.warnings)")
+        #expect(rerun.warnings.contains { $0.contains("the step starts over") }, "\(rerun.warnings)")
         try scenario.expectChainDone()
     }
 
