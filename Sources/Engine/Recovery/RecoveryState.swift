@@ -1,7 +1,7 @@
 package import CausewayPreparation
 
-/// What an earlier run has left, and what happens now: the recovery table of InsideCrashSafety §4.5, row by row. Of the
-/// steps of unfinished work `StepRecovery` decides, below.
+/// What an earlier run has left, and what happens now: the recovery table of InsideCrashSafety §4.5, row by row.
+/// `StepRecovery`, below, decides about the steps of unfinished work.
 ///
 /// | plan | intent | at the store's path | and | what happens |
 /// |---|---|---|---|---|
@@ -16,12 +16,12 @@ package import CausewayPreparation
 /// | | yes | nothing | no backup | `unknown` |
 /// | | yes | another file | | `unknown`: stop and touch nothing |
 ///
-/// Decided from facts alone, so that every row can be tested; `UnfinishedWork` looks at the facts. An intent whose new
-/// store was begun anew since counts as none.
+/// Decided from facts alone, so that every row can be tested; `UnfinishedWork` gathers the facts. An intent whose new
+/// store was started over since doesn't count.
 package enum RecoveryState: Hashable, Sendable {
     case fresh, unfinished, readyToSwap, swapped, storeMissing, stagingLost, unknown
 
-    /// What the table looks at.
+    /// The table's input.
     package struct Facts: Hashable, Sendable {
         package enum File: Hashable, Sendable {
             case absent, unreadable, readable
@@ -53,7 +53,7 @@ package enum RecoveryState: Hashable, Sendable {
 
     package init(_ facts: Facts) {
         guard facts.intent == .readable else {
-            // An intent is renamed into place when it is durable: an unreadable one is none.
+            // An intent gets its name when it is durable: an unreadable one doesn't count.
             self = facts.plan == .readable ? .unfinished : .fresh
             return
         }
@@ -67,7 +67,7 @@ package enum RecoveryState: Hashable, Sendable {
     }
 }
 
-/// Where unfinished work begins again: the rest of the table.
+/// Where unfinished work resumes: the rest of the table.
 ///
 /// | of a step there is | what happens |
 /// |---|---|
@@ -79,8 +79,8 @@ package enum RecoveryState: Hashable, Sendable {
 /// | another store: torn, or of another plan | begins anew, with a warning |
 /// | nothing | begins |
 ///
-/// One step begins or is resumed; what there is of later ones goes before (`StepSequence`). Whether a store can be resumed
-/// is known when it is open (`StepRun`).
+/// One step begins or resumes; the files of later ones are removed first (`StepSequence`). Only an open store tells
+/// whether it can be resumed (`StepRun`).
 package struct StepRecovery: Hashable, Sendable {
     /// Of a step that has a record.
     package struct Facts: Hashable, Sendable {
@@ -99,7 +99,7 @@ package struct StepRecovery: Hashable, Sendable {
     package let belowLevel: Int?
 
     /// - Parameters:
-    ///   - found: of the first steps, as far as they have records.
+    ///   - found: of the first steps, up to the last with a record.
     ///   - level: how thoroughly they must have been verified.
     package init(_ found: [Facts], asked level: VerificationLevel) {
         belowLevel = found.firstIndex { $0.verification < level }

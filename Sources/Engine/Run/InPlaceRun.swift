@@ -5,21 +5,21 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
-/// One run in place; knows how far it came, and so what becomes of the work when it fails.
+/// One run in place; knows how far it got, and so what happens to the work when it fails.
 struct InPlaceRun {
     let migration: Migration
     let location: StoreLocation
     let history: ModelHistory
-    /// What the check of the rows has counted; nil where it hasn't run.
+    /// Warnings of the check of the rows; nil if it hasn't run.
     private var notices: [String]?
     /// There is work of an earlier run that hasn't been taken over.
     private var hasForeignWork = true
     private(set) var hasPlan = false
-    /// The work says why the store has two names; without it the store would be refused.
+    /// The work explains why the store has two names; without it the store would be refused.
     private var hasSecondName = false
     /// Another program's unfinished transaction.
     private var hasRolledBack = false
-    /// Copies of a -wal beside the backup of a migration that this one leads on from.
+    /// Copies of a -wal beside the backup of the migration before this one.
     private var earlierCopies: [String] = []
 
     init(migration: Migration, location: StoreLocation, history: ModelHistory, notices: [String]?) {
@@ -40,11 +40,11 @@ struct InPlaceRun {
         var found = try UnfinishedWork(
             in: directory.path, for: location, isOutput: false, discards: request.resume == .restart)
         if found.state == .swapped {
-            // The run that swapped may have been ended before it did this.
+            // The run that swapped may have ended before this.
             try StoreSwap.proveDurable(location)
             let backup = found.intent.map { location.directory + "/" + $0.backup }
             if let outcome = try finished(backup, found.plan) { return outcome }
-            // An earlier migration is complete, and this one leads on from it.
+            // An earlier migration is complete, and this one continues from its version.
             if let backup { earlierCopies = try StoreBackups(location: location).walCopies(of: backup) }
             try SidecarCopies(work: directory.path).removePublished()
             try directory.clear()
@@ -52,12 +52,12 @@ struct InPlaceRun {
         }
         try found.requireKnown()
         if request.resume == .never { try found.requireNone() }
-        // The fold has taken the header's flag away.
+        // Folding the -wal in has changed the header's flag.
         let mode = OriginalMode(of: location, work: directory.path)
         let wasWAL = if let plan = found.plan { plan.sourceIsWAL } else { try mode.isNoted() }
         if request.resume == .restart || !found.isResumable {
             hasForeignWork = false
-            // Without its plan nothing else would say so.
+            // Without a plan nothing else would record it.
             if wasWAL { try mode.note() }
             try found.discard(directory)
             found = try UnfinishedWork(in: directory.path, for: location, isOutput: false)
@@ -95,7 +95,7 @@ struct InPlaceRun {
         let store = try takenOver(wasWAL: wasWAL, hasWork: found.plan != nil)
         KillPoint.reach(.storeOwned)
         do throws(EngineError) {
-            // Again: until the lock was held, a program could end a transaction that it had begun before.
+            // Again: until the lock was held, a program could finish its transaction.
             try found.requireSource(descriptor, isGuarded: true)
             let outcome = try migrate(store, found, descriptor, directory)
             store.release()
@@ -103,22 +103,22 @@ struct InPlaceRun {
         } catch {
             if !keepsWork(after: error) { hasSecondName = !takesBackSecondName(directory) }
             let keepsWork = keepsWork(after: error)
-            // Before the header changes back: work that is there counts on it as it is. What can't be cleared now is met
-            // by the next run.
+            // Before the header changes back: existing work expects it as it is. The next run handles what can't be
+            // removed now.
             if !keepsWork { try? directory.clear() }
             store.release(keepingWork: keepsWork)
             throw error
         }
     }
 
-    /// Whether the store has no name any more that a swap which didn't come about has given it.
+    /// Removes the second name that an incomplete swap gave the store; returns whether there is none left.
     private func takesBackSecondName(_ directory: borrowing WorkDirectory) -> Bool {
         do throws(EngineError) {
             guard let plan = try WorkDirectory.plan(in: directory.path) else { return true }
             try UnfinishedWork.removeSecondName(location.path + plan.backupSuffix, of: location)
             return true
         } catch {
-            // The failure that counts is told; the next run, which finds the work, tries this again.
+            // The first failure is reported; the next run, which finds the work, tries this again.
             return false
         }
     }
@@ -128,8 +128,8 @@ struct InPlaceRun {
             return try SourceStore.owning(location, wasWAL: wasWAL, hasWork: hasWork)
         } catch {
             var error = error
-            // The store is open already, and its folder was just written to: what can't be opened now is for want of
-            // descriptors or memory, or the disk's fault.
+            // The store is open already, and its folder was just written to: if it can't be opened now, descriptors or
+            // memory are missing, or the disk has failed.
             if error.kind == .missing { error.kind = .inputOutput }
             throw error
         }
@@ -185,14 +185,14 @@ struct InPlaceRun {
         return outcome
     }
 
-    /// The new store is in place since an earlier run; nil where it isn't the one that is asked for.
+    /// The new store is in place since an earlier run; nil if it isn't the requested one.
     private mutating func finished(_ backup: String?, _ plan: PlanRecord?) throws(EngineError) -> MigrationOutcome? {
         let prepared: PreparedMigration
         do throws(EngineError) {
             prepared = try migration.prepare(location, history)
         } catch {
             var error = error
-            // Whatever is wrong with this run: the migration whose work this is has been done.
+            // Whatever is wrong with this run: this work's migration is done.
             error.state = .alreadyNew
             throw error
         }
@@ -212,14 +212,14 @@ struct InPlaceRun {
                 let copies = (try? StoreBackups(location: location).walCopies(of: backup)) ?? []
                 outcome.tellCopies(copies, of: location, pageSize: header.pageSize)
             }
-            // Whoever had it open when the run was ended.
+            // Programs that had it open when that run ended.
             let users = StoreHandover.waitForUsers(of: old)
             if !users.isEmpty { outcome.warnings.append(StoreHandover.warning(users, location.path)) }
         }
         return outcome
     }
 
-    /// A store that has changed may have been migrated by somebody else: then nothing is to be done.
+    /// Another program may have migrated a changed store: then there is nothing to do.
     private func alreadyThere() throws(EngineError) -> MigrationOutcome? {
         guard let prepared = try? migration.prepare(location, history), prepared.steps.isEmpty else { return nil }
         return MigrationOutcome(store: location.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
@@ -227,8 +227,8 @@ struct InPlaceRun {
 }
 
 extension MigrationOutcome {
-    /// Names the copies of a -wal that broke off, with what each of them holds. The new store is in place: what can't be
-    /// read now is no failure.
+    /// Names the copies of an incomplete -wal, with what each of them holds. The new store is in place: a copy that
+    /// can't be read now isn't a failure.
     fileprivate mutating func tellCopies(_ copies: [String], of location: StoreLocation, pageSize: Int) {
         for copy in copies {
             guard let found = try? WALBreak(in: copy, pageSize: pageSize) else { continue }

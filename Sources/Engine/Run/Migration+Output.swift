@@ -4,7 +4,7 @@ import CausewayPreparation
 import CausewayStoreFormat
 import CausewayStores
 
-/// A new store beside the old one, which stays as it is to the byte: read through one consistent snapshot.
+/// A new store beside the old one, which keeps every byte: read through one consistent snapshot.
 extension Migration {
     func runToOutput(_ output: String, from source: StoreLocation) throws(EngineError) -> MigrationOutcome {
         let destination = try StoreLocation(new: output)
@@ -12,7 +12,7 @@ extension Migration {
         let hasFolder = try EngineError.at(destination.workDirectory, as: .cannotCreate) {
             try Files.exists(destination.workDirectory)
         }
-        // Before anything is made beside what is there.
+        // Before anything is made beside existing files.
         if !hasFolder { try refuseExisting(destination) }
         let directory: WorkDirectory
         do throws(EngineError) {
@@ -40,7 +40,7 @@ extension Migration {
         return try settled(directory, outcome, failure)
     }
 
-    /// The outcome where nothing is to be done, or else what the check of the rows has counted.
+    /// The outcome if there is nothing to do, else the warnings of the check of the rows.
     private func preview(
         _ source: StoreLocation, _ destination: StoreLocation
     ) throws(EngineError) -> (MigrationOutcome?, notices: [String]?) {
@@ -58,16 +58,16 @@ extension Migration {
     }
 }
 
-/// One run to another place; knows how far it came, and so what becomes of the work when it fails.
+/// One run to another path; knows how far it got, and so what happens to the work when it fails.
 private struct OutputRun {
     let migration: Migration
     let source: StoreLocation
     let destination: StoreLocation
-    /// What the check of the rows has counted; nil where it hasn't run.
+    /// Warnings of the check of the rows; nil if it hasn't run.
     private let notices: [String]?
     private var hasForeignWork = true
     private(set) var hasPlan = false
-    /// The new store can't be given the source's owner, or needn't.
+    /// The new store need not get the source's owner.
     private var ignoresOwnership = false
 
     init(migration: Migration, source: StoreLocation, destination: StoreLocation, notices: [String]?) {
@@ -87,7 +87,7 @@ private struct OutputRun {
         var found = try UnfinishedWork(
             in: directory.path, for: destination, isOutput: true, discards: request.resume == .restart)
         if found.state == .swapped {
-            // The run that published it may have been ended before it did this.
+            // The run that published it may have ended before this.
             try StoreSwap.proveDurable(destination)
             return try finished(found.plan)
         }
@@ -103,7 +103,7 @@ private struct OutputRun {
         let foreignness = try migration.foreignness(of: source)
         ignoresOwnership = request.ignoresOwnership || foreignness != .none
         if found.plan == nil { try directory.tryAttributes(of: source, ignoringOwner: ignoresOwnership) }
-        // Before the first connection: what is written from now on is seen as a change by a later run.
+        // Before the first connection: a later run sees what is written from now on as a change.
         let descriptor = try StoreDescriptor(source)
         defer { withExtendedLifetime(descriptor) {} }
         let identity = try SourceIdentity(descriptor, uuid: "", isGuarded: false)
@@ -111,18 +111,18 @@ private struct OutputRun {
         // Mapping models look rows up while others are streamed.
         let store = try SourceStore.reading(source, companions: 1 + max(1, request.options.jobs))
         defer { store.release() }
-        // Again: what was written before the snapshot began isn't what the work began with.
+        // Again: a program may have written before the snapshot began.
         try found.requireSource(descriptor, isGuarded: false)
         do throws(EngineError) {
             return try migrate(store, identity, found, descriptor, directory)
         } catch {
-            // What changes while it is read may look like any damage.
+            // A file that changes while it is read may look damaged in any way.
             if !error.state.isReplaced { try requireUnchanged(store) }
             throw error
         }
     }
 
-    /// Refuses what was read of a store that nothing kept others from writing to. What was begun is of no use then.
+    /// Refuses what was read without a lock if another program wrote meanwhile. The work is useless then.
     private func requireUnchanged(_ store: SourceStore) throws(EngineError) {
         do throws(EngineError) {
             try store.requireUnchanged()
@@ -163,7 +163,7 @@ private struct OutputRun {
         if let begun = found.plan {
             plan = begun
         } else {
-            // A run in place that was ended may have folded its -wal in.
+            // An interrupted run in place may have folded its -wal in.
             let wasWAL = try OriginalMode(of: source, work: source.workDirectory).isNoted()
             plan = try migration.begin(
                 prepared, fingerprint, identity, isWAL: store.isWAL || wasWAL, externalBytes: externalBytes,
@@ -220,7 +220,7 @@ private struct OutputRun {
         hasForeignWork = false
         guard rest.steps.isEmpty, isNew else {
             throw EngineError(
-                .cannotCreate, "\(destination.path): exists already, at \(rest.sourceVersion)",
+                .cannotCreate, "\(destination.path): already exists, at \(rest.sourceVersion)",
                 remedy: "give another --output, or move it away")
         }
         var outcome = MigrationOutcome(

@@ -2,18 +2,18 @@ import CausewayCheckpoint
 import CausewayPlatform
 package import CausewayStores
 
-/// How far a migration is, read from the files of its work directory alone: a run that is under way notices nothing.
+/// How far a migration is, read from the files of its work directory alone: it doesn't disturb a running migration.
 package struct MigrationStatus: Sendable {
     package enum State: String, Hashable, Sendable {
-        /// No work directory, or one that only keeps what was beside the store: no run has begun, or the last one is done.
+        /// No work directory, or one with copies of sidecars only: no run has begun, or the last one is done.
         case none
-        /// There is no plan yet, or none that can be read: a run starts over.
+        /// There is no readable plan yet: the next run starts over.
         case starting
         /// Rows are being made.
         case running
         /// The new store is complete and about to take its place.
         case swapping
-        /// The new store is in its place; only what built it is left.
+        /// The new store is in place; only the work directory is left.
         case swapped
     }
 
@@ -32,17 +32,17 @@ package struct MigrationStatus: Sendable {
     package var workDirectory: String
     /// Every version on the way.
     package var path: [String] = []
-    /// The step under way, counted from 0, and how many there are.
+    /// The current step, counted from 0, and the number of steps.
     package var step = 0
     package var steps = 0
-    /// Versions of the step under way.
+    /// Versions of the current step.
     package var versions: [String] = []
-    /// What the step is at; nil between two.
+    /// The current station; nil between two.
     package var station: String?
     /// What the run is doing, or did when it ended: `check`, `rows`, `relationships`, `validation`, `indexes`,
-    /// `verification`, `swap`, or a stage's name; nil before it does any of these.
+    /// `verification`, `swap`, or a stage's name; nil before the first of these.
     package var phase: String?
-    /// Rows and bytes read over all steps at the last checkpoint, and rows to read, about.
+    /// Rows and bytes read over all steps at the last checkpoint, and approximate rows to read.
     package var rows = 0
     package var bytes = 0
     package var totalRows = 0
@@ -50,10 +50,10 @@ package struct MigrationStatus: Sendable {
     package var checkpoints: [Checkpoint] = []
     /// Bytes of all files in the work directory.
     package var workBytes = 0
-    /// The process that holds the work directory's lock by what it wrote there; nil where that process has ended.
+    /// The process that holds the work directory's lock, by its own entry there; nil if that process has ended.
     package var processID: Int32?
 
-    /// Reads the status of a store's migration in place, or of one whose output the store is to be.
+    /// Reads the status of a store's migration in place, or of one whose output the store will be.
     ///
     /// - Throws: `.cannotCreate` where the work directory can't be read.
     package init(of location: StoreLocation) throws(EngineError) {
@@ -70,7 +70,7 @@ package struct MigrationStatus: Sendable {
         } catch {
             throw EngineError(.cannotCreate, "\(workDirectory): \(error.message)")
         }
-        // What a run has kept of the store is no unfinished work.
+        // Copies of sidecars aren't unfinished work.
         if !names.isEmpty, names.allSatisfy(WorkDirectory.outlastsWork) { return }
         (processID, phase) = LockText.read(in: workDirectory)
         state = .starting
@@ -85,14 +85,14 @@ package struct MigrationStatus: Sendable {
         versions = plan.steps.indices.contains(step) ? plan.steps[step] : []
     }
 
-    /// Whether all that is left is the swap.
+    /// Whether only the swap is left.
     private func isVerified(_ plan: PlanRecord) throws(EngineError) -> Bool {
         try WorkDirectory.verified(plan.steps.count - 1, of: plan, in: workDirectory) != nil
     }
 
     private mutating func readIntent(_ location: StoreLocation, isVerified: Bool) throws(EngineError) {
         guard let intent = try WorkDirectory.intent(in: workDirectory) else { return }
-        // By its number alone: opening the store's file could end locks of this process.
+        // By its inode alone: opening the store's file could drop locks of this process.
         let status = try? Files.statusIfExists(location.path)
         let staging = try? Files.statusIfExists(workDirectory + "/" + intent.staging)
         if status?.inode == intent.destination.inode {
@@ -101,7 +101,7 @@ package struct MigrationStatus: Sendable {
         } else if isVerified, staging?.inode == intent.destination.inode {
             state = .swapping
         } else {
-            // The new store was begun anew since.
+            // The new store was started over since.
             return
         }
         step = max(0, steps - 1)
@@ -115,7 +115,7 @@ package struct MigrationStatus: Sendable {
             (rows, bytes) = (record.progressRows, record.progressBytes)
         }
         for name in names where WorkFile.isCheckpoint(name, of: step) {
-            // One that is being replaced just now is gone, or half there: the other one counts.
+            // A checkpoint that is being replaced may be missing or incomplete: the other one counts.
             guard let record = try? Self.record(workDirectory + "/" + name, plan) else { continue }
             let file = try? Files.statusIfExists(workDirectory + "/" + name)
             let written = Double(file?.modificationTime ?? 0) / 1e9 - Self.referenceDate

@@ -1,7 +1,7 @@
 import CausewayPlatform
 package import CausewayStores
 
-/// Removes backups, which ends the possibility to roll back.
+/// Removes backups: afterwards a migration can't be rolled back.
 package struct BackupPurge {
     private let store: String
     private let backup: String?
@@ -31,7 +31,7 @@ package struct BackupPurge {
         var paths = try backups.paths()
         if let backup { paths = [try backups.chosen(backup)] }
         let copies = try backups.walCopies(of: backup == nil ? nil : paths.first)
-        // The store must be one: else a backup may be the only good copy.
+        // The file must be a store: else a backup may be the only good copy.
         let current = try SourceStore.reading(location)
         current.release()
         let directory = try backups.lock(needsLinks: false)
@@ -39,7 +39,7 @@ package struct BackupPurge {
         do throws(FileError) {
             for path in paths {
                 outcome.bytes += Int(clamping: try Files.statusIfExists(path)?.size ?? 0)
-                // The file first: without its -wal it would be a backup that lacks rows.
+                // The file first: a backup without its -wal would lack rows.
                 try Files.unlink(path)
                 try Files.syncDirectory(location.directory)
                 for suffix in ["-wal", "-shm", "-journal"] { try Files.unlink(path + suffix) }
@@ -52,7 +52,7 @@ package struct BackupPurge {
             }
             try Files.syncDirectory(location.directory)
         } catch {
-            // The failure that counts is the one that is thrown.
+            // The thrown failure matters.
             try? directory.remove()
             var failure = EngineError(
                 .inputOutput, "\(location.directory): \(error.message)",

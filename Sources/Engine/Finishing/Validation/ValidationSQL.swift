@@ -2,7 +2,7 @@ import CausewaySQLite
 import CausewayStoreFormat
 import CausewayStores
 
-/// Statements of the validation, their errors as the engine's.
+/// Runs the validation's statements and turns their errors into the engine's.
 enum ValidationSQL {
     private static let what = "validation of the new rows"
 

@@ -5,12 +5,12 @@ import CausewayPlatform
 import CausewayPlanning
 import CausewayStores
 
-/// Old and new object URIs where keys change (`--key-map`): a JSON object a line.
+/// Old and new object URIs of rows whose keys change (`--key-map`): one JSON object per line.
 ///
 ///     {"step":"v2 → v3","mapping":"PostToPost","old":"x-coredata://…/Post/p1","new":"x-coredata://…/Post/p7"}
 ///
-/// Rows that keep their URI aren't listed, nor rows from which nothing was made. A row that was split has a line for each
-/// result; one whose own key was given to something that isn't its result has a line with `null`.
+/// Rows that keep their URI aren't listed, nor rows without a result. A row that was split has a line for each result;
+/// a row whose key went to another row has a line with `null`.
 final class KeyMapFile {
     private static let pageSize = 4_096
 
@@ -19,7 +19,7 @@ final class KeyMapFile {
     private var offset: Int64 = 0
     private var isSynced = false
 
-    /// Takes over the file of an earlier run of the same work.
+    /// Continues the file of an earlier run of the same work.
     init(resuming path: String) throws(EngineError) {
         self.path = path
         do {
@@ -39,7 +39,7 @@ final class KeyMapFile {
         offset = try file.cut(at: length, path: path)
     }
 
-    /// Creates the file; nothing may be there.
+    /// Creates the file, which must not exist.
     init(creating path: String) throws(EngineError) {
         self.path = path
         do {
@@ -103,7 +103,7 @@ final class KeyMapFile {
             try Files.syncDirectory(Paths.parent(of: path))
             isSynced = true
         } catch {
-            // Asking again would get a yes over lines that are lost: the step begins anew, and writes them anew.
+            // A second fsync could succeed although lines are lost: the step starts over and writes them again.
             var failure = EngineError(
                 .inputOutput, "\(path): \(error.message)", remedy: "check the disk, then run again")
             failure.isFailedSync = error.operation == "sync"

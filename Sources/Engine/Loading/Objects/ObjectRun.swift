@@ -25,8 +25,8 @@ struct ObjectRun {
     let cancellation: Cancellation
     let events: (EngineEvent) -> Void
 
-    /// Runs every mapping model. `joins` fills join tables that are copied; `validate` checks the rows before the key
-    /// map is written.
+    /// Runs every mapping model. `joins` fills the copied join tables; `validate` checks the rows before the key map is
+    /// written.
     func run(
         _ progress: inout Progress,
         joins: ([TableWork], inout Progress) throws(EngineError) -> Void,
@@ -41,8 +41,8 @@ struct ObjectRun {
             events(
                 .warning(
                     """
-                    \(step.versions.joined(separator: " → ")): a policy or the manager isn't resumable: a run that is killed \
-                    while its rows are made begins them anew
+                    \(step.versions.joined(separator: " → ")): a policy or the manager isn't resumable: a run that is \
+                    killed while it makes their rows starts these rows over
                     """))
         }
         let scratch = try ScratchDatabase(at: scratchPath)
@@ -93,7 +93,7 @@ struct ObjectRun {
         try EngineError.at(step.versions.joined(separator: " → ")) { try session.destination.flush() }
     }
 
-    /// The largest key that every destination table's rows may not get anew: that of the table whose keys it keeps.
+    /// The largest used key of every destination table: that of the table whose keys it keeps.
     private func lastKeys() throws(EngineError) -> [Int64] {
         var result: [Int64] = []
         for home in objects.homes {
@@ -134,8 +134,8 @@ final class ObjectProgress {
     func advance() { done += 1 }
 }
 
-/// The three stages over the entity mappings of all the step's mapping models: what one makes another's relationships
-/// find, in whichever order they stand.
+/// The three stages over the entity mappings of all the step's mapping models: relationships of one find the objects of
+/// another, in any order.
 struct StageRun {
     let run: ObjectRun
     let mappings: [EntityMappingPlan]
@@ -192,7 +192,7 @@ struct StageRun {
         session.currentMapping = nil
     }
 
-    /// `begin` comes to every fresh instance: in a resumed run it has been called before, on another.
+    /// `begin` is called on every fresh instance: a resumed run calls it again, on another instance.
     private func beginHook(
         _ plan: EntityMappingPlan, _ policy: EntityMigrationPolicy, _ mapping: CausewayObjects.EntityMapping
     ) throws(EngineError) {
@@ -233,14 +233,14 @@ struct StageRun {
                 || session.hasAdditionalRelationships(plan.index))
     }
 
-    /// Links that come with their keys: join tables are copied, and links to rows that were not made end. Where stage 1
-    /// gave rows other keys than their source rows', stage 2 looks the links up instead.
+    /// Links that are carried by their keys: join tables are copied, and links to rows that weren't made end. If stage
+    /// 1 gave rows other keys than their source rows', stage 2 looks the links up instead.
     private func linkByKeys(
         _ progress: inout Progress,
         joins: ([TableWork], inout Progress) throws(EngineError) -> Void
     ) throws(EngineError) {
         try ledger.once("associations") { () throws(EngineError) in
-            // Decided once: hooks of stage 2 may add to them before a run is ended.
+            // Decided once: hooks of stage 2 may add to them before a run ends.
             state.objects.recorded = Set(mappings.map(\.index).filter { associations.hasEntries($0) })
         }
         let recorded = state.objects.recorded ?? []
@@ -298,7 +298,7 @@ struct StageRun {
         }
     }
 
-    /// Writes what the hooks made.
+    /// Writes the objects that the hooks made.
     func settle() throws(EngineError) {
         try EngineError.at(run.step.versions.joined(separator: " → ")) { try session.settle() }
         try memory.relieve()
@@ -309,12 +309,12 @@ struct StageRun {
         try ledger.advance(to: cursor)
     }
 
-    /// Rows are about to be written that the cursor doesn't speak of.
+    /// Called before rows are written that the cursor doesn't include.
     func depart() { ledger.depart() }
 }
 
 extension MigrationCode {
-    /// Whether a run that is ended between two rows of these mappings can be resumed.
+    /// Whether a run that ends between two rows of these mappings can be resumed.
     func isResumable(_ objects: ObjectStep) -> Bool {
         managerType.isResumable
             && objects.mappings.allSatisfy { plan in

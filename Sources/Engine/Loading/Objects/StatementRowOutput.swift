@@ -6,7 +6,7 @@ import CausewaySQLiteFile
 
 /// Writes the rows of policies and handlers with statements, each compiled when it is first needed.
 package final class StatementRowOutput: RowOutput {
-    /// Rows in one INSERT (InsideSpeed §2.1: at 32 almost all of the gain is had), and a bound on its parameters.
+    /// Rows in one INSERT (InsideSpeed §2.1: 32 gives almost all of the gain), and a bound on its parameters.
     private static let rowsPerStatement = 32
     private static let parametersPerStatement = 4_096
 
@@ -30,7 +30,7 @@ package final class StatementRowOutput: RowOutput {
 
     /// - Parameters:
     ///   - map: of the store under construction.
-    ///   - access: its connection; called on the thread that writes only.
+    ///   - access: its connection; called only on the writing thread.
     ///   - countsChanges: whether Z_OPT counts.
     package init(_ map: StorageMap, _ access: StoreAccess, countsChanges: Bool = false) {
         self.map = map
@@ -71,7 +71,7 @@ package final class StatementRowOutput: RowOutput {
 
     // MARK: - Statements
 
-    /// The statement in this place, reset and with the bindings of its last use.
+    /// This statement, reset, with the bindings of its last use.
     private func statement(
         _ place: WritableKeyPath<TableStatements, StatementBox?>, of table: Int, _ sql: () -> String
     ) throws(SQLiteError) -> StatementBox {
@@ -189,7 +189,7 @@ package final class StatementRowOutput: RowOutput {
         case .text(let value): try statement.bind(value, at: position)
         case .blob(let value): try statement.bind(value, at: position)
         case .temporary(let table, let index):
-            // A row that was taken back is no target.
+            // A removed row isn't a target.
             if let key = rows.key(table: table, index: index) {
                 try statement.bind(key, at: position)
             } else {

@@ -1,7 +1,7 @@
 import CausewayPlatform
 package import CausewayStores
 
-/// The file of rejected rows (`--rejects`): JSON lines, appended by every step of a run, readable by its owner alone.
+/// The rejects file (`--rejects`): JSON lines, appended by every step of a run, readable by its owner only.
 ///
 /// It holds the user's own values. Not Sendable: only the thread that runs the migration uses it.
 package final class RejectsFile {
@@ -18,27 +18,27 @@ package final class RejectsFile {
 
     /// Creates the file.
     ///
-    /// - Throws: `.cannotCreate` where there is a file already or none can be made.
+    /// - Throws: `.cannotCreate` if there is a file already or none can be made.
     package init(creating path: String) throws(EngineError) {
         self.path = path
         do {
             file = try OpenFile(path, mode: .createNew, permissions: 0o600, followsLinks: false)
         } catch {
             throw EngineError(
-                .cannotCreate, "\(path): the file for rejected rows can't be created: \(error.message)",
-                remedy: error.code == .exists ? "move the file of an earlier run away, or name another" : "")
+                .cannotCreate, "\(path): the rejects file can't be created: \(error.message)",
+                remedy: error.code == .exists ? "move the earlier run's file away, or name another" : "")
         }
         buffer.reserveCapacity(Self.bufferSize)
     }
 
-    /// Takes over the file of an earlier run of the same work.
+    /// Continues the file of an earlier run of the same work.
     package init(resuming path: String) throws(EngineError) {
         self.path = path
         do {
             file = try OpenFile(path, mode: .readWrite, followsLinks: false)
             offset = try file.status().size
         } catch {
-            throw EngineError(.cannotCreate, "\(path): the file for rejected rows can't be opened: \(error.message)")
+            throw EngineError(.cannotCreate, "\(path): the rejects file can't be opened: \(error.message)")
         }
         buffer.reserveCapacity(Self.bufferSize)
     }
@@ -48,7 +48,7 @@ package final class RejectsFile {
 
     /// Cuts off what was written after the last commit.
     ///
-    /// - Throws: `.undecided` where the file is shorter: somebody has changed it.
+    /// - Throws: `.undecided` if the file is shorter: another program has changed it.
     func cut(at length: Int64) throws(EngineError) {
         buffer.removeAll(keepingCapacity: true)
         isSynced = false
@@ -81,7 +81,7 @@ package final class RejectsFile {
             try Files.syncDirectory(Paths.parent(of: path))
             isSynced = true
         } catch {
-            // Asking again would get a yes over lines that are lost: the step begins anew, and writes them anew.
+            // A second fsync could succeed although lines are lost: the step starts over and writes them again.
             var failure = EngineError(
                 .inputOutput, "\(path): \(error.message)", remedy: "check the disk, then run again")
             failure.isFailedSync = error.operation == "sync"
@@ -89,7 +89,7 @@ package final class RejectsFile {
         }
     }
 
-    /// Removes the file: for a run that failed, whose lines mean nothing.
+    /// Removes the file of a failed run, whose lines mean nothing.
     package func discard() throws(EngineError) {
         try EngineError.at(path) { try Files.unlink(path) }
     }
@@ -112,15 +112,15 @@ package final class RejectsFile {
 }
 
 extension OpenFile {
-    /// Cuts a file of lines off where the last commit left it.
+    /// Truncates a file of lines to its length at the last commit.
     ///
     /// - Returns: the length.
     func cut(at length: Int64, path: String) throws(EngineError) -> Int64 {
         do {
             guard try status().size >= length else {
                 throw EngineError(
-                    .undecided, "\(path): is shorter than the unfinished work left it",
-                    remedy: "run again with --restart to begin anew")
+                    .undecided, "\(path): the file is shorter than the earlier run left it",
+                    remedy: "start over with --restart")
             }
             try truncate(to: length)
             return length

@@ -13,9 +13,9 @@ struct StatementLoader: TableLoader {
     let state: StepState
     let external: ExternalValues
     let options: EngineOptions
-    /// Where the lines of quarantined rows go.
+    /// The file for the lines of quarantined rows.
     let rejects: RejectsFile?
-    /// What a pass needs to leave bad rows out; nil where they end the run.
+    /// What a pass needs to leave bad rows out; nil if they stop the run.
     let screening: (RowPass) throws(EngineError) -> RowScreening?
     let cancellation: Cancellation
     let events: (EngineEvent) -> Void
@@ -51,7 +51,7 @@ struct StatementLoader: TableLoader {
         return count
     }
 
-    /// Moves what the cursor hasn't passed yet; saves as it goes.
+    /// Moves the rows after the cursor; saves while it does.
     private func move(
         _ pass: RowPass, _ screening: RowScreening?, into sink: inout StatementSink, count: PassCount,
         after begun: StepLedger.Cursor?, _ progress: inout Progress
