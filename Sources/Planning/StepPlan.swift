@@ -23,9 +23,9 @@ package struct StepPlan: Sendable {
     package var appObjects: [StoreSchema.Object]
     /// Derived attributes that are computed after the rows are in.
     package var derivedValues: [DerivedValue]
-    /// Source entities whose largest keys the tables go on from, by the destination's root.
+    /// Source entities whose largest keys the tables continue, by the destination's root.
     package var keyOrigins: [String: Set<String>]
-    /// What is left behind, a sentence each that begins with the step that loses it.
+    /// Losses, one sentence each, beginning with the step.
     package var losses: [String]
     /// Objects of the app's own that aren't carried; their rows are counted where the store is open.
     package var lostObjects: [AppObjectCarrier.Lost]
@@ -46,8 +46,8 @@ extension StepPlan {
         return versions.indices.contains(index) ? versions[index] : versions.last ?? ""
     }
 
-    /// The schema that the next step finds, with the columns of the app's own tables and of history; nil where this
-    /// step's isn't known.
+    /// The schema that the next step finds, with the columns of the app's own tables and of history; nil if this step's
+    /// isn't known.
     package func resultingSchema(after schema: StoreSchema?) -> StoreSchema? {
         guard let schema else { return nil }
         let own = appObjects.filter { $0.kind == .table }.compactMap { schema.table($0.name) }
@@ -74,7 +74,7 @@ package struct StepPlanner {
     package var versions: [String]
     package var firstStep: Int
     package var mapping: MappingModel
-    /// The steps that `mapping` is composed of; empty where mapping models do the step.
+    /// The steps that `mapping` is composed of; empty for a step with mapping models.
     package var steps: [InferredStep]
     package var destination: ManagedObjectModel
     package var frameworkVersion: Int
@@ -82,7 +82,7 @@ package struct StepPlanner {
     package var source: StoreLayout
     /// The schema that the step reads; nil for a store that an earlier step makes.
     package var schema: StoreSchema?
-    /// What isn't Core Data's in the source; carried where possible.
+    /// Objects of the source that aren't Core Data's; carried if possible.
     package var appObjects: [StoreSchema.Object]
     package var hasHistory: Bool
     /// Both the Core Data that last wrote the store and the one whose layout is written add columns in place
@@ -92,7 +92,7 @@ package struct StepPlanner {
     package var template: LayoutHints?
     /// Names of join tables that were seen in a store of the destination (`--join-table`), in capitals.
     package var joinTables: [String]
-    /// What the inferred steps leave behind (`LossReport`).
+    /// Losses of the inferred steps (`LossReport`).
     package var losses: [String]
 
     package init(
@@ -148,7 +148,7 @@ package struct StepPlanner {
     package func plan(_ resolved: [ResolvedMapping], code: CodeCatalog) throws -> StepPlan {
         let sourceMap = try StorageMap(source)
         var planner = self
-        // Names of join tables follow from what the links were, however they are carried.
+        // The names of join tables depend on the source's links, however they are carried.
         let preliminary = try StorageMap(
             StoreLayout(model: destination, frameworkVersion: frameworkVersion, hints: template ?? LayoutHints()))
         planner.mapping = ObjectStepPlanner(
@@ -169,7 +169,7 @@ package struct StepPlanner {
         try check(passes + joins, derived, in: made)
         for table in layout.tables { try made.checkInsert(into: table.name, columns: table.columns.map(\.name)) }
         try made.check(objects.cleanups, place: objects.models.joined(separator: ", "))
-        // Names follow from everything that mapping models read, not from the keys that are kept alone.
+        // Names depend on everything that mapping models read, not only on kept keys.
         let named = TransferPlanner(mapping: planner.mapping, source: source, destination: layout)
         let carried = try transfer.carried(
             appObjects, schema: schema,
@@ -196,7 +196,7 @@ package struct StepPlanner {
             objects: objects)
     }
 
-    /// What SQLite would refuse after the rows have moved it refuses here.
+    /// Makes SQLite refuse now what it would refuse after the rows have moved.
     private func check(
         _ passes: [RowPass], _ derived: [DerivedValue], in schema: borrowing DestinationSchema
     ) throws(StoreFormatError) {
@@ -209,14 +209,14 @@ package struct StepPlanner {
         (statements.indexStatements + (hasHistory ? statements.historyStatements : [])).compactMap(\.index)
     }
 
-    /// What SQLite would refuse when the rows are read it refuses here.
+    /// Makes SQLite refuse now what it would refuse when rows are read.
     private func checkReading(_ shapes: [RowShape]) throws(StoreFormatError) {
         guard let schema else { return }
         var source = try SourceSchema(schema)
         for shape in shapes { try source.check(shape) }
     }
 
-    /// The destination's layout, with names from stores of its version where they are known, else the source's.
+    /// The destination's layout, with names from stores of its version if known, else the source's.
     private func layout() throws -> StoreLayout {
         try StoreLayout(
             model: destination, frameworkVersion: frameworkVersion, hints: try template ?? carriedHints(),

@@ -13,7 +13,7 @@ package struct PreparedMigration: Sendable {
     package let storeBytes: Int
     package let sourceVersion: String
     package let targetVersion: String
-    /// Every version on the way, both ends included.
+    /// Every version of the path, both ends included.
     package let path: [String]
     package let steps: [StepPlan]
     /// Rows that each pass of the first step reads; later steps read what it writes.
@@ -23,10 +23,10 @@ package struct PreparedMigration: Sendable {
     /// What a stage does with each step's rows.
     package let handlers: [[StageHandler]]
     package let warnings: [String]
-    /// What the check of the rows has counted and carries all the same; empty until it ran.
+    /// Warnings of the check of the rows; empty before it ran.
     package var notices: [String] = []
     package let frameworkVersion: Int
-    /// What a store that has the target version already gets other names for; empty where a store is migrated.
+    /// New names in a store that has the target version already; empty if the store is migrated.
     package let renames: [String]
     /// Where the store's -wal breaks off; nil where it doesn't.
     package let walBreak: WALBreak?
@@ -38,8 +38,7 @@ package struct PreparedMigration: Sendable {
     package var diskBytes: Int { steps.indices.map(diskBytes(ofStep:)).max() ?? 0 }
 
     /// Bytes of disk that a step needs at its peak: the staging store that it makes and the one that it reads, each as
-    /// large as the store with a twentieth for what grows, what indexes are sorted in, its associations, and a reserve
-    /// for journals.
+    /// large as the store plus a twentieth, room for sorting indexes, its associations, and a reserve for journals.
     package func diskBytes(ofStep index: Int) -> Int {
         // The first step reads the store itself; a later one, what the step before has made.
         let copies = index == 0 ? 1 : 2
@@ -51,8 +50,8 @@ package struct PreparedMigration: Sendable {
             + PreparedMigration.reserve
     }
 
-    /// Bytes of the associations of a step: rows whose keys don't say what they became. Nobody has counted what a later
-    /// step reads: as many rows as the first, where any of its mappings needs them.
+    /// Bytes of the associations of a step, for rows whose keys don't tell their destination. The rows of a later step
+    /// aren't counted yet: it assumes as many as in the first, if any mapping needs them.
     private func associationBytes(ofStep index: Int) -> Int {
         guard let objects = steps[index].objects else { return 0 }
         guard index == 0 else {
@@ -69,11 +68,11 @@ package struct PreparedMigration: Sendable {
     /// Bytes; journals, directory entries, rounding (InsideCrashSafety §2.2).
     package static let reserve = 64 << 20
 
-    /// Identifies the store and plans the way; every reason against it at once.
+    /// Identifies the store and plans the path; throws every reason against it at once.
     package init(_ request: MigrationRequest, history: ModelHistory, store: SourceStore) throws(EngineError) {
         let target = try history.resolve(request.target)
         let goal = try history.version(named: target)
-        // Before the version is looked for elsewhere: to a staged migration a version that no stage names is unknown.
+        // First: a staged migration doesn't know a version that no stage names.
         let staged = try request.code.stages.flatMap { stages throws(EngineError) in
             let path = try StagedPath(
                 stages, history: history, metadata: store.metadata, target: target, store: store.location.path)
@@ -110,7 +109,7 @@ package struct PreparedMigration: Sendable {
             library: try MappingLibrary(
                 given: request.mappings, besideModels: request.models, code: request.code,
                 infersDespiteMismatch: request.infersDespiteMismatch),
-            // Stages are gone through one by one, as they were written.
+            // Stages run one by one, as they were written.
             history: history, fuses: request.fusesSteps && staged == nil,
             leavesRowsOut: request.badRows == .quarantine)
         let (runs, notices) = try chain.runs()
@@ -130,7 +129,7 @@ package struct PreparedMigration: Sendable {
             if case .inferred(let inferred, let single) = run.content { (mapping, composed) = (inferred, single) }
             let isLast = index == runs.count - 1
             var template = try names.hints(for: history.version(named: run.versions.last ?? target))
-            // Only what is asked for gets another name.
+            // Only names that the user asked for change.
             if !renames.isEmpty { template = template ?? LayoutHints(store.schema) }
             let planner = StepPlanner(
                 versions: run.versions, firstStep: run.firstStep, mapping: mapping, steps: composed,
@@ -182,7 +181,7 @@ package struct PreparedMigration: Sendable {
         rows = try steps.first.map { step throws(EngineError) in try Self.count(step.passes, in: store) } ?? []
     }
 
-    /// The versions to go through, with their models.
+    /// The versions of the path, with their models.
     private static func line(
         from origin: VersionIdentification, to target: String, _ staged: StagedPath?, _ history: ModelHistory,
         _ doubt: String?
@@ -196,7 +195,7 @@ package struct PreparedMigration: Sendable {
             return result
         }
         if origin.isFromCache {
-            // The history can't say where such a version stands: one step leads to the target.
+            // The history has no place for such a version: one step leads to the target.
             let goal = try history.version(named: target)
             result.append(.init(name: origin.name, model: origin.model, hashes: VersionHashes(origin.model)))
             result.append(.init(name: target, model: goal.model, hashes: goal.hashes))
@@ -229,7 +228,7 @@ package struct PreparedMigration: Sendable {
         }
     }
 
-    /// Names that Causeway gives its own tables, which a new store must not have from elsewhere.
+    /// Prefixes of Causeway's own tables; other objects of a new store must not have them.
     private static let ownPrefixes = ["zz_causeway_", "causeway_"]
 
     private static func refuseOwnNames(_ store: SourceStore) throws(EngineError) {
@@ -246,7 +245,7 @@ package struct PreparedMigration: Sendable {
         }
     }
 
-    /// The target of a store that no version of the history fits must at least know most of its entities: models of
+    /// If no version of the history fits the store, the target must at least have most of its entities: models of
     /// another app would leave an empty store.
     private static func refuseForeignModels(
         _ mapping: MappingModel, _ store: SourceStore, _ history: ModelHistory, target: String
@@ -257,8 +256,8 @@ package struct PreparedMigration: Sendable {
         throw EngineError(
             .plan,
             """
-            \(store.location.path): no version in \(history.path) is the store's, and "\(target)" lacks \(lost.count) of its \
-            \(entities.count) entities: these are the models of something else
+            \(store.location.path): no version in \(history.path) is the store's, and "\(target)" lacks \(lost.count) \
+            of its \(entities.count) entities: these models belong to another app
             """,
             details: ["missing: \(lost.sorted().joined(separator: ", "))"],
             remedy: "give the application's own models, with the version that wrote the store")

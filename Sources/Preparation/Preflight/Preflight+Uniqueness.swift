@@ -4,8 +4,8 @@ import CausewaySQLite
 import CausewayStoreFormat
 import CausewayStores
 
-/// Rows that the destination's uniqueness constraints will find to be the same. SQLite groups them, with files where they
-/// don't fit into its cache: one scan with a sort for each constraint that no unique index of the source vouches for.
+/// Duplicates under the destination's uniqueness constraints. SQLite groups the rows, in temporary files if they don't
+/// fit into its cache: one scan with a sort for each constraint that no unique index of the source guarantees.
 extension Preflight {
     func uniqueness(_ breaches: [Breach]) throws -> Findings {
         var findings = Findings()
@@ -22,7 +22,7 @@ extension Preflight {
                             continue
                         }
                         let place = "\(step.versions.last ?? ""): \(name)"
-                        // What later steps leave out, this one still has.
+                        // Rows that later steps leave out are still there in this one.
                         try ask(
                             constraint, "\(place): \(properties.joined(separator: " and "))",
                             without: leftOut.filter { $0.step <= index && $0.table == constraint.table }, &findings)
@@ -33,7 +33,8 @@ extension Preflight {
         return findings
     }
 
-    /// By table of the first store; none where the values can't be told in SQL, or are NULL, which clashes with nothing.
+    /// By table of the first store; none if SQL can't express the values, or if they are NULL, which clashes with
+    /// nothing.
     private func constraints(
         _ properties: [String], of entity: String, _ step: StepPlan, _ origins: [RowOrigin]
     ) -> [Constraint] {
@@ -45,7 +46,7 @@ extension Preflight {
         for origin in origins where origin.newTable == table.name {
             let values = columns.map(origin.value)
             if values.contains("NULL") { continue }
-            // What SQL can't say is told by SQLite when it makes the index.
+            // Duplicates that SQL can't find here, SQLite reports when it makes the index.
             guard !values.contains(nil) else { return [] }
             result[origin.table, default: Constraint(table: origin.table, values: [:])].values[origin.number] =
                 values.compactMap(\.self)
@@ -53,7 +54,7 @@ extension Preflight {
         return result.values.sorted { $0.table < $1.table }
     }
 
-    /// `rows` are left out before.
+    /// `rows` are left out earlier.
     private func ask(
         _ constraint: Constraint, _ place: String, without rows: [LeftOutRows], _ findings: inout Findings
     ) throws {
@@ -67,8 +68,8 @@ extension Preflight {
             guard let sure else {
                 findings.notices.append(
                     """
-                    \(place) must be unique, and \(all), unless they are left out before: which rows go for their links is \
-                    known only then, as links to rows that are left out end; where such rows are left, the run ends there
+                    \(place) must be unique, and \(all), unless an earlier step leaves them out: it also leaves out \
+                    rows that lose a mandatory link, which only the run can tell; if such rows remain, the run stops there
                     """)
                 return
             }
@@ -77,7 +78,7 @@ extension Preflight {
         findings.refuse(
             "\(place) must be unique, but \(left)",
             remedy: """
-                take the uniqueness constraint out of the model, or change or delete the duplicates in a copy of the store
+                remove the uniqueness constraint from the model, or change or delete the duplicates in a copy of the store
                 """)
     }
 
@@ -108,7 +109,7 @@ extension Preflight {
     }
 }
 
-/// What a constraint asks of the first store's rows.
+/// A constraint on the first store's rows.
 private struct Constraint: Hashable {
     var table: String
     /// Z_ENT of the rows that it concerns, with the values of its columns.

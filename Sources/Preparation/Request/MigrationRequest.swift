@@ -14,28 +14,28 @@ package struct MigrationRequest: Sendable {
     package var joinTables: [String]
     package var fusesSteps: Bool
     package var options: EngineOptions
-    /// Mapping model files given by name; those beside the models are found without.
+    /// Mapping model files that the user names; those beside the models are found anyway.
     package var mappings: [String]
     /// Policies, manager, mapping models in Swift, stages.
     package var code: MigrationCode
-    /// What is done about rows that break the destination model's rules, in steps with mapping models.
+    /// What to do with rows that break the destination model's rules, in steps with mapping models.
     package var violations: ViolationPolicy
-    /// Where rejected rows are written, a JSON object a line.
+    /// The rejects file, one JSON object per line.
     package var rejects: String?
     /// A step is inferred although a mapping model that is meant for it doesn't match.
     package var infersDespiteMismatch: Bool
     /// Where old and new URIs are written, where keys change.
     package var keyMap: String?
-    /// What is done about unfinished work of an earlier run.
+    /// What to do with unfinished work of an earlier run.
     package var resume: ResumePolicy
     package var verification: VerificationLevel
-    /// What is done about rows that a pass can't make anything of.
+    /// What to do with bad rows.
     package var badRows: BadRowPolicy
-    /// Links whose relationship leads to another entity end; without it they are refused.
+    /// Ends links whose relationship leads to another entity; otherwise they are refused.
     package var endsLinks: Bool
-    /// The new store may get another owner than the old one.
+    /// Lets the new store have another owner than the old one.
     package var ignoresOwnership: Bool
-    /// A store with several names is migrated all the same.
+    /// Migrates a store even if it has several names.
     package var allowsHardLinks: Bool
     /// Seconds to wait for readers to end before the swap.
     package var swapTimeout: Double
@@ -78,7 +78,7 @@ package struct MigrationRequest: Sendable {
 
 /// What a run does about the unfinished work of an earlier one.
 package enum ResumePolicy: String, Hashable, Sendable, CaseIterable {
-    /// It goes on where that ended.
+    /// It resumes it.
     case automatic
     /// It refuses.
     case never
@@ -86,17 +86,17 @@ package enum ResumePolicy: String, Hashable, Sendable, CaseIterable {
     case restart
 }
 
-/// What becomes of a source row that a pass can't make anything of.
+/// What happens to a bad source row.
 package enum BadRowPolicy: String, Hashable, Sendable, CaseIterable {
-    /// The run ends.
+    /// The run stops.
     case fail
-    /// The row is written to the file of rejected rows and left out.
+    /// The row is left out and written to the rejects file.
     case quarantine
 
     /// Rows that one step may leave out. The keys of all are kept in memory, 8 bytes each, until the links to them have
-    /// ended; a store with more of them ends the run: it isn't a few rows that are bad.
+    /// ended; more of them stop the run: then the problem isn't a few bad rows.
     package static let maximumRows = 1_000_000
-    /// What to do about more.
+    /// The advice for more rows.
     package static let remedy =
-        "look at what is wrong with them: the models may not be the store's, or files may be missing"
+        "find out why: the models may not be the store's, or files may be missing"
 }

@@ -1,6 +1,6 @@
 /// How much of a new store is checked before it may take the old one's place.
 package enum VerificationLevel: String, Hashable, Sendable, CaseIterable, Codable {
-    /// Rows written against rows read, which cost nothing, and SQLite's own errors.
+    /// The number of rows written against rows read, at no cost, and SQLite's own errors.
     case none
     /// Everything except reading all rows again: counts, the passes' digests, metadata, hashes, structure, uniqueness,
     /// links where an index answers.
