@@ -1,10 +1,10 @@
 /// Something that is wrong with a store, or worth knowing: names and keys, never content.
 package struct StoreFinding: Hashable, Sendable {
-    /// What kind of trouble it is; the raw values stand in JSON and stay the same over releases.
+    /// What kind of trouble it is; the raw values are used in JSON and stay the same over releases.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// SQLite finds pages, rows or indexes damaged.
         case structure
-        /// A table or column isn't what the model asks for.
+        /// A table or column doesn't fit the model.
         case schema
         /// Z_METADATA contradicts itself.
         case metadata
@@ -18,21 +18,21 @@ package struct StoreFinding: Hashable, Sendable {
         case unknownEntity
         /// A to-one leads to a row that isn't there.
         case dangling
-        /// A to-one's entity number isn't that of the row to which it leads.
+        /// A to-one's entity number isn't that of its target row.
         case entityNumber
         /// A link of a join table lacks one of its rows.
         case joinEnd
-        /// A one-to-one isn't led back.
+        /// A one-to-one has no link back.
         case asymmetric
         /// A value isn't of the storage class, or the form, of its attribute's type.
         case storageClass
-        /// A text is no valid UTF-8.
+        /// A text isn't valid UTF-8.
         case invalidText
         /// A number or date is outside what its attribute's type takes.
         case outOfRange
         /// A mandatory attribute or to-one is NULL.
         case missingValue
-        /// Values that a uniqueness constraint wants only once.
+        /// Duplicate values under a uniqueness constraint.
         case notUnique
         /// A value's file isn't there, or the value is no valid reference.
         case externalData
@@ -40,10 +40,10 @@ package struct StoreFinding: Hashable, Sendable {
         case walBreak
         /// Files that no value refers to.
         case unreferencedFiles
-        /// Something couldn't be asked.
+        /// Something couldn't be checked.
         case notChecked
 
-        /// How bad it is: whether Core Data would read something else than was written.
+        /// How bad it is: whether Core Data would read something other than was written.
         package var severity: Severity {
             switch self {
             case .structure, .schema, .metadata, .modelCache, .unknownEntity, .entityNumber, .storageClass,
@@ -57,11 +57,11 @@ package struct StoreFinding: Hashable, Sendable {
         }
     }
 
-    /// The raw values stand in JSON and stay the same over releases.
+    /// The raw values are used in JSON and stay the same over releases.
     package enum Severity: String, Hashable, Sendable, CaseIterable {
         /// Something is lost, or can't be read as the model says.
         case damage
-        /// Core Data opens and reads it, but it breaks a rule of the model or of Core Data's. Apps live with such rows.
+        /// Core Data opens and reads it, but it breaks a rule of the model or of Core Data's. Apps tolerate such rows.
         case inconsistency
         /// Nothing is wrong.
         case note
@@ -73,7 +73,7 @@ package struct StoreFinding: Hashable, Sendable {
     package var property: String?
     /// One sentence that names the place.
     package var message: String
-    /// How many rows are concerned; 0 where it isn't about rows.
+    /// How many rows it is about; 0 if it isn't about rows.
     package var rows: Int
     /// Keys of the first of them.
     package var keys: [Int64]

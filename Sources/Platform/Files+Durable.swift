@@ -5,7 +5,7 @@
 #endif
 
 /// Changes that survive a power cut once `syncDirectory` has returned for each folder whose names they touch. Only
-/// `writeFileDurably` and `replaceDurably` do that by themselves: a protocol of several steps syncs when it must.
+/// `writeFileDurably` and `replaceDurably` do that by themselves: a protocol of several steps syncs where it needs to.
 extension Files {
     /// Makes the names in a folder durable: new, renamed and removed files.
     package static func syncDirectory(_ path: String) throws(FileError) {
@@ -36,7 +36,7 @@ extension Files {
             // linkat without AT_SYMLINK_FOLLOW: link() of macOS follows links, that of Linux doesn't.
             _ = try SystemCall.run("link", new) { unsafe linkat(AT_FDCWD, existing, AT_FDCWD, new, 0) }
         } catch {
-            // ENOENT speaks of the file that is to be linked.
+            // ENOENT is about the file to be linked.
             if error.code == .notFound { throw FileError("link", existing, errorNumber: error.errorNumber) }
             throw error
         }
@@ -99,8 +99,8 @@ extension Files {
     }
 
     /// Puts a small file in place, whole or not at all: written beside it as `<path>.tmp`, synced, renamed, the folder
-    /// synced. One writer a path at a time; a `.tmp` that a crash left is overwritten. Without `syncs`, which is for tests
-    /// alone, the content may be lost.
+    /// synced. One writer per path at a time; a `.tmp` that a crash left is overwritten. Without `syncs`, which is for
+    /// tests alone, the content may be lost.
     package static func writeFileDurably(
         _ path: String, _ bytes: [UInt8], permissions: UInt32 = 0o600, syncs: Bool = true
     ) throws(FileError) {

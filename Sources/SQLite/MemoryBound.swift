@@ -1,9 +1,9 @@
 internal import CausewayCSQLite
 import Synchronization
 
-/// A bound on what SQLite may allocate while it compiles a text that isn't trusted.
+/// A limit on SQLite's memory while it compiles an untrusted text.
 ///
-/// Each mention of a common table expression is compiled anew: forty lines of SQL can ask for more memory than there is,
+/// Each mention of a common table expression is compiled again: forty lines of SQL can need more memory than there is,
 /// and neither the limits of a connection nor its handlers stop the compiler. Only the library's own limit does, which
 /// all connections of the process share: it is set above what they have now, for the milliseconds of a compilation.
 package enum MemoryBound {
@@ -14,7 +14,7 @@ package enum MemoryBound {
 
     private static let state = Mutex(State())
 
-    /// Runs `body`; what takes more than so many bytes fails in it with `.outOfMemory`.
+    /// Runs `body`; an allocation beyond this many bytes fails in it with `.outOfMemory`.
     package static func limiting<Result: ~Copyable, Failure: Error>(
         to bytes: Int64, _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -11,7 +11,7 @@ package enum SQLiteLibrary {
     /// `3040001`
     package static var versionNumber: Int { Int(sqlite3_libversion_number()) }
 
-    /// Switches the library's global count of allocated memory off: several threads no longer meet at its lock.
+    /// Switches the library's global memory statistics off, so that threads don't contend for its lock.
     ///
     /// For a program of its own, before the first connection. In a process that already uses SQLite it changes nothing.
     /// - Returns: whether it took effect.

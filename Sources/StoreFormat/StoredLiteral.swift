@@ -12,7 +12,7 @@ package enum StoredLiteral: Hashable, Sendable {
     /// The stored form of an attribute's default.
     ///
     /// - Returns: nil where the constant has no stored form for this type (an app's own object as the default of a
-    ///   transformable attribute): the caller must refuse it, never write NULL for it.
+    ///   transformable attribute): the caller must refuse it, never write NULL instead.
     package init?(_ constant: Constant?, as attribute: Attribute) {
         guard let constant, constant != .null else {
             self = .null
@@ -43,7 +43,7 @@ package enum StoredLiteral: Hashable, Sendable {
         }
     }
 
-    /// What a column of NUMERIC affinity makes of a number: an integer where nothing is lost.
+    /// A number as a column of NUMERIC affinity keeps it: as an integer if nothing is lost.
     private static func numeric(_ value: Double) -> StoredLiteral {
         guard let exact = Int64(exactly: value) else { return .real(value) }
         return .integer(exact)
