@@ -68,7 +68,7 @@ struct SignalTests {
         #expect(run.process.terminationStatus == status)
         #expect(run.output.contains("\"exitCode\":\(status)"))
         #expect(run.output.contains("\"isResumable\":true"))
-        #expect(run.errors.contains("the store is untouched; run again to resume"))
+        #expect(run.errors.contains("the store is untouched; the next run resumes"))
         let store = folder.path("Store.sqlite")
         let original = SharedStores.path("posts-and-colors/CoreDataMigration_Example_3.sqlite")
         #expect(FileManager.default.contentsEqual(atPath: store, andPath: original))

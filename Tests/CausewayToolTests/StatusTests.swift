@@ -103,7 +103,7 @@ struct StatusTests {
             #expect(try Set(folder.content().keys) == ["Store.sqlite", backup])
         }
 
-        @Test("--no-resume refuses it and changes nothing; --restart begins anew")
+        @Test("--no-resume refuses it and changes nothing; --restart starts over")
         func policies() throws {
             try kill()
             let before = try folder.content()

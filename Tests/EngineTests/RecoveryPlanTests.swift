@@ -11,7 +11,8 @@ import Testing
 /// Work of an earlier run is resumed only where plan and source are the same.
 @Suite("Recovery: whose work it is")
 struct RecoveryPlanTests {
-    @Test("a run that was killed before its plan was there is begun anew", arguments: [KillPoint.locked, .storeOwned])
+    @Test(
+        "a run that was killed before its plan was there is started over", arguments: [KillPoint.locked, .storeOwned])
     func withoutPlan(_ point: KillPoint) async throws {
         let scenario = try Scenario.chain()
         try await scenario.kill(at: point)

@@ -11,7 +11,7 @@ package import CausewayPreparation
 /// | yes | yes | the source | the new store is there | `readyToSwap`: swap again, if the plan is the same |
 /// | yes | yes | the source | the new store is lost | `unfinished`: what is there of every step says how far it is |
 /// | – | yes | the source | the new store is there | `fresh` |
-/// | – | yes | the source | the new store is lost | `stagingLost`: begin anew |
+/// | – | yes | the source | the new store is lost | `stagingLost`: start over |
 /// | | yes | nothing | the backup is the source | `storeMissing`: it gets its name back, then the swap is done again |
 /// | | yes | nothing | no backup | `unknown` |
 /// | | yes | another file | | `unknown`: stop and touch nothing |
@@ -72,11 +72,11 @@ package enum RecoveryState: Hashable, Sendable {
 /// | of a step there is | what happens |
 /// |---|---|
 /// | its record, and its store or that of a later step with a record | done |
-/// | a record of a verification below the level that is asked for | record and store go; it begins anew, with a warning |
-/// | its record, and no store from here on | begins anew |
+/// | a record of a verification below the level that is asked for | record and store go; it starts over, with a warning |
+/// | its record, and no store from here on | starts over |
 /// | a store whose progress is of this plan | resumed, where the progress says |
-/// | a store without a second page: nothing was committed | begins anew |
-/// | another store: torn, or of another plan | begins anew, with a warning |
+/// | a store without a second page: nothing was committed | starts over |
+/// | another store: torn, or of another plan | starts over, with a warning |
 /// | nothing | begins |
 ///
 /// One step begins or resumes; the files of later ones are removed first (`StepSequence`). Only an open store tells

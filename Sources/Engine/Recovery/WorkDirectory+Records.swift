@@ -20,8 +20,8 @@ extension WorkDirectory {
         try EngineError.at(path) { try Files.exists(path) ? try Files.readFile(path, limit: maximumRecord) : nil }
     }
 
-    /// Refuses a plan of another release before it is decoded: what lacks a member of ours would look like none, and its
-    /// folder would be emptied.
+    /// Refuses a plan of another release before it is decoded: one that lacks a member of ours would look missing, and
+    /// its folder would be emptied.
     private static func requireOwnPlan(_ path: String) throws(EngineError) {
         guard let bytes = try bytes(path) else { return }
         // One that isn't JSON was never renamed into place.

@@ -50,7 +50,7 @@ extension Migration {
             }
             guard there == nil else {
                 throw EngineError(
-                    .cannotCreate, "\(path): exists already", remedy: "give another --output, or move it away")
+                    .cannotCreate, "\(path): already exists", remedy: "give another --output, or move it away")
             }
         }
     }
