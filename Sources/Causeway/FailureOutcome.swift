@@ -16,8 +16,8 @@ struct FailureOutcome {
         switch error.state {
         case .alreadyNew:
             parts = ["the new store is in place"]
-            if error.work == .kept { parts.append("running again finishes what is left to do") }
-        case .restored: parts = ["the backup is in place of the store"]
+            if error.work == .kept { parts.append("the next run finishes the rest") }
+        case .restored: parts = ["the backup is in place again"]
         case .untouched, .settled: parts = [store, work].compactMap(\.self)
         }
         if !error.remedy.isEmpty { parts.append(error.remedy) }
@@ -33,11 +33,11 @@ struct FailureOutcome {
     private var work: String? {
         switch (error.work, error.isPassing) {
         case (.others, _): error.remedy.isEmpty ? "run again when it has ended" : nil
-        case (.kept, true): "running again resumes where this ended"
+        case (.kept, true): "the next run resumes"
         case (.kept, false): "the unfinished work is kept"
-        case (.discarded, true): "what was begun is removed" + again
-        case (.discarded, false): "what was begun is removed; \(first)"
-        case (.none, true): "nothing was begun" + again
+        case (.discarded, true): "the unfinished work is removed" + again
+        case (.discarded, false): "the unfinished work is removed; \(first)"
+        case (.none, true): "nothing was started" + again
         case (.none, false): first
         }
     }

@@ -35,7 +35,7 @@ struct MemoryBudget {
     /// To what fits, but not below `least`.
     private func shrinkBatches(of options: inout EngineOptions, to least: Int) {
         guard needed(options) > bytes else { return }
-        // What one byte of every batch in flight comes to.
+        // Bytes of memory for one byte of batch size.
         let batches = max(1, EngineOptions.memoryBytes(jobs: options.jobs, batchBytes: 1))
         options.batchBytes = min(options.batchBytes, max(least, bytes / batches))
     }

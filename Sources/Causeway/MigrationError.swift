@@ -40,20 +40,21 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
         /// article on failures.
         public static let table: [(code: Code, meaning: String)] = [
             (usage, "the command line is wrong"),
-            (sourceData, "the store's data is damaged or can't be migrated as it is; rows are named"),
+            (sourceData, "the store's data is damaged or can't be migrated as it is; the message names the rows"),
             (missing, "the store, its model or a backup is missing or can't be read"),
             (verification, "verification or an internal check failed; nothing was swapped"),
             (cannotCreate, "the work directory or the output can't be created or trusted"),
-            (inputOutput, "input, output or a full disk; fix it and run again: it resumes what was begun"),
-            (busy, "the store is in use, or another migrator works on it; run again when it is free"),
+            (inputOutput, "an input or output error, or a full disk; fix it, then run again to resume"),
+            (busy, "the store is in use, or another process is migrating it; run again when it is free"),
             (
                 undecided,
-                "the state on disk isn't recognised, the store has changed, or --no-resume met work; decide what to do"
+                "the files aren't as expected, the store has changed, or --no-resume found unfinished work; "
+                    + "decide what to do"
             ),
             (foreignCheckpoint, "unfinished work belongs to another plan, tool or format; --restart discards it"),
             (plan, "a model, a mapping or the path between versions is wrong"),
-            (interrupted, "interrupted (SIGINT); run again: it resumes what was begun"),
-            (terminated, "terminated (SIGTERM); run again: it resumes what was begun"),
+            (interrupted, "interrupted (SIGINT); run again to resume"),
+            (terminated, "terminated (SIGTERM); run again to resume"),
         ]
 
         init(_ kind: EngineError.Kind) {
@@ -73,7 +74,7 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
     /// Whether the complete new store is in place already. Otherwise no row of the original has changed; ``outcome`` says
     /// what was done to its files, if anything.
     public let storeIsNew: Bool
-    /// Whether work is kept that the same call resumes. False where nothing was begun, and where running again fails the
+    /// Whether work is kept that the same call resumes. False where nothing was started, and where a rerun fails the
     /// same way.
     public let isResumable: Bool
     /// One line: the state of the store, what is left of the work, and what to do.

@@ -14,9 +14,9 @@ public enum MigrationEvent: Hashable, Sendable {
     case phaseBegan(String)
     /// Work of an earlier run is resumed: the run of steps, counted from 0, and the rows that its store holds already.
     case resumed(step: Int, rows: Int)
-    /// A checkpoint was saved; it speaks of so many rows of the current run of steps.
+    /// A checkpoint was saved, after this many rows of the current run of steps.
     case checkpoint(sequence: Int, rows: Int)
-    /// Something that the user should know, though it stops nothing.
+    /// A warning for the user; the migration continues.
     case warning(String)
     /// The text of a statement that is about to run.
     case statement(String)

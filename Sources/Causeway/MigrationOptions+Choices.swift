@@ -17,28 +17,28 @@ extension MigrationOptions {
     public static let jobCounts = 1...1_024
     /// Levels that zstd has without modes of their own.
     public static let compressionLevels = 1...19
-    /// Seconds: a day is as good as never, and more is a mistake.
+    /// Seconds. A day is as good as never; more is a mistake.
     public static let intervals = 0.0...86_400.0
 
-    /// Refuses values that can't be meant.
+    /// Refuses values that make no sense.
     func check() throws(EngineError) {
         if onViolation == .reject || badRows == .quarantine, rejects == nil {
             throw EngineError(
-                .usage, "rows can't be rejected without a file for them",
-                remedy: "say where rejected rows are written (--rejects)")
+                .usage, "rows can't be rejected without a rejects file",
+                remedy: "name one with --rejects")
         }
         guard Self.batchRowCounts.contains(batchRows), Self.batchByteCounts.contains(batchBytes),
             Self.jobCounts.contains(jobs ?? 1)
         else {
             throw EngineError(
-                .usage, "a batch has 1 to 1,000,000 rows and 4 KiB to 1 GiB, and there are 1 to 1,024 jobs")
+                .usage, "a batch must have 1 to 1,000,000 rows and 4 KiB to 1 GiB; jobs must be 1 to 1,024")
         }
         guard Self.compressionLevels.contains(checkpointCompression) else {
-            throw EngineError(.usage, "checkpoints are compressed with a level from 1 to 19")
+            throw EngineError(.usage, "the compression level of checkpoints must be 1 to 19")
         }
         // NaN is in no range.
         guard Self.intervals.contains(checkpointInterval), Self.intervals.contains(swapTimeout) else {
-            throw EngineError(.usage, "an interval or a time to wait must be from 0 to 86,400 seconds")
+            throw EngineError(.usage, "intervals and waiting times must be 0 to 86,400 seconds")
         }
     }
 }

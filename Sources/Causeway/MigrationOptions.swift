@@ -1,32 +1,33 @@
 public import CausewayPreparation
 
 /// How a migration runs. What changes the rows that result: `target`, `next`, `mappingModels`, `infersDespiteMismatch`,
-/// `onViolation`, `badRows`, `endsLinks`, `frameworkVersion`, `schemaTemplate` and `joinTables`; the rest is speed, memory,
-/// safety and files written beside.
+/// `onViolation`, `badRows`, `endsLinks`, `frameworkVersion`, `schemaTemplate` and `joinTables`; the rest is about
+/// speed, memory, safety and additional files.
 ///
-/// A run takes the work of an earlier one up only where these are the same, and `output`, `rejects`, `keyMap` and
+/// A run resumes the work of an earlier one only if these are the same, and `output`, `rejects`, `keyMap` and
 /// `fusesSteps` too; the others may differ.
 public struct MigrationOptions: Hashable, Sendable {
     /// Where the new store goes; nil puts it in the source's place and keeps the original as a backup.
     public var output: String?
     /// The version to reach: a model's name, its version identifier or its checksum; nil is the bundle's current version.
     public var target: String?
-    /// Which version follows which, where it isn't the neighbour: jumps, and detours around a broken version.
+    /// Which version follows which, where it isn't the next in order: jumps, and detours around a broken version.
     public var next: [String: String] = [:]
-    /// Paths of mapping models (`.xcmappingmodel`, `.cdm`), each for a step on the way. Those that lie beside the models
-    /// or in their bundle are found without; of two that do the same, the one named here counts.
+    /// Paths of mapping models (`.xcmappingmodel`, `.cdm`), each for a step of the path. Those beside the models or in
+    /// their bundle are found without being named; of two that do the same, the one named here counts.
     public var mappingModels: [String] = []
-    /// Infers a step although a mapping model that was found says that it is for this step, and doesn't match; else that
-    /// is an error, because inference would lose what the mapping model was made to keep.
+    /// Infers a step although a mapping model that was found says that it is for this step, and doesn't match.
+    /// Otherwise that is an error, because inference would lose what the mapping model was made to keep.
     public var infersDespiteMismatch = false
-    /// What becomes of rows that break a rule of the destination's model, in steps with mapping models or policies.
+    /// What happens to rows that break a rule of the destination's model, in steps with mapping models or policies.
     public var onViolation = OnViolation.stop
-    /// What becomes of source rows that no pass can make anything of.
+    /// What happens to bad source rows.
     public var badRows = BadRows.fail
     /// Ends the links of a relationship that leads to another entity than before, where the objects at their other end
-    /// can't be in it. Without it such links end the run, before a byte is written; the plan counts them either way.
+    /// can't be in it. Without it such links stop the run before a byte is written. The plan counts them either way.
     public var endsLinks = false
-    /// Where rejected rows are written, a JSON object a line; `OnViolation.reject` and `BadRows.quarantine` need it.
+    /// The file for rejected and quarantined rows, one JSON object per line; `OnViolation.reject` and
+    /// `BadRows.quarantine` need it.
     public var rejects: String?
     /// Where the old and new URIs of objects whose key changes are written.
     public var keyMap: String?
@@ -40,19 +41,20 @@ public struct MigrationOptions: Hashable, Sendable {
     public var joinTables: [String] = []
     /// Rows in a batch, at most.
     public var batchRows = 4_096
-    /// Bytes in a batch, about: it closes at the row that passes this.
+    /// Approximate bytes in a batch: it closes at the row that passes this.
     public var batchBytes = 1 << 20
     /// Worker threads; nil takes one for each core.
     public var jobs: Int?
-    /// Bytes that the rows in flight may take: batches, then workers, are made fewer until they fit; nil sets no limit.
+    /// Bytes that the rows in flight may take: batches shrink, then workers become fewer, until they fit; nil sets no
+    /// limit.
     public var memoryLimit: Int?
     /// Runs consecutive steps as one where the result is the same.
     public var fusesSteps = true
-    /// What is done about the unfinished work of an earlier run.
+    /// What a run does with the unfinished work of an earlier run.
     public var unfinishedWork = UnfinishedWork.resume
-    /// Seconds between checkpoints; 0 makes one with every batch. A run that is killed loses at most this.
+    /// Seconds between checkpoints; 0 makes one with every batch. A killed run loses at most this much work.
     public var checkpointInterval = 5.0
-    /// How hard zstd compresses checkpoints: 1 is fast, 19 is small.
+    /// zstd's compression level for checkpoints: 1 is fast, 19 is small.
     public var checkpointCompression = 3
     /// How much of the new store is checked before it takes the old one's place.
     public var verification = Verification.quick
@@ -60,7 +62,7 @@ public struct MigrationOptions: Hashable, Sendable {
     public var swapTimeout = 60.0
     /// Migrates a store that has several names (hard links): the others keep the old store. No program may use them.
     public var allowsHardLinks = false
-    /// The new store may belong to who runs the migration where it can't be given the old one's owner.
+    /// Lets the new store belong to the user who runs the migration, if it can't be given the old one's owner.
     public var ignoresOwnership = false
 
     /// The defaults.

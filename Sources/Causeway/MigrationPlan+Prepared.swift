@@ -39,7 +39,7 @@ extension MigrationPlan.Step {
             MigrationPlan.Pass(pass, rows: rows?[index])
         }
         if let objects = step.objects {
-            // Objects are made first, and what is copied as it is comes after them.
+            // Passes that make objects come first, passes that copy rows after them.
             passes =
                 objects.mappings.enumerated().map { index, mapping in
                     MigrationPlan.Pass(mapping, of: objects, rows: objectRows?[index])

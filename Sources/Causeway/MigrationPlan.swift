@@ -10,13 +10,13 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
     public var sourceVersion: String
     /// The version that it will have.
     public var targetVersion: String
-    /// Every version on the way, both ends included.
+    /// Every version of the path, both ends included.
     public var path: [String]
     /// The runs of steps that are executed, one staging store each.
     public var steps: [Step]
     /// Bytes of disk that the run needs at its peak, beside the store: the largest of its steps' needs.
     public var diskBytes: Int
-    /// Bytes of memory that the batches in flight take at most, as far as no single row is larger than a batch.
+    /// Most bytes of memory that the batches in flight take, if no single row is larger than a batch.
     public var memoryBytes: Int
     /// Where the store's `-wal` breaks off; nil where it can be read to its end.
     public var walBreak: WALBreak?
@@ -56,7 +56,7 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
         /// `statements`: passes read rows by SELECT and write them by INSERT; `objects`: mapping models make them;
         /// `empty`: no row of the source becomes one of this table's.
         public var method: String
-        /// Every index that it has in the end, those of its constraints included.
+        /// Every index of the finished table, those of its constraints included.
         public var indexes: [Index]
     }
 
@@ -74,7 +74,7 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
         public var origin: String
     }
 
-    /// One pass: rows of one table on their way.
+    /// One pass: moves the rows of one table.
     public struct Pass: Hashable, Sendable, Codable {
         /// The destination's entity, relationship or table.
         public var title: String
@@ -106,13 +106,13 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
         public var policy: String?
         /// The predicate that source rows must fulfil; nil for all rows.
         public var filter: String?
-        /// What becomes of the rows' keys, and so of object URIs.
+        /// What happens to the rows' keys, and so to object URIs.
         public var keys: Keys
         /// How every property gets its value: `name ← expression`.
         public var properties: [String]
     }
 
-    /// What becomes of the keys of an entity mapping's rows.
+    /// What happens to the keys of an entity mapping's rows.
     public enum Keys: String, Hashable, Sendable, Codable {
         /// Every row keeps its key.
         case kept

@@ -4,7 +4,7 @@ public import CausewayStores
 public struct MigrationSummary: Hashable, Sendable, Codable {
     /// Where the new store is.
     public var store: String
-    /// Where the original is kept; nil with `output`, or where nothing was to be done.
+    /// Where the original is kept; nil with `output`, or if there was nothing to do.
     public var backup: String?
     /// The version that the store had.
     public var sourceVersion: String
@@ -20,7 +20,7 @@ public struct MigrationSummary: Hashable, Sendable, Codable {
     public var violations = 0
     /// Rows that were left out because of them.
     public var rejectedRows = 0
-    /// Source rows that were left out because nothing can be made of them (`MigrationOptions.badRows`).
+    /// Bad source rows that were left out (`MigrationOptions.badRows`).
     public var quarantinedRows = 0
     /// Values that were replaced by their attribute's default because of them.
     public var defaultedValues = 0
@@ -28,7 +28,7 @@ public struct MigrationSummary: Hashable, Sendable, Codable {
     public var bytes: Int
     /// Seconds from start to end.
     public var seconds: Double
-    /// Seconds of them that commits and checkpoints took, the fsyncs included: what being resumable costs.
+    /// Seconds of them that commits and checkpoints took, fsyncs included: the cost of being resumable.
     public var savingSeconds = 0.0
     /// Bytes of memory that the process held at its peak.
     public var peakMemoryBytes: Int
@@ -36,15 +36,15 @@ public struct MigrationSummary: Hashable, Sendable, Codable {
     public var walBreak: WALBreak?
     /// What the user should know.
     public var warnings: [String]
-    /// Whether the store had the target version already and was not touched, unless `storeChange` says so.
+    /// Whether the store had the target version already. It wasn't touched then, unless `storeChange` says otherwise.
     public var wasCurrent: Bool
-    /// What was done to the store's files although nothing was to be migrated, as the rest of a sentence; nil where nothing
-    /// was.
+    /// What the run did to the store's files although there was nothing to migrate, as the rest of a sentence; nil for
+    /// nothing.
     public var storeChange: String?
-    /// Whether, although nothing was to be migrated, a transaction that another program had left unfinished was rolled
-    /// back: before that no program can tell the store's version.
+    /// Whether another program's unfinished transaction was rolled back although there was nothing to migrate: until
+    /// then no program can read the store's version.
     public var wasRolledBack = false
-    /// Whether an earlier run had put the new store in place before it was ended: this one only cleared away what built
-    /// it. In place, `wasCurrent` is true too.
+    /// Whether an earlier run had put the new store in place before it ended: this one only removed the work directory.
+    /// In place, `wasCurrent` is true too.
     public var wasSwappedBefore = false
 }

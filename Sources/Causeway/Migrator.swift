@@ -12,7 +12,7 @@ import CausewayStores
 /// print(summary.rows, "rows, the original is at", summary.backup ?? "its place")
 /// ```
 ///
-/// Steps that inference can't do, or shouldn't, need mapping models, which are found beside the models, and Swift:
+/// Steps that can't or shouldn't be inferred need mapping models, which are found beside the models, and Swift:
 /// ```swift
 /// var code = MigrationCode()
 /// code.register(PostToSectionsPolicy.self)
@@ -62,7 +62,7 @@ public struct Migrator: Sendable {
     /// Migrates the store and puts the new one in place, or at `options.output`.
     ///
     /// The work runs on threads of its own. Cancelling the task stops it at the next batch and saves what was done: the
-    /// store is then untouched, and the same call goes on from there.
+    /// store is then untouched, and the same call resumes.
     ///
     /// - Parameter events: called in order, on one of the migration's threads; it should return quickly.
     /// - Returns: what was done.
@@ -92,7 +92,7 @@ public struct Migrator: Sendable {
                     }
                 }
                 do {
-                    // Not joined: it ends with the continuation.
+                    // Not joined: the thread ends with the continuation.
                     _ = try WorkerThread(name: "causeway-main", body)
                 } catch {
                     continuation.resume(returning: .failure(EngineError(.inputOutput, "\(error)")))

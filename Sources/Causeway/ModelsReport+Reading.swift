@@ -16,9 +16,9 @@ extension ModelsReport {
     ///
     /// - Parameters:
     ///   - models: path of an `.xcdatamodeld`, `.xcdatamodel`, `.momd` or `.mom`; or of a store, for its own cache.
-    ///   - next: which version follows which, where it isn't the neighbour.
-    /// - Throws: `MigrationError` where there is no bundle, or `next` names a version that isn't there. A single version
-    ///   that can't be read stands in the report with its error.
+    ///   - next: which version follows which, where it isn't the next in order.
+    /// - Throws: `MigrationError` where there is no bundle, or `next` names a version that isn't there. If a single
+    ///   version can't be read, the report has its error.
     public init(models: String, next: [String: String] = [:]) throws(MigrationError) {
         let history = try MigrationError.wrapping { () throws(EngineError) in
             try ModelHistory(reading: models, edges: next)
@@ -26,12 +26,12 @@ extension ModelsReport {
         self.init(history, files: Self.files(at: models))
     }
 
-    /// Reads the models and infers every step, and says of every mapping model what it is for.
+    /// Reads the models, infers every step, and finds the step of every mapping model.
     ///
     /// - Parameters:
     ///   - models: path of an `.xcdatamodeld`, `.xcdatamodel`, `.momd` or `.mom`; or of a store, for its own cache.
-    ///   - next: which version follows which, where it isn't the neighbour.
-    ///   - mappingModels: paths of mapping models, besides those that lie beside the models.
+    ///   - next: which version follows which, where it isn't the next in order.
+    ///   - mappingModels: paths of mapping models, in addition to those beside the models.
     ///   - code: mapping models in Swift.
     /// - Throws: `MigrationError` as `init(models:next:)`, and for a path in `mappingModels` that can't be read.
     public init(
@@ -88,7 +88,7 @@ extension ModelsReport {
         }
     }
 
-    /// Paths by version; none for a store's own cache, which is no file of its own.
+    /// Paths by version; none for a store's own cache, which isn't a file.
     private static func files(at path: String) -> [String: String] {
         guard let bundle = try? ModelReader.bundle(at: path) else { return [:] }
         return Dictionary(bundle.versions.map { ($0.name, $0.path) }, uniquingKeysWith: { first, _ in first })
@@ -104,7 +104,7 @@ extension ModelsReport.Step {
             let destination = history.versions.first(where: { $0.name == to })
         else {
             let unreadable = [from, to].filter { history.failures[$0] != nil }
-            error = "can't be judged: \(unreadable.joined(separator: " and ")) can't be read"
+            error = "not compared: \(unreadable.joined(separator: " and ")) can't be read"
             return
         }
         isEqual = source.hashes.entities == destination.hashes.entities
@@ -112,7 +112,7 @@ extension ModelsReport.Step {
             let mapping = try MappingInference.infer(from: source.model, to: destination.model)
             take(mapping)
             isInferable = true
-            // A store of the same hashes needs no migration, whatever its rows are.
+            // A store with the same hashes needs no migration, whatever its rows are.
             conditions = isEqual ? [] : mapping.conditions(from: source.model, to: destination.model)
         } catch {
             refusals = error.refusals.map(\.description)
@@ -162,7 +162,7 @@ extension ModelsReport.Mapping {
             self.nearest = nearest.isEmpty ? nil : nearest
             differences = sentences
         }
-        // Written out for the versions that it fits: what was left to defaults depends on them.
+        // Described for the versions that it fits: its defaults depend on them.
         let ends = fits.first.flatMap { step -> (VersionedModel, VersionedModel)? in
             guard let from = Self.version(step.from, history), let to = Self.version(step.to, history) else {
                 return nil

@@ -13,7 +13,7 @@ public struct ModelsReport: Hashable, Codable, Sendable {
     public var versions: [Version]
     /// Each version that another one follows, with the step to that one.
     public var steps: [Step]
-    /// What is odd about the bundle, a sentence each.
+    /// Problems of the bundle, one sentence each.
     public var notices: [String]
     /// Every mapping model that was given, written in Swift or found beside the models; nil unless asked for.
     public var mappings: [Mapping]?
@@ -30,11 +30,11 @@ public struct ModelsReport: Hashable, Codable, Sendable {
         public var versionIdentifiers: [String]
         /// Every entity's version hash in base64, abstract ones included.
         public var entityHashes: [String: String]
-        /// `versionChecksum`: one text for all hashes, to tell versions apart by; empty where the model can't be read.
+        /// `versionChecksum`: one text for all hashes, which tells versions apart; empty where the model can't be read.
         public var checksum: String
         /// `NSStoreModelVersionHashesDigest`; empty where the model can't be read.
         public var digest: String
-        /// Entities whose hash rests on a rule that no real store has confirmed yet.
+        /// Entities whose hash depends on a rule that no real store has confirmed yet.
         public var unverifiedEntities: [String]
         /// Why the version can't be read; nil where it can.
         public var error: String?
@@ -53,8 +53,8 @@ public struct ModelsReport: Hashable, Codable, Sendable {
         public var isEqual: Bool
         /// Whether the mapping can be inferred, as in a lightweight migration.
         public var isInferable: Bool
-        /// What the rows of a store must fulfil where the mapping can be inferred: a sentence each that begins with “if”.
-        /// `plan` asks the rows of a store.
+        /// What the rows of a store must fulfil where the mapping can be inferred: one sentence each that begins with
+        /// “if”. `plan` checks the rows of a store.
         public var conditions: [String]
         /// Why it can't, all reasons at once.
         public var refusals: [String]
@@ -62,14 +62,14 @@ public struct ModelsReport: Hashable, Codable, Sendable {
         public var addedEntities: [String]
         /// Entities that are gone.
         public var removedEntities: [String]
-        /// Entities with another name. Where the mapping can't be inferred they stand under added and removed.
+        /// Entities with another name. If the mapping can't be inferred, they are listed as added and removed.
         public var renamedEntities: [Renaming]
         /// Entities with the same name and another hash.
         public var changedEntities: [String]
         /// Attributes whose numeric type changes and whose values are converted:
         /// `Thing.count: Integer 32 → Integer 64`.
         public var conversions: [String]
-        /// Why the step can't be judged: one of its versions can't be read.
+        /// Why the step isn't compared: one of its versions can't be read.
         public var error: String?
     }
 
@@ -77,13 +77,13 @@ public struct ModelsReport: Hashable, Codable, Sendable {
     public struct Mapping: Hashable, Codable, Sendable {
         /// The mapping model's name.
         public var name: String
-        /// Where it lies; nil for one that is written in Swift.
+        /// Its path; nil for one that is written in Swift.
         public var path: String?
         /// Where it comes from.
         public var origin: Origin
-        /// The steps that it fits; several where versions look alike to it.
+        /// The steps that it fits; several if it can't tell versions apart.
         public var fits: [Edge]
-        /// The versions that it was compared with, where it fits none: those that it names, else those that come nearest.
+        /// The versions that it was compared with, if it fits none: those that it names, or else the nearest.
         public var nearest: String?
         /// Why it fits none, or why it can't be read.
         public var differences: [String]

@@ -1,7 +1,7 @@
 public import CausewayEngine
 import CausewayStores
 
-/// The original that a migration has kept beside the new store: put it back, or remove it for good.
+/// The original that a migration kept beside the new store: put it back, or remove it for good.
 ///
 /// ```swift
 /// let undone = try StoreBackup(store: "Library.sqlite").rollback()
@@ -10,7 +10,7 @@ import CausewayStores
 public struct StoreBackup: Hashable, Sendable {
     /// The store's main file.
     public let store: String
-    /// Which backup is meant; nil where there is only one, or for all in `purge`.
+    /// The backup's path; nil if there is only one, or for all in `purge`.
     public let backup: String?
 
     /// Names a store's backup; nothing is read yet.
@@ -28,10 +28,10 @@ public struct StoreBackup: Hashable, Sendable {
     /// What a purge has removed.
     public typealias Purge = PurgeOutcome
 
-    /// Puts the backup back at the store's path, with one rename. The store that is there gets another name, with all that
-    /// was written to it; one that can't be read is kept as it is.
+    /// Puts the backup back at the store's path, with one rename. The migrated store gets another name and keeps
+    /// everything written to it; one that can't be read is kept as it is.
     ///
-    /// - Returns: what lies where.
+    /// - Returns: where the files are now.
     /// - Throws: `MigrationError`: `missing` without a backup, `busy` where a program uses the store, `sourceData` where
     ///   the backup is damaged, `undecided` where a migration of the store isn't finished. Nothing is changed then.
     public func rollback() throws(MigrationError) -> Rollback {
@@ -43,7 +43,7 @@ public struct StoreBackup: Hashable, Sendable {
     /// Removes the backup, or all of them where none is named: there is no way back then.
     ///
     /// - Returns: what was removed; nothing where there was no backup.
-    /// - Throws: `MigrationError`: `missing` or `sourceData` where the store itself isn't there or is none, so that a
+    /// - Throws: `MigrationError`: `missing` or `sourceData` if the store itself is missing or isn't a store, so that a
     ///   backup may be all that is left, `undecided` where a migration of the store isn't finished.
     public func purge() throws(MigrationError) -> Purge {
         try MigrationError.wrapping { () throws(EngineError) in

@@ -10,7 +10,7 @@ extension StoreInspection {
     ///
     /// - Parameters:
     ///   - store: path of the store's main file.
-    ///   - models: path of a model bundle, to tell the store's version by; nil asks the store's own cache alone.
+    ///   - models: path of a model bundle, to name the store's version; nil uses the store's own cache alone.
     /// - Throws: `MigrationError` where the file is no Core Data store, is damaged, or can't be read.
     public init(store: String, models: String? = nil) throws(MigrationError) {
         self = try MigrationError.wrapping { () throws(EngineError) in
@@ -56,7 +56,7 @@ struct StoreReader {
             problems: (binding?.problems.map(\.description) ?? []) + [note].compactMap(\.self))
     }
 
-    /// The model to read the tables with: of the version whose identifiers are the store's, else the last that fits,
+    /// The model to read the tables with: that of the version with the store's identifiers, else the last that fits,
     /// else the store's own.
     private func storeModel(
         _ matching: [ModelHistory.Version]

@@ -130,7 +130,7 @@ struct SchemaReader {
         guard try Files.statusIfExists(folder)?.kind == .directory else { return nil }
         var (files, bytes) = (0, 0)
         for name in try Files.list(folder) {
-            // A file that the app removes meanwhile is none.
+            // The app may remove a file meanwhile: it isn't counted.
             guard let status = try Files.statusIfExists(Paths.join(folder, name)), status.kind == .regular else {
                 continue
             }

@@ -13,10 +13,10 @@ public struct StoreInspection: Hashable, Codable, Sendable {
     public var store: String
     /// Where the versions were looked up; nil where no models were given.
     public var models: String?
-    /// The versions among the models whose hashes are the store's; several where versions differ in nothing that is
-    /// stored, none where no models were given or none fits.
+    /// The versions among the models whose hashes are the store's; several if versions differ only in what isn't
+    /// stored, none if no models were given or none fits.
     public var versions: [String]
-    /// The version that comes nearest, where models were given and none has the store's hashes.
+    /// The nearest version, if models were given and none has the store's hashes.
     public var nearest: Nearest?
     /// Whose model the rest was read with.
     public var modelOrigin: ModelOrigin
@@ -80,11 +80,11 @@ public struct StoreInspection: Hashable, Codable, Sendable {
         public var relationship: String?
         /// `Entity.relationship` of the other side; nil where no model tells.
         public var inverse: String?
-        /// Rows: one a link.
+        /// Rows: one per link.
         public var rows: Int
     }
 
-    /// What a migration must take care of.
+    /// What a migration must handle.
     public struct Features: Hashable, Codable, Sendable {
         /// The header says WAL, as in every store of today's Core Data.
         public var isWAL: Bool
@@ -106,7 +106,7 @@ public struct StoreInspection: Hashable, Codable, Sendable {
         public var staleObjects: [String]?
         /// Columns that the model doesn't know, as `TABLE.COLUMN`; nil where no model tells.
         public var unknownColumns: [String]?
-        /// Core Data has put off part of a lightweight migration.
+        /// Core Data has postponed part of a lightweight migration.
         public var hasDeferredMigration: Bool
     }
 

@@ -7,7 +7,7 @@ extension StoreVerification {
     ///
     /// - Parameters:
     ///   - store: path of the store's main file.
-    ///   - models: path of a model bundle, to tell the store's version by; nil asks the store's own cache alone.
+    ///   - models: path of a model bundle, to name the store's version; nil uses the store's own cache alone.
     ///   - isQuick: leaves out the comparison of indexes with their tables' rows.
     /// - Throws: `MigrationError` where the file is no Core Data store, is damaged beyond reading, or can't be read.
     ///   Damage in a store that can be read is a finding, not an error.

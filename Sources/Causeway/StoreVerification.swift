@@ -6,14 +6,14 @@ public import CausewayStores
 /// It looks for what a damaged disk, a crash of another program or an app's own SQL can leave behind:
 ///
 /// - the structure of the database, its metadata, the store's own model, Z_PRIMARYKEY, entity numbers;
-/// - every value against its attribute: its storage class, valid UTF-8, numbers and dates that the type takes, mandatory
-///   values that are missing, doubled unique values;
-/// - links that lead nowhere, one-to-ones that aren't led back, files of external storage.
+/// - every value against its attribute: its storage class, valid UTF-8, numbers and dates that the type takes, missing
+///   mandatory values, duplicate unique values;
+/// - dangling links, one-sided one-to-ones, files of external storage.
 ///
-/// A finding is ``Severity/damage``, or an ``Severity/inconsistency`` that apps are known to live with; what isn't wrong
-/// but worth knowing is a ``Severity/note``. ``verdict`` sums them up.
+/// A finding is ``Severity/damage``, or an ``Severity/inconsistency`` that apps tolerate. What isn't wrong but worth
+/// knowing is a ``Severity/note``. ``verdict`` sums them up.
 ///
-/// SQLite keeps no checksums: a value that turned into another valid value can't be found in a single store. (A migration
+/// SQLite keeps no checksums: one valid value that turned into another can't be found in a single store. (A migration
 /// compares source and new store cell by cell: see ``MigrationOptions``.)
 ///
 /// Entities, properties and keys are named, never a row's content.
@@ -27,12 +27,12 @@ public struct StoreVerification: Hashable, Codable, Sendable {
     public var store: String
     /// Where the versions were looked up; nil where no models were given.
     public var models: String?
-    /// The versions among the models whose hashes are the store's; several where versions differ in nothing that is
-    /// stored, none where no models were given or none fits.
+    /// The versions among the models whose hashes are the store's; several if versions differ only in what isn't
+    /// stored, none if no models were given or none fits.
     public var versions: [String]
-    /// Whose model the rows were examined with; where it is unknown, they were not.
+    /// Whose model the rows were examined with; if it is unknown, they weren't examined.
     public var modelOrigin: StoreInspection.ModelOrigin
-    /// Whether indexes were compared with their tables' rows too, which costs most on large stores.
+    /// Whether indexes were compared with their tables' rows too, the slowest part on large stores.
     public var comparedIndexes: Bool
     /// Rows of all entities.
     public var rowCount: Int
@@ -42,7 +42,7 @@ public struct StoreVerification: Hashable, Codable, Sendable {
     public var walBreak: WALBreak?
     /// What is wrong; empty for a sound store.
     public var findings: [Finding]
-    /// What isn't wrong but worth knowing: files without a reference, questions that couldn't be asked.
+    /// What isn't wrong but worth knowing: files without a reference, checks that couldn't be made.
     public var notes: [Finding]
 
     /// Whether the rows were examined and nothing is wrong.
@@ -52,9 +52,9 @@ public struct StoreVerification: Hashable, Codable, Sendable {
     public enum Verdict: String, Hashable, Codable, Sendable, CaseIterable {
         /// At least one finding is damage.
         case damaged
-        /// Nothing says that it is damaged, but its rows couldn't be examined: there was no model of its version.
+        /// No damage was found, but the rows couldn't be examined: there was no model of the store's version.
         case notExamined
-        /// Rows break rules of the model or of Core Data's, as apps are known to live with.
+        /// Rows break rules of the model or of Core Data in ways that apps tolerate.
         case inconsistent
         /// Nothing is wrong.
         case sound

@@ -2,7 +2,7 @@ public import ArgumentParser
 
 /// The `causeway` command: migrates, inspects and generates Core Data SQLite stores.
 ///
-/// A team's own executable is the same command with the team's policies, mapping models and stages. It takes a package
+/// A team's own executable is the same command with the team's policies, mapping models and stages. It needs a package
 /// with the product `CausewayTool` and a few lines:
 ///
 /// ```swift
@@ -45,7 +45,7 @@ public struct CausewayCommand: AsyncParsableCommand {
             CommandGroup(name: "Test data", subcommands: [GenerateCommand.self]),
         ])
 
-    /// Made by the argument parser.
+    /// For the argument parser.
     public init() {}
 
     /// The tool's version.
@@ -108,10 +108,10 @@ public struct CausewayCommand: AsyncParsableCommand {
         }
     }
 
-    /// What a wrong command line has done.
+    /// The outcome of a wrong command line.
     private static let nothingTouched = "no store was touched; correct the command line, then run again"
 
-    /// The argument parser answers a mistyped command with "unexpected arguments"; this says what was meant.
+    /// The argument parser answers a mistyped command with "unexpected arguments"; this suggests the right one.
     private static func complaint(aboutCommandIn arguments: [String]) -> String? {
         // `help migrate` shows a command's help, and answers any other word with the list of commands.
         let place = arguments.first == "help" ? 1 : 0

@@ -1,16 +1,16 @@
 #if os(Linux)
     import Glibc
 
-    /// Takes the Swift runtime's crash handler away, unless the user has set `SWIFT_BACKTRACE`: a person's wish.
+    /// Removes the Swift runtime's crash handler, unless the user has set `SWIFT_BACKTRACE`.
     ///
-    /// On Linux the runtime catches a crash and prints the registers with the bytes of memory that they point to: among
-    /// them may be a row's content, which must not get into a log. Without the handler the system ends the process as it
-    /// does with any program, and the next run resumes. `SWIFT_BACKTRACE` itself is read before `main`, so setting it
-    /// would take a second start of the executable, which a team's own executable can't expect.
+    /// On Linux the runtime catches a crash and prints the registers with the bytes of memory that they point to: these
+    /// may hold a row's content, which must not get into a log. Without the handler the system ends the process like
+    /// any other, and the next run resumes. The runtime reads `SWIFT_BACKTRACE` before `main`, so setting it would mean
+    /// starting the executable twice, which a team's own executable can't expect.
     func keepMemoryOutOfCrashReports() {
         guard unsafe getenv("SWIFT_BACKTRACE") == nil else { return }
-        // What the runtime catches, all with one function. Another crash reporter, or a sanitizer, keeps its handlers:
-        // none takes SIGQUIT and SIGTRAP along with the rest.
+        // The signals that the runtime catches, all with one function. Another crash reporter, or a sanitizer, keeps
+        // its handlers: none of them handles SIGQUIT and SIGTRAP as well.
         let numbers = [SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP]
         let handlers = Set(numbers.map(handlerAddress))
         guard handlers.count == 1, let handler = handlers.first, handler != 0 else { return }
@@ -24,6 +24,6 @@
         return unsafe unsafeBitCast(action.__sigaction_handler.sa_sigaction, to: UInt.self)
     }
 #else
-    /// Elsewhere the Swift runtime catches crashes only where it is asked to.
+    /// On other systems the Swift runtime catches crashes only when asked to.
     func keepMemoryOutOfCrashReports() {}
 #endif

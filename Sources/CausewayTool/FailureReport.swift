@@ -12,8 +12,8 @@ struct FailureReport: Encodable {
     let storeIsNew: Bool
     let isResumable: Bool
 
-    /// `code` is what the process exits with, where the error itself can't know: a SIGTERM reaches the migration as a
-    /// cancelled task.
+    /// `code` is the exit status where the error itself can't know it: a SIGTERM reaches the migration as a cancelled
+    /// task.
     init(_ error: MigrationError, code: MigrationError.Code? = nil) {
         let code = code ?? error.code
         self.code = code.name
@@ -30,7 +30,7 @@ struct FailureReport: Encodable {
         case event, code, exitCode, message, details, remedy, outcome, storeIsNew, isResumable
     }
 
-    /// The lines for a person; `aboutStore` where a store was at stake, so that its state matters.
+    /// The lines for a person; `aboutStore` if the failure is about a store, so that its state matters.
     func lines(aboutStore: Bool) -> [String] {
         var lines = [headline] + details.map { "  - \($0)" }
         if aboutStore {
@@ -50,7 +50,7 @@ struct FailureReport: Encodable {
         }
     }
 
-    /// Prints to standard error, as JSON to standard output too, and gives what to throw.
+    /// Prints to standard error, and as JSON to standard output too. Returns the error to throw.
     func print(asJSON: Bool, aboutStore: Bool) -> ExitCode {
         StandardStream.error.writeLine(lines(aboutStore: aboutStore).joined(separator: "\n"))
         if asJSON {
@@ -76,8 +76,8 @@ extension ParsableCommand {
         }
     }
 
-    /// Prints a result. A reader that has seen enough (`head`) is no failure, a full disk is. `done` says what was done
-    /// before, where the result isn't all that there is of it.
+    /// Prints a result. A reader that closes the pipe (`head`) isn't a failure, a full disk is. `done` says what the
+    /// command changed, if it did more than print.
     func printResult(_ lines: [String], done: String? = nil) throws {
         try requireWritten(StandardStream.output.writeLine(lines.joined(separator: "\n")), done: done)
     }

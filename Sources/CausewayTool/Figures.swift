@@ -40,7 +40,7 @@ package enum Figures {
         return hours > 0 ? "\(hours):\(two(minutes)):\(two(rest))" : "\(minutes):\(two(rest))"
     }
 
-    /// One place after the point.
+    /// One decimal.
     package static func tenths(_ value: Double) -> String {
         let tenths = Int((min(abs(value), 1e15) * 10).rounded())
         return "\(value < 0 && tenths > 0 ? "-" : "")\(grouped(tenths / 10)).\(tenths % 10)"

@@ -11,8 +11,8 @@ public struct GenerateCommand: ParsableCommand {
         usage: "causeway generate [<options>] <model> <store> --rows <rows> --seed <seed>",
         discussion: helpText(
             """
-            For tests, fixtures and measurements. Model, version, rows, seed and framework version determine every byte:
-            the same call gives the same store. Ctrl-C ends it, and nothing of the store is left.
+            For tests, fixtures and measurements. Model, version, rows, seed and framework version determine every byte,
+            so the same call gives the same store. Ctrl-C stops it and removes the partial store.
             """))
 
     @Argument(
@@ -21,13 +21,13 @@ public struct GenerateCommand: ParsableCommand {
     var model: String
 
     @Argument(
-        help: ArgumentHelp("The store to write. Nothing may be there yet.", valueName: "store"), completion: .file())
+        help: ArgumentHelp("The store to write. It must not exist yet.", valueName: "store"), completion: .file())
     var output: String
 
-    @Option(help: ArgumentHelp("Rows of all entities together.", valueName: "rows"))
+    @Option(help: ArgumentHelp("Rows of all entities in total.", valueName: "rows"))
     var rows: Int
 
-    @Option(help: ArgumentHelp("What the made-up values follow from.", valueName: "seed"))
+    @Option(help: ArgumentHelp("Seed of the made-up values.", valueName: "seed"))
     var seed: UInt64
 
     @Option(
@@ -37,7 +37,7 @@ public struct GenerateCommand: ParsableCommand {
             valueName: "version"))
     var modelVersion: String?
 
-    @Option(help: ArgumentHelp("The NSPersistenceFrameworkVersion whose layout is written.", valueName: "number"))
+    @Option(help: ArgumentHelp("The NSPersistenceFrameworkVersion of the store's layout.", valueName: "number"))
     var frameworkVersion = StoreGeneration.defaultFrameworkVersion
 
     @Option(
@@ -47,10 +47,10 @@ public struct GenerateCommand: ParsableCommand {
         completion: .file())
     var schemaTemplate: String?
 
-    /// Made by the argument parser.
+    /// For the argument parser.
     public init() {}
 
-    /// Refuses values that can't be meant.
+    /// Refuses values that make no sense.
     public func validate() throws {
         guard rows >= 0 else { throw ValidationError("--rows can't be negative.") }
         guard frameworkVersion >= 1 else {
@@ -71,16 +71,16 @@ public struct GenerateCommand: ParsableCommand {
         var lines = ["\(output): \(Figures.count(total, "row", "rows"))"]
         if total < rows {
             lines.append(
-                "of \(Figures.grouped(rows)) asked for: the model's uniqueness constraints and mandatory relationships leave "
-                    + "room for no more")
+                "of \(Figures.grouped(rows)) asked for: the model's uniqueness constraints and mandatory "
+                    + "relationships allow no more")
         }
         try printResult(lines + (table.isEmpty ? [] : table.lines))
     }
 
-    /// Generates until a signal stops it, which leaves nothing of the store.
+    /// Generates until done, or until a signal stops it and the partial store is removed.
     private func interruptible(_ generation: StoreGeneration) throws -> [String: Int] {
         let isStopped = Stop()
-        let watch = SignalWatch(ending: "ended at once: remove what is left of \(output)") { isStopped.set() }
+        let watch = SignalWatch(ending: "ended at once: remove the rest of \(output)") { isStopped.set() }
         defer { watch.end() }
         do throws(MigrationError) {
             return try generation.run { _ in !isStopped.isSet }

@@ -9,8 +9,8 @@ public struct InspectCommand: ParsableCommand {
         abstract: "Shows what a store is and what it holds.",
         discussion: helpText(
             """
-            Version, identity, entities with their rows, and what a migration must take care of. The store's bytes stay
-            as they are, and no row's content is shown; of an app's own metadata only the keys are.
+            Shows version, identity, entities with their row counts, and what a migration must handle. It doesn't change
+            the store and shows no row content; of an app's own metadata it shows the keys only.
             """))
 
     @Argument(help: "The store's main file.", completion: .file())
@@ -18,7 +18,7 @@ public struct InspectCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The model's versions, to tell the store's version by; without them the store's own cache is asked.",
+            "The model's versions, to name the store's version. (default: the store's own model cache)",
             valueName: "models"),
         completion: .file())
     var models: String?
@@ -26,7 +26,7 @@ public struct InspectCommand: ParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
-    /// Made by the argument parser.
+    /// For the argument parser.
     public init() {}
 
     /// Inspects and prints.

@@ -13,7 +13,7 @@ struct InspectionText {
                 "",
                 "The -wal: \(Figures.count(found.readableCommits, "commit", "commits")) can be read, and "
                     + "\(Figures.count(found.unreadableFrames, "frame", "frames")) after them can't, since a checksum fails:",
-                "after a power loss that is normal, otherwise it is damage, and nobody can tell which",
+                "after a power loss this is normal, otherwise it is damage; the file doesn't tell which",
             ]
         }
         if !inspection.problems.isEmpty {
@@ -107,7 +107,7 @@ struct InspectionText {
         if features.unknownColumns?.isEmpty == false {
             facts.append(("Unknown columns", list(features.unknownColumns)))
         }
-        if features.hasDeferredMigration { facts.append(("Deferred migration", "yes, Core Data has put off a part")) }
+        if features.hasDeferredMigration { facts.append(("Deferred migration", "yes, Core Data has postponed a part")) }
         return facts.map { "  " + $0.0.padded(to: 20) + $0.1 }
     }
 

@@ -2,7 +2,7 @@ import Causeway
 import CausewayPlatform
 import Synchronization
 
-/// Writes a running migration to standard output as JSON lines: one object an event, `event` says which.
+/// Writes the events of a running migration to standard output as JSON lines; the member `event` names the event.
 final class JSONReporter: Sendable {
     /// Seconds between two lines of progress.
     private static let interval = 0.5
@@ -47,7 +47,7 @@ final class JSONReporter: Sendable {
     @discardableResult
     private func write(_ line: EventLine) -> WriteOutcome {
         do {
-            // A reader that went away doesn't stop the migration.
+            // A reader that closes the pipe doesn't stop the migration.
             return StandardStream.output.writeLine(try JSONText.line(line))
         } catch {
             StandardStream.error.writeLine("warning: an event can't be written as JSON: \(error)")
@@ -56,7 +56,7 @@ final class JSONReporter: Sendable {
     }
 }
 
-/// One line; what an event doesn't have is left out. Keys are only ever added.
+/// One line; members that an event doesn't have are left out. New releases only add keys.
 struct EventLine: Encodable {
     private(set) var event: String
     private(set) var plan: MigrationPlan?

@@ -19,14 +19,14 @@ enum JSONText {
     private static func encode(_ value: some Encodable, _ format: JSONEncoder.OutputFormatting) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = format
-        // A rate over no time at all is no JSON number.
+        // A rate over zero time isn't a JSON number.
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
         return escaped(String(decoding: try encoder.encode(value), as: UTF8.self))
     }
 
-    /// Characters that must not reach a terminal, in JSON's own escapes: the encoder leaves them as they are. They stand
-    /// in strings alone, so that the whole text can be looked at.
+    /// Characters that must not reach a terminal, in JSON's own escapes: the encoder leaves them as they are. They
+    /// occur in strings only, so the whole text can be searched.
     private static func escaped(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: \.isUnprintable) else { return text }
         var result = ""

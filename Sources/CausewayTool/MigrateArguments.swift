@@ -22,27 +22,28 @@ public struct MigrateArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Version B follows version A, where it isn't the neighbour; may be given several times.", valueName: "A=B"))
+            "Version B follows A, though it isn't next in order; may be given several times.",
+            valueName: "A=B"))
     var next: [VersionEdge] = []
 
     @Option(
         name: .customLong("mapping"),
         help: ArgumentHelp(
-            "A mapping model (.xcmappingmodel or .cdm), besides those beside the models; may be given several times.",
+            "A mapping model (.xcmappingmodel or .cdm), besides those next to the models; may be given several times.",
             valueName: "file"),
         completion: .file())
     var mappingModels: [String] = []
 
     @Flag(
         name: .customLong("infer"),
-        help: "Infer a step whose mapping model, found beside the models, doesn't match.")
+        help: "Infer a step if the mapping model for it, found next to the models, doesn't match.")
     var infersDespiteMismatch = false
 
     @Option(
         help: ArgumentHelp(
             """
-            What becomes of rows that break a rule of the new model: stop, default (the value becomes the attribute's \
-            default) or reject (the row is left out).
+            What to do with rows that break a rule of the new model: stop, default (use the attribute's default \
+            value) or reject (leave the row out).
             """,
             valueName: "action"))
     var onViolation = OnViolation.stop
@@ -50,23 +51,23 @@ public struct MigrateArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            What becomes of source rows that nothing can be made of: fail, or quarantine (they are left out and written \
-            to the file of --rejects).
+            What to do with source rows that can't be migrated: fail, or quarantine (leave them out and write them to \
+            the --rejects file).
             """,
             valueName: "action"))
     var badRows = MigrationOptions.BadRows.fail
 
     @Flag(
         help: """
-            End links of a relationship that leads to another entity now, where the objects that it held can't be in it.
+            End links of a relationship that leads to another entity now, where its old objects can't stay in it.
             """)
     var endLinks = false
 
     @Option(
         help: ArgumentHelp(
             """
-            Where rejected rows are written, a JSON object a line; needed with --on-violation reject and --bad-rows \
-            quarantine.
+            File for rejected and quarantined rows, one JSON object per line; needed with --on-violation reject and \
+            --bad-rows quarantine.
             """,
             valueName: "file"),
         completion: .file())
@@ -80,7 +81,8 @@ public struct MigrateArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The NSPersistenceFrameworkVersion whose layout is written. (default: the store's)", valueName: "number"))
+            "The NSPersistenceFrameworkVersion of the new store's layout. (default: the old "
+                + "store's)", valueName: "number"))
     var frameworkVersion: Int?
 
     @Option(
@@ -103,30 +105,31 @@ public struct MigrateArguments: ParsableArguments {
             valueName: "name"))
     var joinTables: [String] = []
 
-    @Option(help: ArgumentHelp("Rows in a batch, at most.", valueName: "rows"))
+    @Option(help: ArgumentHelp("Most rows in a batch.", valueName: "rows"))
     var batchSize = MigrationOptions().batchRows
 
-    @Option(help: ArgumentHelp("Bytes in a batch, about; K, M and G are understood.", valueName: "bytes"))
+    @Option(help: ArgumentHelp("Approximate bytes in a batch; K, M and G are units.", valueName: "bytes"))
     var batchBytes = ByteCount(bytes: MigrationOptions().batchBytes)
 
-    @Option(help: ArgumentHelp("Worker threads. (default: one a core)", valueName: "threads"))
+    @Option(help: ArgumentHelp("Worker threads. (default: one per core)", valueName: "threads"))
     var jobs: Int?
 
     @Option(
         help: ArgumentHelp(
             """
-            Bytes that rows in flight may take; batches, then workers, are made fewer until they fit. (default: no limit)
+            Memory for rows in flight, in bytes; batches shrink, then workers become fewer, until they fit. (default: \
+            no limit)
             """,
             valueName: "bytes"))
     var memoryLimit: ByteCount?
 
-    @Flag(help: "Make a complete store for every step, also where steps can run as one.")
+    @Flag(help: "Write a complete store for every step, even where steps can run as one.")
     var noFuse = false
 
-    /// Made by the argument parser.
+    /// For the argument parser.
     public init() {}
 
-    /// Refuses values that can't be meant.
+    /// Refuses values that make no sense.
     ///
     /// - Throws: `ValidationError`, which exits with 64.
     public func validate() throws {
@@ -151,15 +154,15 @@ public struct MigrateArguments: ParsableArguments {
             throw ValidationError("--on-violation reject needs --rejects: rejected rows must not be lost.")
         }
         if badRows == .quarantine, rejects == nil {
-            throw ValidationError("--bad-rows quarantine needs --rejects: rejected rows must not be lost.")
+            throw ValidationError("--bad-rows quarantine needs --rejects: quarantined rows must not be lost.")
         }
         if onViolation != .reject, badRows != .quarantine, rejects != nil {
             throw ValidationError(
-                "--rejects is written with --on-violation reject or --bad-rows quarantine only; give one of them too.")
+                "--rejects needs --on-violation reject or --bad-rows quarantine; give one of them too.")
         }
     }
 
-    /// The migration that the arguments describe, with what else was asked for in `options`.
+    /// The migration that the arguments describe, with the other `options`.
     func migrator(_ options: MigrationOptions = MigrationOptions()) throws -> Migrator {
         var options = options
         options.target = target

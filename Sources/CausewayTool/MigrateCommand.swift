@@ -14,8 +14,8 @@ public struct MigrateCommand: AsyncParsableCommand {
             (causeway rollback). A store that has the version already isn't touched. Close every program that uses the
             store first.
 
-            A run that ended early, however it ended, is resumed by the same command. Ctrl-C saves a checkpoint and
-            stops; a second one ends the process at once. SIGUSR1 prints a line of status.
+            To resume a run that ended early, run the same command again. Ctrl-C saves a checkpoint and stops; a second
+            one ends the process at once. SIGUSR1 prints a line of status.
             """))
 
     @OptionGroup var arguments: MigrateArguments
@@ -31,7 +31,7 @@ public struct MigrateCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Print errors and, with --json, the summary; nothing else.")
     var quiet = false
 
-    /// Made by the argument parser.
+    /// For the argument parser.
     public init() {}
 
     /// Refuses flags that contradict each other.
@@ -63,7 +63,7 @@ public struct MigrateCommand: AsyncParsableCommand {
         }
         let watch = SignalWatch {
             task.cancel()
-            text.say("stopping: what is done is being saved; a second signal ends the process at once")
+            text.say("stopping: saving progress; a second signal ends the process at once")
         } status: {
             text.say(status.line())
         }
@@ -87,7 +87,7 @@ public struct MigrateCommand: AsyncParsableCommand {
         }
     }
 
-    /// What a run has done, where its summary can't be read.
+    /// What a run has done, in case its summary can't be printed.
     private func done(_ summary: MigrationSummary) -> String {
         if summary.wasCurrent, !summary.wasSwappedBefore {
             guard let change = summary.storeChange else { return "the store is untouched: it has the version already" }

@@ -10,11 +10,11 @@ public struct ModelsCommand: ParsableCommand {
         usage: "causeway models [<options>] <models>",
         discussion: helpText(
             """
-            For every version its checksum and entities, for every step what changes and, where the mapping can't be
-            inferred as in a lightweight migration, every reason.
+            Shows every version's checksum and entities, and what changes in every step. Where a lightweight migration
+            can't infer the mapping, it shows every reason.
 
-            With --mappings also every mapping model that lies beside the models or in their bundle: what it says, and
-            which step it fits, or why it fits none. A mapping model in the models' place is shown by itself.
+            With --mappings it also shows every mapping model next to the models or in their bundle: what it says, and
+            which step it fits, or why it fits none. Given a mapping model instead of models, it shows that alone.
             """))
 
     @Argument(
@@ -29,17 +29,18 @@ public struct ModelsCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Version B follows version A, where it isn't the neighbour; may be given several times.", valueName: "A=B"))
+            "Version B follows A, though it isn't next in order; may be given several times.",
+            valueName: "A=B"))
     var next: [VersionEdge] = []
 
-    @Flag(help: "Show every mapping model beside the models, and the step that it fits.")
+    @Flag(help: "Show every mapping model next to the models, and the step that it fits.")
     var mappings = false
 
     @Option(
         name: .customLong("mapping"),
         help: ArgumentHelp(
             """
-            With --mappings: a mapping model (.xcmappingmodel or .cdm) that lies elsewhere; may be given several times.
+            With --mappings: a mapping model (.xcmappingmodel or .cdm) from elsewhere; may be given several times.
             """,
             valueName: "file"),
         completion: .file())
@@ -53,14 +54,14 @@ public struct ModelsCommand: ParsableCommand {
 
     private static let mappingExtensions = [".xcmappingmodel", ".cdm"]
 
-    /// Made by the argument parser.
+    /// For the argument parser.
     public init() {}
 
-    /// Refuses contradicting edges.
+    /// Refuses edges that contradict each other.
     public func validate() throws {
         _ = try next.edges()
         if !mappings, !mappingModels.isEmpty {
-            throw ValidationError("--mapping is compared with the versions by --mappings; give both.")
+            throw ValidationError("--mapping needs --mappings, which compares it with the versions; give both.")
         }
     }
 

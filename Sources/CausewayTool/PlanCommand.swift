@@ -9,8 +9,8 @@ public struct PlanCommand: ParsableCommand {
         usage: "causeway plan [<options>] <store> --models <models>",
         discussion: helpText(
             """
-            The path from version to version, every pass with its rows, what is lost, and the disk and memory that the
-            migration needs. What can't be migrated is refused here with every reason at once.
+            Shows the path from version to version, every pass with its rows, what is lost, and the disk and memory that
+            the migration needs. It refuses what can't be migrated, with every reason at once.
             """))
 
     @OptionGroup var arguments: MigrateArguments
@@ -21,7 +21,7 @@ public struct PlanCommand: ParsableCommand {
     @Flag(help: "Print JSON, which always holds the statements.")
     var json = false
 
-    /// Made by the argument parser.
+    /// For the argument parser.
     public init() {}
 
     /// Plans and prints.

@@ -21,7 +21,7 @@ package struct ProgressMeter {
         samples = [base]
     }
 
-    /// What the next update says was there already: an earlier run's work has no rate.
+    /// The next update's rows are an earlier run's: they don't count for the rate.
     package mutating func rebase() {
         isRebasing = true
     }

@@ -7,7 +7,7 @@ package final class ProgressOnSignal: Sendable {
     private struct State {
         var meter: ProgressMeter
         var step = ""
-        /// A pass, or a phase in which no rows are moved.
+        /// A pass, or a phase that moves no rows.
         var activity = "preparing"
         var movesRows = false
         var rows = 0

@@ -1,25 +1,24 @@
 public import ArgumentParser
 import Causeway
 
-/// `causeway rollback`: takes a migration back.
+/// `causeway rollback`: undoes a migration.
 public struct RollbackCommand: ParsableCommand {
     /// Name and help.
     public static let configuration = CommandConfiguration(
         commandName: "rollback",
-        abstract: "Puts the original that a migration kept back in the store's place.",
+        abstract: "Undoes a migration: puts the original back in the store's place.",
         discussion: helpText(
             """
-            One rename brings the original back. The migrated store isn't removed: it is kept as
-            <store>.rolledback-<digits>, with all that was written to it since. Close every program that uses the store
-            first.
+            One rename brings the original back. The migrated store stays as <store>.rolledback-<digits>, with
+            everything written to it since. Close every program that uses the store first.
             """))
 
     @OptionGroup var arguments: BackupArguments
 
-    /// Made by the argument parser.
+    /// For the argument parser.
     public init() {}
 
-    /// Rolls back and prints what lies where.
+    /// Rolls back and prints where the files are now.
     public func run() throws {
         let outcome = try reportingFailure(asJSON: arguments.json, aboutStore: true) { () throws(MigrationError) in
             try StoreBackup(store: arguments.store, backup: arguments.backup).rollback()
@@ -27,7 +26,10 @@ public struct RollbackCommand: ParsableCommand {
         let lines =
             [
                 "\(outcome.store): the original is back (it was \(outcome.restored))",
-                outcome.keptAt.map { "The store that was there is kept as \($0); remove it when nobody needs it." },
+                outcome.keptAt.map {
+                    "The store that was there is kept as \($0); remove it when you no longer "
+                        + "need it."
+                },
             ].compactMap(\.self)
             + outcome.walCopies.map { "A copy of the original's -wal, which couldn't be read to its end, is at \($0)." }
         let done = lines.joined(separator: "\n")
@@ -45,13 +47,14 @@ public struct PurgeBackupCommand: ParsableCommand {
         abstract: "Removes the original that a migration kept.",
         discussion: helpText(
             """
-            Nothing is asked: afterwards the migration can't be taken back. Without --backup all backups of the store
-            are removed. The store itself must be there and be one, since else a backup may be all that is left.
+            It doesn't ask first, and the migration can't be undone afterwards. Without --backup it removes all backups
+            of the store. The store itself must exist and be a Core Data store: otherwise a backup may be all that is
+            left.
             """))
 
     @OptionGroup var arguments: BackupArguments
 
-    /// Made by the argument parser.
+    /// For the argument parser.
     public init() {}
 
     /// Removes, and prints what and how many bytes.
@@ -79,13 +82,13 @@ public struct BackupArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The backup that is meant, <store>.premigration-<digits>, where there are several.", valueName: "file"),
+            "The backup to use, <store>.premigration-<digits>, if there are several.", valueName: "file"),
         completion: .file())
     var backup: String?
 
     @Flag(help: "Print JSON.")
     var json = false
 
-    /// Made by the argument parser.
+    /// For the argument parser.
     public init() {}
 }

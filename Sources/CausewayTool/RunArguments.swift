@@ -1,18 +1,18 @@
 public import ArgumentParser
 import Causeway
 
-/// How a migration runs, resumes, checks itself and ends; nothing here changes the rows that result.
+/// How a migration runs, resumes, checks itself and ends; nothing here changes the resulting rows.
 public struct RunArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Write the new store here and leave the old one where it is. Nothing may be there yet.", valueName: "file"),
+            "Write the new store here and leave the old one as it is. The file must not exist yet.", valueName: "file"),
         completion: .file())
     var output: String?
 
-    @Flag(help: "Discard the unfinished work of an earlier run and begin anew.")
+    @Flag(help: "Discard the unfinished work of an earlier run and start over.")
     var restart = false
 
-    @Flag(help: "Refuse where there is unfinished work of an earlier run, rather than resume it.")
+    @Flag(help: "Refuse to run if there is unfinished work of an earlier run, instead of resuming it.")
     var noResume = false
 
     @Option(
@@ -21,14 +21,13 @@ public struct RunArguments: ParsableArguments {
             valueName: "seconds"))
     var checkpointInterval = MigrationOptions().checkpointInterval
 
-    @Option(help: ArgumentHelp("How hard checkpoints are compressed, from 1 to 19.", valueName: "level"))
+    @Option(help: ArgumentHelp("Compression level of checkpoints, 1 to 19.", valueName: "level"))
     var checkpointCompression = MigrationOptions().checkpointCompression
 
     @Option(
         help: ArgumentHelp(
             """
-            How much of the new store is checked before it takes the old one's place: none, quick, or full (every \
-            carried value is read again).
+            How much of the new store to check before the swap: none, quick, or full (reads every carried value again).
             """,
             valueName: "level"))
     var verify = MigrationOptions().verification
@@ -48,10 +47,10 @@ public struct RunArguments: ParsableArguments {
         help: "Let the new store belong to you where it can't be given the old one's owner.")
     var ignoresOwnership = false
 
-    /// Made by the argument parser.
+    /// For the argument parser.
     public init() {}
 
-    /// Refuses values that can't be meant, and flags that contradict each other.
+    /// Refuses values that make no sense, and flags that contradict each other.
     ///
     /// - Throws: `ValidationError`, which exits with 64.
     public func validate() throws {

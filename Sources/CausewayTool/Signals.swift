@@ -8,15 +8,15 @@ import Synchronization
     import Glibc
 #endif
 
-/// A reader that goes away (`head`) and a file that reaches the user's size limit must be errors that the writing call
-/// gives, not the end of the process in the middle of a swap. Who asks a command for its status that has none, or has
-/// just ended, must not end it either.
+/// A reader that closes the pipe (`head`) and a file that reaches the user's size limit must be errors of the writing
+/// call, not end the process in the middle of a swap. A status request (SIGUSR1) to a command without a status must not
+/// end it either.
 func ignoreFatalSignals() {
     for number in [SIGPIPE, SIGXFSZ, SIGUSR1] { _ = signal(number, SIG_IGN) }
 }
 
-/// Turns Ctrl-C and the system's request to end into a call: the first asks to stop, the second ends the process at once.
-/// SIGUSR1 asks for the status.
+/// Turns Ctrl-C and SIGTERM into a call: the first signal asks to stop, the second ends the process at once. SIGUSR1
+/// asks for the status.
 ///
 /// Ending at once is safe too: until the swap the store is untouched, the swap is one rename, and what was committed is
 /// resumed.
@@ -26,15 +26,15 @@ final class SignalWatch {
     private let first: FirstSignal
     private let sources: [any DispatchSourceSignal]
 
-    /// The calls come on threads of Dispatch's, and may block: standard error may be a terminal that is held (Ctrl-S),
-    /// and a second signal must end the process all the same.
+    /// The calls come on Dispatch's threads and may block: standard error may be a paused terminal (Ctrl-S), and a
+    /// second signal must still end the process.
     ///
     /// - Parameters:
     ///   - ending: what a second signal says before it ends the process.
     ///   - stop: called once.
-    ///   - status: called each time that the status is asked for.
+    ///   - status: called for each status request.
     init(
-        ending: String = "ended at once: the store is complete, old or new; running again resumes what is saved",
+        ending: String = "ended at once: the store is complete, old or new; run again to resume",
         _ stop: @escaping @Sendable () -> Void, status: @escaping @Sendable () -> Void = {}
     ) {
         let first = FirstSignal()
@@ -62,13 +62,13 @@ final class SignalWatch {
         for source in sources { source.resume() }
     }
 
-    /// Gives the signals that stop their usual effect back; a late question for the status stays without one.
+    /// Restores the default action of the stop signals; a late SIGUSR1 stays ignored.
     func end() {
         for source in sources { source.cancel() }
         for number in Self.stopping { _ = signal(number, SIG_DFL) }
     }
 
-    /// What the process exits with: the cancelled work doesn't know which signal cancelled it.
+    /// The exit status: the cancelled work doesn't know which signal cancelled it.
     func code(of error: MigrationError) -> MigrationError.Code {
         error.code == .interrupted && first.number == SIGTERM ? .terminated : error.code
     }
@@ -80,7 +80,7 @@ private final class FirstSignal: Sendable {
 
     var number: Int32? { taken.withLock { $0 } }
 
-    /// False where another one came before.
+    /// False if another one came first.
     func take(_ number: Int32) -> Bool {
         taken.withLock { taken in
             guard taken == nil else { return false }

@@ -1,4 +1,4 @@
-/// The candidate that a mistyped word most likely meant; nil where none comes near.
+/// The nearest candidate for a mistyped word; nil if none is near.
 package func nearest(to word: String, among candidates: [String]) -> String? {
     let ranked = candidates.map { (name: $0, distance: editDistance(word, $0)) }
     guard let best = ranked.min(by: { $0.distance < $1.distance }) else { return nil }
@@ -8,7 +8,7 @@ package func nearest(to word: String, among candidates: [String]) -> String? {
 
 /// Letters to insert, remove, replace or swap with their neighbour (optimal string alignment).
 private func editDistance(_ a: String, _ b: String) -> Int {
-    // A path in the command's place may be long, and is no misspelling of one.
+    // A path in the command's place may be long, and isn't a misspelled command.
     let (x, y) = (Array(a.prefix(64)), Array(b.prefix(64)))
     var rows = [Array(0...y.count)]
     for i in 1..<(x.count + 1) {

@@ -56,10 +56,10 @@ func systemMessage(_ number: Int32) -> String {
     return unsafe String(cString: text)
 }
 
-/// How writing a text ended. A migration runs on without its readers; who prints a result must look.
+/// How writing a text ended. A migration continues without its readers; a command that prints a result must check it.
 enum WriteOutcome: Hashable {
     case written
-    /// The other end of the pipe is closed, as `head` does: no failure.
+    /// The reader has closed the pipe, as `head` does: not a failure.
     case readerGone
     /// With the system's error number.
     case failed(Int32)

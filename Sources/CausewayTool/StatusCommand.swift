@@ -8,8 +8,8 @@ public struct StatusCommand: ParsableCommand {
         abstract: "Shows how far a migration of a store is.",
         discussion: helpText(
             """
-            The checkpoints in the work directory are read; a run that is under way isn't touched, and neither is the
-            store. A run that is under way prints the same to its own terminal on SIGUSR1.
+            Reads the checkpoints in the work directory, and touches neither a running migration nor the store. On
+            SIGUSR1 a running migration prints the same to its own terminal.
             """))
 
     @Argument(
@@ -19,7 +19,7 @@ public struct StatusCommand: ParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
-    /// Made by the argument parser.
+    /// For the argument parser.
     public init() {}
 
     /// Reads and prints.

@@ -9,7 +9,7 @@ package struct StatusText {
     }
 
     package var lines: [String] {
-        guard status.state != .none else { return ["\(status.store): no migration is under way or unfinished"] }
+        guard status.state != .none else { return ["\(status.store): no migration is running or unfinished"] }
         var lines = ["Store       \(status.store)", "State       \(state)"]
         if !status.path.isEmpty { lines.append("Version     \(status.path.joined(separator: " → "))") }
         if status.state == .running {
@@ -41,7 +41,7 @@ package struct StatusText {
             if let process = status.processID { return "\(activity), process \(process)" }
             return "not running; it ended while \(activity)"
         case .swapping: return "the new store is complete and about to take its place" + process
-        case .swapped: return "the new store is in place, what built it is left" + process
+        case .swapped: return "the new store is in place, its work directory is left" + process
         }
     }
 
@@ -57,7 +57,7 @@ package struct StatusText {
         case "verification": "verifying the new store"
         case "swap": "putting the new store in place"
         case let phase?: "in “\(phase)”"
-        case nil: status.state == .starting ? "beginning" : "moving rows"
+        case nil: status.state == .starting ? "starting" : "moving rows"
         }
     }
 
@@ -65,9 +65,9 @@ package struct StatusText {
         guard status.processID == nil else { return [] }
         switch status.state {
         case .none: return []
-        case .starting: return ["", "Run the migration again: it begins anew."]
+        case .starting: return ["", "Run the migration again: it starts over."]
         case .running, .swapping: return ["", "Run the same migration again: it resumes."]
-        case .swapped: return ["", "Run the same migration again: it removes the rest."]
+        case .swapped: return ["", "Run the same migration again: it removes the work directory."]
         }
     }
 }

@@ -8,8 +8,8 @@ struct SummaryText {
 
     var lines: [String] {
         if summary.wasSwappedBefore {
-            let place = "\(summary.store): an earlier run had put version \(summary.targetVersion) in place"
-            return ["\(place); what built it is cleared away"] + backup
+            let place = "\(summary.store): an earlier run put version \(summary.targetVersion) in place"
+            return ["\(place); its work directory is removed"] + backup
         }
         guard !summary.wasCurrent else {
             let written =
@@ -22,7 +22,7 @@ struct SummaryText {
             "\(summary.store): \(summary.sourceVersion) → \(summary.targetVersion), "
                 + "\(Figures.count(summary.rows, "row", "rows"))"
                 + (summary.createdRows > 0
-                    ? ", \(Figures.grouped(summary.createdRows)) made by mapping models in all steps" : "")
+                    ? ", \(Figures.grouped(summary.createdRows)) written by mapping models over all steps" : "")
                 + (summary.droppedRows > 0 ? ", \(Figures.grouped(summary.droppedRows)) dropped" : "")
                 + (summary.quarantinedRows > 0 ? ", \(Figures.grouped(summary.quarantinedRows)) quarantined" : "")
                 + ", \(Figures.bytes(rate))/s, \(Figures.seconds(summary.seconds))"
@@ -46,7 +46,7 @@ struct SummaryText {
         ]
     }
 
-    /// What this executable was called by: a team's own has another name.
+    /// The name of this executable: a team's own has another one.
     private static var command: String {
         quoted(CommandLine.arguments.first ?? "causeway")
     }

@@ -1,13 +1,13 @@
 import CausewayPlatform
 import Foundation
 
-/// SQLite sorts what memory doesn't hold in files, which hold content of rows: they go where the migration's own files
-/// are, for the store's owner alone and on the disk that has the room, not to `/var/tmp`.
+/// SQLite sorts in temporary files what doesn't fit in memory. They hold row content, so they belong in the work
+/// directory, private to the store's owner and on the disk with enough room, not in `/var/tmp`.
 ///
-/// Asked for through the environment, before SQLite is used: it looks there once. Whoever has set the variable knows why.
+/// Set through the environment before SQLite is used: it reads the variable once. A value that the user has set stays.
 func keepTemporaryFiles(with store: String, output: String?) {
     guard let folder = workDirectory(of: output ?? store) else { return }
-    // Fails for want of memory only; then SQLite takes the system's folder.
+    // Fails only without memory; then SQLite uses the system's folder.
     _ = unsafe setenv("SQLITE_TMPDIR", folder, 0)
 }
 

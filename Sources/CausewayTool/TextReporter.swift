@@ -17,7 +17,7 @@ final class TextReporter: Sendable {
         static func < (a: Verbosity, b: Verbosity) -> Bool { a.rawValue < b.rawValue }
     }
 
-    /// Seconds between two drawings of the line: what an eye follows.
+    /// Seconds between two drawings of the line: fast enough for the eye.
     private static let drawingInterval = 0.1
     /// Seconds between two plain lines: a log of a long run stays readable.
     private static let plainInterval = 5.0
@@ -32,7 +32,7 @@ final class TextReporter: Sendable {
         /// What was said already.
         var warnings: Set<String> = []
         var step = 0
-        /// What is going on: a pass, or a phase in which no rows are moved.
+        /// The current pass, or a phase that moves no rows.
         var activity = ""
         var movesRows = false
         var lastShown: Double
@@ -92,7 +92,7 @@ final class TextReporter: Sendable {
         state.withLock { say(text, &$0) }
     }
 
-    /// Says what only the end has shown; the other warnings were said before.
+    /// Prints the warnings that only the end of the run has shown.
     func warn(of summary: MigrationSummary) {
         guard verbosity > .quiet else { return }
         state.withLock { state in
@@ -141,7 +141,7 @@ final class TextReporter: Sendable {
             stream.writeLine(text)
             return
         }
-        // One column stays free: a full line would wrap, and only its last part be erased.
+        // One column stays free: a full line would wrap, and only its last part would be erased.
         let width = (Terminal.width(stream.descriptor) ?? Self.fallbackWidth) - 1
         stream.write(Self.eraseLine + String(text.printable.prefix(max(1, width))))
         state.isLineOpen = true

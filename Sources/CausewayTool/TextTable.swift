@@ -8,7 +8,7 @@ struct TextTable {
     private let alignments: [Alignment]
     private var rows: [[String]] = []
 
-    /// - Parameter columns: a heading for each column, and the side on which its texts stand.
+    /// - Parameter columns: a heading for each column, and the side to which its texts are aligned.
     init(_ columns: [(heading: String, alignment: Alignment)]) {
         headings = columns.map(\.heading)
         alignments = columns.map(\.alignment)
@@ -39,7 +39,7 @@ struct TextTable {
 }
 
 extension String {
-    /// The text filled up with blanks on the other side.
+    /// The text padded with spaces on the other side.
     func padded(to width: Int, _ alignment: TextTable.Alignment = .leading) -> String {
         let blanks = String(repeating: " ", count: max(0, width - count))
         return alignment == .leading ? self + blanks : blanks + self

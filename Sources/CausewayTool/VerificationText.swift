@@ -11,7 +11,7 @@ struct VerificationText {
             fact("Indexes", verification.comparedIndexes ? "compared with the rows" : "not compared"),
         ]
         lines += ["", verdict]
-        lines += listed(.damage, "Damage") + listed(.inconsistency, "Inconsistencies that apps are known to live with")
+        lines += listed(.damage, "Damage") + listed(.inconsistency, "Inconsistencies that apps tolerate")
         if !verification.notes.isEmpty {
             lines += ["", "Notes"] + verification.notes.map { "  - \($0.message)" }
         }
@@ -27,7 +27,7 @@ struct VerificationText {
         case .inconsistent: return "The store isn't damaged, but rows break rules."
         case .sound:
             let isComplete = !verification.notes.contains { $0.kind == .notChecked }
-            return isComplete ? "Nothing is wrong." : "Nothing is wrong with what could be examined."
+            return isComplete ? "Nothing is wrong." : "Nothing is wrong in what could be examined."
         }
     }
 

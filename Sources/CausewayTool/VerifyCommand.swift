@@ -9,16 +9,15 @@ public struct VerifyCommand: ParsableCommand {
         abstract: "Looks for damage in a store, without changing it.",
         discussion: helpText(
             """
-            It examines the database's structure, metadata and the store's own model, Z_PRIMARYKEY, entity numbers,
-            every value against its attribute (storage class, UTF-8, range, missing, doubled), links that lead nowhere
-            or aren't led back, and files of external storage. The store's bytes stay as they are, and no row's content
-            is shown.
+            Examines the database's structure, metadata and the store's own model, Z_PRIMARYKEY, entity numbers, every
+            value against its attribute (storage class, UTF-8, range, missing, duplicate), dangling and one-sided links,
+            and files of external storage. It doesn't change the store and shows no row content.
 
-            Damage gives 65. Inconsistencies that apps are known to live with (one-sided and dangling links, NULL in
-            mandatory properties, numbers and dates out of range, doubled unique values, a Z_MAX that is too low) are
-            listed and give 0, with --strict 65. A store whose rows can't be examined, because there is no model of its
-            version, gives 66. SQLite keeps no checksums: a value that turned into another valid value can't be found in
-            a single store.
+            Damage exits with 65. Apps tolerate some inconsistencies (one-sided and dangling links, NULL in mandatory
+            properties, numbers and dates out of range, duplicate unique values, a Z_MAX that is too low): they are
+            listed and exit with 0, with --strict 65. If there is no model of the store's version, the rows can't be
+            examined and the exit status is 66. SQLite keeps no checksums: one valid value that turned into another
+            can't be found in a single store.
             """))
 
     @Argument(help: "The store's main file.", completion: .file())
@@ -26,21 +25,21 @@ public struct VerifyCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The model's versions, to tell the store's version by; without them the store's own cache is asked.",
+            "The model's versions, to name the store's version. (default: the store's own model cache)",
             valueName: "models"),
         completion: .file())
     var models: String?
 
-    @Flag(help: "Leave out the comparison of indexes with rows, which costs most on a large store.")
+    @Flag(help: "Skip the comparison of indexes with rows, the slowest part on a large store.")
     var quick = false
 
-    @Flag(help: "Exit with 65 for inconsistencies too, which apps are known to live with.")
+    @Flag(help: "Exit with 65 for inconsistencies too, though apps tolerate them.")
     var strict = false
 
     @Flag(help: "Print JSON.")
     var json = false
 
-    /// Made by the argument parser.
+    /// For the argument parser.
     public init() {}
 
     /// Verifies and prints; exits with 65 where the store is damaged, with 66 where it couldn't be examined.

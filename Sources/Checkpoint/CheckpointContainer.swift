@@ -1,12 +1,12 @@
 /// The container of checkpoints and segments (`.cwz`): a header with identities and hashes, and one zstd frame.
 ///
 /// The bytes are described in the article `CheckpointFormat`. The same container is the blob in the progress row, a
-/// checkpoint file and a segment file. Nothing of a container is believed before it is proved: `decode` looks at
-/// length, magic, the header's hash, the version, the identities, the lengths, the frame's size and its hash, in this
-/// order, and only then lets zstd see the frame.
+/// checkpoint file and a segment file. Nothing of a container is trusted before it is checked: `decode` checks length,
+/// magic, the header's hash, the version, the identities, the lengths, the frame's size and its hash, in this order,
+/// and only then passes the frame to zstd.
 package enum CheckpointContainer {
-    /// Bytes that a payload may have: 64 MiB. A frame may expand 30,000-fold, so what is declared is bounded before
-    /// memory is taken for it. More has to be written as several segments.
+    /// Bytes that a payload may have: 64 MiB. A frame may expand 30,000-fold, so the declared size is limited before
+    /// memory is allocated. Larger payloads are written as several segments.
     package static let maximumPayload = 64 << 20
 
     /// zstd's levels that are offered. Higher ones need windows beyond `ZstdFrame.maximumWindow`; negative ones save no
@@ -37,7 +37,7 @@ package enum CheckpointContainer {
             throw CheckpointError(
                 code: .malformed,
                 message: """
-                    \(level) is no compression level; choose one from \(levels.lowerBound) to \(levels.upperBound).
+                    \(level) isn't a compression level; choose one from \(levels.lowerBound) to \(levels.upperBound).
                     """)
         }
         guard payload.count <= maximumPayload else { throw payloadTooLarge(UInt64(payload.count)) }
@@ -89,7 +89,7 @@ package enum CheckpointContainer {
                 code: .damaged,
                 message: """
                     The checkpoint has \(bytes.count) bytes and announces a header of \(header.length) and a frame of \
-                    \(header.compressedLength); something follows it that was not written with it. Discard it.
+                    \(header.compressedLength); something else follows it. Discard it.
                     """)
         }
         return bytes[header.length...]

@@ -1,17 +1,17 @@
 /// Why a checkpoint, a segment or a record can't be read or written.
 package struct CheckpointError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
-        /// The bytes are something else: no container, no record.
+        /// The bytes are something else, not a container or a record.
         case notAContainer
-        /// The bytes end before what they announce.
+        /// The bytes are shorter than declared.
         case truncated
         /// A hash, a length or a checksum differs from what was written.
         case damaged
-        /// Intact, and of a format that this release doesn't know.
+        /// Intact, but in a format that this release doesn't know.
         case foreignFormat
-        /// Intact, and of another plan, or of another run of the same plan.
+        /// Intact, but of another plan, or of another run of the same plan.
         case foreignPlan
-        /// Intact, and of another source store.
+        /// Intact, but of another source store.
         case foreignSource
         /// Larger or deeper than a named limit allows.
         case tooLarge

@@ -5,7 +5,7 @@ package struct CheckpointIdentity: Hashable, Sendable {
     /// Bytes of `migration`: a UUID.
     package static let migrationLength = 16
 
-    /// Fingerprint of the plan: everything that decides what the rows become.
+    /// Fingerprint of the plan: everything that decides the resulting rows.
     package var plan: [UInt8]
     /// Identity of the source store.
     package var source: [UInt8]
@@ -24,15 +24,15 @@ package struct CheckpointIdentity: Hashable, Sendable {
             && migration.count == Self.migrationLength
     }
 
-    /// Refuses what belongs to something else, in the order plan, source, run.
+    /// Refuses a checkpoint of another plan, source or run, in this order.
     func require(_ expected: CheckpointIdentity) throws(CheckpointError) {
         guard plan == expected.plan else {
             throw CheckpointError(
                 code: .foreignPlan,
                 message: """
                     The checkpoint belongs to another plan (\(Self.short(plan)), not \(Self.short(expected.plan))): \
-                    models, mapping models, policies or options that change rows are others. Run again with the ones \
-                    that the migration began with, or discard the unfinished work with --restart.
+                    models, mapping models, policies or options that change rows differ. Run again with the original \
+                    ones, or discard the unfinished work with --restart.
                     """)
         }
         guard source == expected.source else {
@@ -49,7 +49,7 @@ package struct CheckpointIdentity: Hashable, Sendable {
                 code: .foreignPlan,
                 message: """
                     The checkpoint belongs to another run of the same plan (\(Self.short(migration)), not \
-                    \(Self.short(expected.migration))); it is no part of this work.
+                    \(Self.short(expected.migration))); it isn't part of this work.
                     """)
         }
     }

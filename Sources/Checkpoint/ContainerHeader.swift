@@ -14,8 +14,8 @@
 /// | 136 | 16 | UUID of the migration |
 /// | 152 | 32 | SHA-256 of bytes 0 to 151 |
 ///
-/// These fields stay where they are in every version, so that a release can refuse a later version by its name. A
-/// later minor version may add fields behind them, which this one passes over.
+/// These fields stay where they are in every version, so that a release can refuse a later version by its name. A later
+/// minor version may add fields after them, which this one ignores.
 struct ContainerHeader {
     /// As PNG's: a byte above 127, the name, and line ends that a text transfer would change.
     static let magic: [UInt8] = [0x89, 0x43, 0x57, 0x5A, 0x0D, 0x0A, 0x1A, 0x0A]
@@ -56,14 +56,14 @@ struct ContainerHeader {
             throw CheckpointError(
                 code: .truncated,
                 message: """
-                    A checkpoint has at least \(Self.baseLength) bytes; here are \(bytes.count). It was cut off or is \
-                    something else. Discard it.
+                    A checkpoint has at least \(Self.baseLength) bytes; there are \(bytes.count). It was cut off or \
+                    is something else. Discard it.
                     """)
         }
         guard bytes.starts(with: Self.magic) else {
             throw CheckpointError(
                 code: .notAContainer,
-                message: "The bytes are no checkpoint of Causeway: they don't begin as one does.")
+                message: "The bytes aren't a Causeway checkpoint: they begin differently.")
         }
         guard Digest256.of(bytes[..<Self.hashedLength]) == Array(bytes[Self.hashedLength..<Self.baseLength]) else {
             throw CheckpointError(
@@ -77,7 +77,7 @@ struct ContainerHeader {
                 code: .foreignFormat,
                 message: """
                     The checkpoint has format \(major).\(minor); this release reads \
-                    \(Self.majorVersion).x. Go on with the release that wrote it, or discard the unfinished work with \
+                    \(Self.majorVersion).x. Continue with the release that wrote it, or discard the unfinished work with \
                     --restart.
                     """)
         }

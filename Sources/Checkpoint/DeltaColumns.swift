@@ -1,7 +1,8 @@
 /// Segments: rows of integers, written column by column as differences from the row before.
 ///
 /// Rows that were made in the order of their keys have small and mostly equal differences, so a column becomes runs of
-/// one-byte varints, of which zstd leaves next to nothing. The coding is described in the article `CheckpointFormat`.
+/// one-byte varints, which zstd compresses to almost nothing. The coding is described in the article
+/// `CheckpointFormat`.
 package enum DeltaColumns {
     /// Columns that a segment may have: more than any table of integers here needs. One that announces more is refused.
     package static let maximumColumns = 256
@@ -40,9 +41,9 @@ package enum DeltaColumns {
                     release. Discard it.
                     """)
         }
-        // Without columns a row has no bytes, and nothing but this bounds their number.
+        // Without columns a row has no bytes, and only this limits their number.
         let rows = try columns == 0 ? reader.count(limit: 0) : reader.count(limit: limit)
-        // Every value has a byte at least: memory is taken for no more than there can be.
+        // Every value has at least one byte: memory is allocated only for possible values.
         guard columns == 0 || rows <= reader.remaining / columns else {
             throw CheckpointError(
                 code: .truncated,

@@ -18,8 +18,8 @@ package enum Digest256 {
 
     /// A running hash of hashes: one value for a sequence of digests, in their order.
     ///
-    /// The value is all the state there is, so a checkpoint holds 32 bytes and a resumed run goes on from them. It
-    /// begins with 32 zero bytes, and each digest makes it SHA-256(value + digest).
+    /// The value is the whole state, so a checkpoint holds 32 bytes and a resumed run continues from them. It begins
+    /// with 32 zero bytes, and each digest makes it SHA-256(value + digest).
     package struct Chain: Hashable, Sendable {
         /// The value after every digest so far: 32 bytes.
         package private(set) var value: [UInt8]

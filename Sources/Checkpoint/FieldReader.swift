@@ -1,7 +1,7 @@
 /// Reads what `FieldWriter` wrote; whatever the bytes are, it throws rather than trap.
 ///
-/// Throws `truncated` where the bytes end within a field and `malformed` where a field breaks its coding. A reader that
-/// has thrown stands where the failed field begins or within it; it isn't read further.
+/// Throws `truncated` where the bytes end within a field and `malformed` where a field breaks its coding. After a throw
+/// the reader is at or within the failed field; it isn't read further.
 package struct FieldReader: Sendable {
     /// Bytes of the longest varint: ten times seven bits hold 64.
     private static let maximumVarint = 10
@@ -17,7 +17,7 @@ package struct FieldReader: Sendable {
 
     var remaining: Int { content.count - position }
 
-    /// Refuses bytes behind the last field.
+    /// Refuses bytes after the last field.
     package func requireEnd() throws(CheckpointError) {
         guard isAtEnd else { throw malformed("\(remaining) bytes follow the last field") }
     }
@@ -48,7 +48,7 @@ package struct FieldReader: Sendable {
         switch try byte() {
         case 0: return false
         case 1: return true
-        default: throw malformed("a yes or no is neither")
+        default: throw malformed("a boolean is neither 0 nor 1")
         }
     }
 
@@ -92,7 +92,7 @@ package struct FieldReader: Sendable {
     /// A length and as many bytes.
     private mutating func slice() throws(CheckpointError) -> ArraySlice<UInt8> {
         let value = try unsigned()
-        guard let count = Int(exactly: value) else { throw malformed("a length is beyond all memory") }
+        guard let count = Int(exactly: value) else { throw malformed("a length is too large") }
         return try take(count)
     }
 

@@ -49,7 +49,7 @@ package struct FieldWriter: Sendable {
         bytes.append(contentsOf: value)
     }
 
-    /// Eight bytes, little endian: for values that are no smaller for being small.
+    /// Eight bytes, little endian: for values whose varints wouldn't be shorter.
     package mutating func write(fixed value: UInt64) {
         for shift in stride(from: 0, to: 64, by: 8) {
             bytes.append(UInt8(truncatingIfNeeded: value >> shift))

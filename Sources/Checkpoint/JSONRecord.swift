@@ -61,7 +61,7 @@ package enum JSONRecord {
         try decode(bytes, as: FormatOnly.self, limit: limit).format
     }
 
-    /// All that a record of an unknown kind is asked for.
+    /// The only member read from a record of an unknown kind.
     private struct FormatOnly: Decodable {
         let format: String?
 
@@ -85,7 +85,7 @@ package enum JSONRecord {
         case DecodingError.keyNotFound(let key, let context): "\(place(context.codingPath + [key])) is missing"
         case DecodingError.valueNotFound(_, let context): "\(place(context.codingPath)) is null"
         case DecodingError.typeMismatch(_, let context): "\(place(context.codingPath)) is of another type"
-        case DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty: "it is no JSON"
+        case DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty: "it isn't JSON"
         case DecodingError.dataCorrupted(let context): "\(place(context.codingPath)) has an impossible value"
         case EncodingError.invalidValue(_, let context): "\(place(context.codingPath)) has no JSON form"
         default: "a member is impossible"

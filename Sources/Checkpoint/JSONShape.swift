@@ -1,6 +1,6 @@
 /// Bounds of a JSON text, found by one pass over its bytes before a decoder builds anything of it.
 enum JSONShape {
-    /// Refuses what is too long or too deep, what isn't UTF-8 and what doesn't begin with an object.
+    /// Refuses a text that is too long or too deep, isn't UTF-8, or doesn't begin with an object.
     ///
     /// Decoders also take UTF-16 and UTF-32, in which a bracket may look like part of a text here: bytes that could be
     /// either are refused.
@@ -14,7 +14,7 @@ enum JSONShape {
         else {
             throw CheckpointError(
                 code: .notAContainer,
-                message: "The bytes are no record of Causeway: they aren't a JSON object in UTF-8.")
+                message: "The bytes aren't a Causeway record: they aren't a JSON object in UTF-8.")
         }
         guard depth(of: bytes) <= nesting else {
             throw CheckpointError(
@@ -26,7 +26,7 @@ enum JSONShape {
         }
     }
 
-    /// The most objects and arrays that are open at once. What is in texts doesn't count.
+    /// The most objects and arrays that are open at once. Brackets in texts don't count.
     private static func depth(of bytes: [UInt8]) -> Int {
         var open = 0
         var deepest = 0
@@ -44,7 +44,7 @@ enum JSONShape {
                 case UInt8(ascii: "{"), UInt8(ascii: "["):
                     open += 1
                     deepest = max(deepest, open)
-                // More ends than beginnings are the decoder's to refuse.
+                // The decoder refuses unbalanced brackets.
                 case UInt8(ascii: "}"), UInt8(ascii: "]"): open = max(0, open - 1)
                 default: break
                 }

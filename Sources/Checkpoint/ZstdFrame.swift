@@ -43,12 +43,12 @@ enum ZstdFrame {
 
     // MARK: - Reading
 
-    /// Checks what a frame says of itself before zstd sees its content, and that it fills `frame`.
+    /// Checks a frame's header before zstd sees its content, and that it fills `frame`.
     ///
     /// Returns the length of the payload: the declared one, which the frame has to confirm.
     static func check(_ frame: ArraySlice<UInt8>, plainLength: UInt64) throws(CheckpointError) -> Int {
         guard let declared = Declaration(frame) else {
-            throw damaged("its content is no zstd frame with size and checksum")
+            throw damaged("its content isn't a zstd frame with size and checksum")
         }
         guard declared.contentSize == plainLength, let length = Int(exactly: plainLength) else {
             throw damaged("header and frame differ in the length of the content")
@@ -64,7 +64,7 @@ enum ZstdFrame {
         let size = unsafe frame.withUnsafeBytes { bytes in
             unsafe ZSTD_findFrameCompressedSize(bytes.baseAddress, bytes.count)
         }
-        guard ZSTD_isError(size) == 0 else { throw damaged("its frame breaks off or has an impossible block") }
+        guard ZSTD_isError(size) == 0 else { throw damaged("its frame is cut off or has an impossible block") }
         guard size == frame.count else { throw damaged("something follows its frame") }
         return length
     }
@@ -73,7 +73,7 @@ enum ZstdFrame {
     static func decompress(_ frame: ArraySlice<UInt8>, plainLength: Int) throws(CheckpointError) -> [UInt8] {
         guard let context = unsafe ZSTD_createDCtx() else { throw noMemory() }
         defer { _ = unsafe ZSTD_freeDCtx(context) }
-        // `check` is what bounds the window: zstd heeds this limit only where it keeps a window of its own.
+        // `check` limits the window: zstd applies this limit only if it keeps a window of its own.
         let limited = unsafe ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, maximumWindowLog)
         guard ZSTD_isError(limited) == 0 else { throw damaged("zstd refused its limits: \(name(of: limited))") }
 
@@ -89,7 +89,7 @@ enum ZstdFrame {
         return payload
     }
 
-    // MARK: - What a frame says of itself
+    // MARK: - The frame's own header
 
     /// The frame header's fields that bound what reading will take.
     private struct Declaration {
@@ -132,7 +132,7 @@ enum ZstdFrame {
         CheckpointError(code: .tooLarge, message: "zstd has no memory for a checkpoint; free some and run again.")
     }
 
-    /// zstd's own words for a result, which say nothing of the content.
+    /// zstd's own name for a result, which doesn't contain content.
     private static func name(of result: Int) -> String {
         guard let name = unsafe ZSTD_getErrorName(result) else { return "unknown error" }
         return unsafe String(cString: name)

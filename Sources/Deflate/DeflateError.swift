@@ -1,13 +1,13 @@
 /// Why bytes could not be inflated or deflated.
 package struct DeflateError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
-        /// The bytes are no DEFLATE stream.
+        /// The bytes aren't a DEFLATE stream.
         case corrupt
         /// The stream ends before its last block does.
         case truncated
         /// Bytes follow the end of the stream.
         case trailingBytes
-        /// The content is larger than the caller allows, or the input than zlib takes at once.
+        /// The content is larger than the caller allows, or the input is larger than zlib can take at once.
         case limitExceeded
         /// zlib has no memory, or refused to start.
         case zlib

@@ -90,7 +90,7 @@ package enum RawDeflate {
     }
 
     private static func inputTooLarge(_ count: Int) -> DeflateError {
-        DeflateError(code: .limitExceeded, message: "\(count) bytes are more than zlib takes at once (4 GiB).")
+        DeflateError(code: .limitExceeded, message: "\(count) bytes are more than zlib can take at once (4 GiB).")
     }
 
     private static func tooLarge(_ limit: Int) -> DeflateError {
@@ -101,7 +101,7 @@ package enum RawDeflate {
     private static func truncated(_ count: Int) -> DeflateError {
         DeflateError(
             code: .truncated,
-            message: "The compressed stream breaks off after \(count) bytes; the value is damaged.")
+            message: "The compressed stream ends after \(count) bytes; the value is damaged.")
     }
 
     private static func notStarted(_ status: Int32) -> DeflateError {
@@ -114,6 +114,6 @@ package enum RawDeflate {
             ? DeflateError(code: .zlib, message: "zlib has no memory; free some and try again.")
             : DeflateError(
                 code: .corrupt,
-                message: "The bytes are no raw DEFLATE stream (zlib status \(status)); they are damaged.")
+                message: "The bytes aren't a raw DEFLATE stream (zlib status \(status)); they are damaged.")
     }
 }

@@ -79,10 +79,10 @@ struct BuiltIn: Sendable {
         "distinct:": of(.collection(.set, of: .any)) { .collection($0.distinct) },
     ]
 
-    /// What there is at Apple's and not here, and what to do about it.
+    /// Functions of Apple's that aren't supported here, with the alternative.
     static let refused: [String: String] = [
         "random": notRepeatable, "random:": notRepeatable, "randomn:": notRepeatable,
-        "distanceToLocation:fromLocation:": "Locations aren't known here: compute the distance in a policy.",
+        "distanceToLocation:fromLocation:": "Locations aren't supported: compute the distance in a policy.",
     ]
 
     private static let notRepeatable =

@@ -29,9 +29,9 @@ enum CastTarget: String, CaseIterable, Sendable {
         }
     }
 
-    /// NULL stays NULL. A text that is no UUID gives NULL, as `NSUUID` does.
+    /// NULL stays NULL. A text that isn't a UUID gives NULL, as `NSUUID` does.
     ///
-    /// - Throws: `type` for a text that is no number, and for a value that can't become one of the type.
+    /// - Throws: `type` for a text that isn't a number, and for a value that can't become one of the type.
     func apply(_ value: Value) throws(EvaluationError) -> Value {
         switch (self, value) {
         case (_, .null): return .null
@@ -52,6 +52,6 @@ enum CastTarget: String, CaseIterable, Sendable {
             case .string, .uuid, .url: break
             }
         }
-        throw EvaluationError(.type, "The cast to \(rawValue) can't be done for \(value.kindName).")
+        throw EvaluationError(.type, "\(value.kindName) can't be cast to \(rawValue).")
     }
 }

@@ -30,9 +30,9 @@ enum CollectionOperator: String, CaseIterable, Sendable {
         }
     }
 
-    /// Works on what the rest of the path has made of each member. The unions drop NULL.
+    /// Works on the rest of the path's result for each member. The unions drop NULL.
     ///
-    /// - Throws: `type` for a sum of what is no number, and the like.
+    /// - Throws: `type` for a sum of values that aren't numbers, and the like.
     func apply(_ values: [Value]) throws(EvaluationError) -> Value {
         switch self {
         case .count: return .integer(Int64(values.count))

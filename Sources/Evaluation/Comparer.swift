@@ -2,8 +2,8 @@ import CausewayExpressions
 
 /// The comparison operators, made ready: options, patterns and lists are prepared once.
 ///
-/// Strings are compared byte by byte unless `[c]` or `[d]` fold them. `[n]` asks for just that and `[l]` has no meaning
-/// without a device's language, so that both change nothing; where the order would depend on it, `[l]` is refused.
+/// Strings are compared byte by byte unless `[c]` or `[d]` fold them. `[n]` means just that and `[l]` has no meaning
+/// without a device's language, so both change nothing; where the order would depend on it, `[l]` is refused.
 enum Comparer {
     typealias Compare = @Sendable (Value, Value) throws(EvaluationError) -> Bool
 
@@ -11,7 +11,7 @@ enum Comparer {
     private static let shortList = 8
 
     /// Prepares one comparison; `constant` is the right side where it's always the same. Throws `CompilationError` for
-    /// a pattern that is no regular expression.
+    /// a pattern that isn't a regular expression.
     static func make(
         _ operation: ComparisonOperator, _ options: Predicate.Options, constant: Value?
     ) throws(CompilationError) -> Compare {

@@ -1,6 +1,6 @@
 import CausewayExpressions
 
-/// Whether the two sides of a comparison go together, as far as the model shows.
+/// Whether the two sides of a comparison fit, as far as the model shows.
 struct ComparisonCheck {
     let operation: ComparisonOperator
     let options: Predicate.Options

@@ -29,7 +29,7 @@ extension Compilation {
         }
         if case .path(let root, []) = base.shape, let handles = path.handles { result.shape = .path(root, handles) }
         if case .variable(let name) = operand, case .any = base.type, !locals.contains(where: { $0.name == name }) {
-            // What has no value as a whole may be bound by key path.
+            // A variable without a value of its own may be bound by key path.
             result.run = { (scope) throws(EvaluationError) in
                 if let value = scope.bindings["\(name).\(text)"] { return value }
                 guard let value = scope.bindings[name] else { throw Self.unbound(name) }

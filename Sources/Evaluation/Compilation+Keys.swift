@@ -3,7 +3,7 @@ import CausewayModel
 // One key of a key path: properties of rows, leaves of composites, keys of values.
 
 extension Compilation {
-    /// A composite that isn't asked for one of its leaves is read as a whole.
+    /// A composite without a leaf in the path is read as a whole.
     func finish(_ path: inout CompiledPath) {
         var type = path.type
         var depth = 0
@@ -144,7 +144,7 @@ extension Compilation {
             entity: entity)
     }
 
-    /// What every managed object answers to, and what functions the catalog has for rows.
+    /// The keys of every managed object, and the catalog's functions for rows.
     private func objectKey(_ key: String, _ schema: ModelSchema, _ entity: String) -> (type: ValueType, step: PathStep)?
     {
         switch key {
@@ -179,7 +179,7 @@ extension Compilation {
         }
     }
 
-    /// A property that only subentities have is NULL in other rows, as its column in the table they share is.
+    /// A property that only subentities have is NULL in other rows, like its column in their shared table.
     private static func readOfSubentities(_ handle: PropertyHandle, _ schema: ModelSchema) -> PathStep {
         let read = read(handle)
         return { (value, scope) throws(EvaluationError) in

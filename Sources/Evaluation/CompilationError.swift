@@ -6,11 +6,11 @@ package struct CompilationError: Error, Hashable, Sendable, CustomStringConverti
         case unknownVariable
         /// A selector that neither Foundation's language nor the receiver has, or one with too few or many arguments.
         case unknownFunction
-        /// Operands that don't go with the operator, as the model shows.
+        /// Operands that don't fit the operator, according to the model.
         case type
         /// Understood, and not supported here; the message says what to do instead.
         case unsupported
-        /// A pattern that is no regular expression.
+        /// A pattern that isn't a regular expression.
         case pattern
         /// One of `EvaluationLimits` is exceeded.
         case limitExceeded
@@ -21,11 +21,11 @@ package struct CompilationError: Error, Hashable, Sendable, CustomStringConverti
     package var message: String
     /// The key, variable or function in question; empty where it's none of them.
     package var name: String
-    /// The entity that lacks the key; nil where it's no entity that does.
+    /// The entity that lacks the key; nil if it isn't an entity.
     package var entity: String?
     /// Where in the expression, outermost first: `["right side of ==", "argument 2 of add:to:"]`.
     package var path: [String]
-    /// The whole expression or predicate in format syntax; empty until `compile` has passed the error on.
+    /// The whole expression or predicate in format syntax; empty until `compile` rethrows the error.
     package var text: String
     /// UTF-8 bytes of `text` before the place; nil where the place has no text of its own.
     package var offset: Int?

@@ -17,7 +17,7 @@ package struct CompiledExpression: Sendable {
     }
 
     package let shape: Shape
-    /// What the model says of the result.
+    /// The result's type according to the model.
     package let type: ValueType
     let run: EvaluationStep
 

@@ -1,4 +1,4 @@
-/// Keys of values whose type isn't known before they are there.
+/// Keys of values whose type is only known at run time.
 enum DynamicKey {
     /// - Throws: `missing` for a key that the row's entity lacks, `type` for one that the kind of value lacks.
     static func value(_ key: String, of value: Value, in scope: EvaluationScope) throws(EvaluationError) -> Value {

@@ -1,4 +1,4 @@
-/// Bounds on what expressions may use. Past each of them the expression fails, nothing is cut short.
+/// Bounds on what expressions may use. An expression beyond them fails; nothing is truncated.
 package enum EvaluationLimits {
     /// Levels of an expression's tree. Compiling and running recurse; parsed and archived expressions have at most 64.
     package static let depth = 128

@@ -1,4 +1,4 @@
-/// What one run of an expression sees: the rows, their stores, the variables and the functions.
+/// The input of one run of an expression: the rows, their stores, the variables and the functions.
 ///
 /// One per worker thread, changed from row to row; the compiled expressions are shared by all.
 package final class EvaluationScope {
@@ -45,7 +45,7 @@ package final class EvaluationScope {
         _ selector: String, on receiver: FunctionReceiver, _ arguments: [Value]
     ) throws(EvaluationError) -> Value {
         guard let functions else {
-            throw EvaluationError(.missing, "Nobody runs the function `\(selector)` here.")
+            throw EvaluationError(.missing, "The function `\(selector)` can't be called here.")
         }
         do {
             return try functions.call(selector, on: receiver, arguments)

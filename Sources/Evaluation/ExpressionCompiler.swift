@@ -2,7 +2,7 @@ package import CausewayExpressions
 
 /// Turns expressions and predicates into closures, and checks them against the model while it does.
 ///
-/// What the language leaves open is decided here:
+/// Decisions that the language leaves open:
 /// - NULL: `nil == nil` holds, an ordering comparison with NULL never does, arithmetic and the functions of numbers and
 ///   strings give NULL for NULL, a key of NULL is NULL.
 /// - Keys of to-many relationships follow key-value coding: nulls and duplicates are dropped, as sets do it; a to-many
@@ -15,7 +15,7 @@ package struct ExpressionCompiler {
     let functions: any FunctionCatalog
 
     /// - Parameters:
-    ///   - evaluated: What `SELF` and bare key paths refer to; nil where there is nothing.
+    ///   - evaluated: What `SELF` and bare key paths refer to; nil for nothing.
     ///   - variables: By name without the dollar sign; any other variable is an error.
     ///   - functions: What `FUNCTION($manager, …)` and the like may call.
     package init(
@@ -86,13 +86,13 @@ struct Compilation {
         let operand = try base(expression)
         if case .receiver = operand.type {
             throw CompilationError(
-                .type, "\(operand.type.summary) has functions and keys, and is no value that can be used here",
+                .type, "\(operand.type.summary) has functions and keys, but isn't a value that can be used here",
                 name: Self.variable(expression) ?? "")
         }
         return operand
     }
 
-    /// A part of the part at hand; an error tells the place.
+    /// A part of the current part; an error tells the place.
     func part(_ place: String, _ expression: Expression) throws(CompilationError) -> Operand {
         try inside(place) { (deeper) throws(CompilationError) in try deeper.operand(expression) }
     }
@@ -115,7 +115,7 @@ struct Compilation {
         }
     }
 
-    /// What a key or a function may be asked of: a value, or one of `$manager` and its like.
+    /// What may have keys and functions: a value, or one of `$manager` and the like.
     func base(_ expression: Expression) throws(CompilationError) -> Operand {
         switch expression {
         case .evaluatedObject:
@@ -138,7 +138,7 @@ struct Compilation {
         case .fetch:
             throw CompilationError(
                 .unsupported,
-                "FETCH stands for the rows of an entity mapping's source, and can't be part of a value: "
+                "FETCH gives the rows of an entity mapping's source, and can't be part of a value: "
                     + "use a relationship, or a policy")
         }
     }

@@ -1,6 +1,6 @@
 package import CausewayModel
 
-/// A property's name in one model, resolved once: what rows are asked with instead of strings.
+/// A property's name in one model, resolved once: used instead of strings to read rows.
 package struct PropertyHandle: Hashable, Sendable {
     /// Index into `ModelSchema.names`.
     package let index: Int
@@ -10,7 +10,7 @@ package struct PropertyHandle: Hashable, Sendable {
     }
 }
 
-/// A model prepared for asking rows by number: entities by Z_ENT, properties by handle.
+/// A model prepared for reading rows by number: entities by Z_ENT, properties by handle.
 package struct ModelSchema: Sendable {
     package enum Property: Hashable, Sendable {
         /// An attribute that isn't composite, or a composite's leaf (its name is `composite.leaf`).
@@ -35,7 +35,7 @@ package struct ModelSchema: Sendable {
         var byEntity: [[String: Property]] = []
         for entity in entities {
             var found: [String: Property] = [:]
-            // From the root down, so that what a subentity declares again counts.
+            // From the root down, so that a subentity's own declaration wins.
             for ancestor in model.lineage(of: entity).reversed() {
                 for attribute in ancestor.attributes { Self.add(attribute, path: attribute.name, to: &found) }
                 for relationship in ancestor.relationships { found[relationship.name] = .relationship(relationship) }

@@ -21,7 +21,7 @@ enum ObjectFunction: String, CaseIterable, Sendable {
     case addingInterval = "dateByAddingTimeInterval:"
     case interval = "timeIntervalSinceDate:"
 
-    /// Selectors that real mapping models might call and that can't be had here, and what to do instead.
+    /// Selectors that real mapping models might call but aren't supported here, with the alternative.
     static let refused: [String: String] = [
         "stringByTrimmingCharactersInSet:": "There are no character sets here: trim in a policy.",
         "stringByFoldingWithOptions:locale:": "There are no locales here: use canonical:(…), or a policy.",
@@ -30,7 +30,7 @@ enum ObjectFunction: String, CaseIterable, Sendable {
 
     var argumentCount: Int { rawValue.utf8.count { $0 == UInt8(ascii: ":") } }
 
-    /// The result's type on such a receiver; nil where that kind hasn't got the method.
+    /// The result's type on such a receiver; nil if that kind doesn't have the method.
     func type(on receiver: ValueType) -> ValueType? {
         switch receiver {
         case .any, .null: return generalType

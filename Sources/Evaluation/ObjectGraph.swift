@@ -18,7 +18,7 @@ package protocol ObjectGraph: AnyObject {
 /// Why an expression gives no value for a row.
 package struct EvaluationError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
-        /// The operands don't go with the operation (`'a' + 1`), or a number is too large.
+        /// The operands don't fit the operation (`'a' + 1`), or a number is too large.
         case type
         /// A row or property that isn't there.
         case missing
@@ -31,7 +31,7 @@ package struct EvaluationError: Error, Hashable, Sendable, CustomStringConvertib
     package var code: Code
     /// What is wrong; names entity, property and row, never a value.
     package var message: String
-    /// What the objects' owner said, where reading them failed.
+    /// The error of the objects' owner, if reading them failed.
     package var cause: (any Error)?
 
     package init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
@@ -40,7 +40,7 @@ package struct EvaluationError: Error, Hashable, Sendable, CustomStringConvertib
         self.cause = cause
     }
 
-    /// The cause is told by the message.
+    /// The message includes the cause.
     package static func == (one: Self, other: Self) -> Bool { one.code == other.code && one.message == other.message }
 
     package func hash(into hasher: inout Hasher) {

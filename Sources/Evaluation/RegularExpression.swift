@@ -1,9 +1,9 @@
 /// A regular expression in ICU's syntax, matched against whole texts: what `MATCHES` does.
 ///
-/// It runs as a set of states over the text's code points, so that time is linear in the text's length where Swift's and
-/// ICU's own matchers, which go back and try again, need exponential time for patterns like `(a+)+$`. Since only
-/// “matches or not” is asked, lazy and greedy are the same. Back references, possessive and atomic groups can't be had
-/// that way and are refused.
+/// It runs as a set of states over the text's code points, so that time is linear in the text's length where Swift's
+/// and ICU's own matchers, which go back and try again, need exponential time for patterns like `(a+)+$`. Since only
+/// “matches or not” is asked, lazy and greedy are the same. Back references, possessive and atomic groups aren't
+/// possible that way and are refused.
 package struct RegularExpression: Sendable {
     struct Program: Sendable {
         var instructions: [Instruction] = []
@@ -11,7 +11,7 @@ package struct RegularExpression: Sendable {
 
     enum Instruction: Sendable {
         case match(ScalarSet)
-        /// Go on at both.
+        /// Continue at both.
         case split(Int, Int)
         case jump(Int)
         case assertion(Assertion)
@@ -27,7 +27,7 @@ package struct RegularExpression: Sendable {
     /// The first is the whole expression, the others are its look-arounds.
     let programs: [Program]
 
-    /// - Throws: `RegularExpressionError` for what is no pattern or isn't supported.
+    /// - Throws: `RegularExpressionError` for an invalid or unsupported pattern.
     package init(_ pattern: String, caseInsensitive: Bool = false) throws(RegularExpressionError) {
         var parser = RegularExpressionParser(pattern, caseInsensitive: caseInsensitive)
         var builder = RegularExpressionBuilder()
@@ -44,7 +44,7 @@ package struct RegularExpression: Sendable {
     }
 }
 
-/// Why a text is no regular expression.
+/// Why a text isn't a regular expression.
 package struct RegularExpressionError: Error, Hashable, Sendable {
     package var message: String
     /// Characters before the place.

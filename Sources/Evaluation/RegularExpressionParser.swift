@@ -1,4 +1,4 @@
-/// What a pattern says.
+/// The parsed pattern.
 indirect enum RegularExpressionNode: Sendable {
     case match(ScalarSet)
     case sequence([RegularExpressionNode])
@@ -93,7 +93,7 @@ struct RegularExpressionParser {
         var most: Int? = least
         if skip(",") { most = number() }
         guard skip("}") else { throw error("The braces of a count aren't closed") }
-        if let most, most < least { throw error("The count's bounds are the wrong way round") }
+        if let most, most < least { throw error("The count's bounds are reversed") }
         return (least, most)
     }
 
@@ -109,7 +109,7 @@ struct RegularExpressionParser {
 
     // MARK: - Atoms
 
-    /// Nil for what matches nothing and changes something: `(?i)`.
+    /// Nil for an atom that matches nothing but changes the options: `(?i)`.
     private mutating func atom() throws(RegularExpressionError) -> Node? {
         guard let next = take() else { throw error("Expected a character") }
         switch next {

@@ -8,7 +8,7 @@ indirect enum ScalarSet: Sendable {
     case union([ScalarSet])
     case intersection([ScalarSet])
     case inverted(ScalarSet)
-    /// Also what differs by case only.
+    /// Also characters that differ by case only.
     case caseless(ScalarSet)
 
     func contains(_ scalar: Unicode.Scalar) -> Bool {

@@ -34,7 +34,7 @@ package struct SourceFetch: Hashable, Sendable {
         default:
             throw CompilationError(
                 .unknownFunction,
-                "The function `\(selector)` is the app's own, and gives a fetch that isn't known here: "
+                "The function `\(selector)` is the app's own, and its fetch can't be known: "
                     + "give the mapping an entity and a filter", name: selector)
         }
         guard case .constant(.string(let entity)) = arguments[0], case .constant(let filter) = arguments[1] else {

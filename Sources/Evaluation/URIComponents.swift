@@ -85,7 +85,7 @@ struct URIComponents {
         return Int64(hostAndPort[hostAndPort.index(after: portMark)...])
     }
 
-    /// What isn't UTF-8 once decoded stays as it's written.
+    /// Text that isn't UTF-8 after decoding stays as it's written.
     private static func decoded(_ text: Substring) -> String {
         let bytes = Array(text.utf8)
         guard bytes.contains(UInt8(ascii: "%")) else { return String(text) }

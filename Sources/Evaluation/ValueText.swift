@@ -2,7 +2,7 @@
 enum ValueText {
     /// What `description` gives.
     ///
-    /// - Throws: `type` for what has no text that would be the same everywhere.
+    /// - Throws: `type` for a value without a text that is the same everywhere.
     static func text(_ value: Value) throws(EvaluationError) -> String {
         switch value {
         case .string(let text), .uri(let text): return text
@@ -10,7 +10,7 @@ enum ValueText {
         case .date(let seconds): return try date(seconds)
         default:
             if let number = Number(value) { return number.text }
-            throw EvaluationError(.type, "There is no text for \(value.kindName).")
+            throw EvaluationError(.type, "\(value.kindName) can't be written as text.")
         }
     }
 
@@ -27,7 +27,7 @@ enum ValueText {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The 16 bytes; nil for what is no UUID.
+    /// The 16 bytes; nil if it isn't a UUID.
     static func uuid(parsing text: String) -> [UInt8]? {
         let characters = Array(text.utf8)
         guard characters.count == 36 else { return nil }
@@ -53,7 +53,7 @@ enum ValueText {
     /// - Throws: `type` outside of the years 1 to 9999.
     static func date(_ seconds: Double) throws(EvaluationError) -> String {
         guard (-63_113_904_000.0..<252_423_993_600.0).contains(seconds) else {
-            throw EvaluationError(.type, "There is no text for a date outside of the years 1 to 9999.")
+            throw EvaluationError(.type, "A date outside the years 1 to 9999 can't be written as text.")
         }
         let whole = Int64(seconds.rounded(.down)) + Int64(ValueKey.referenceDate)
         let (day, second) = (floorDivide(whole, 86_400), whole - floorDivide(whole, 86_400) * 86_400)

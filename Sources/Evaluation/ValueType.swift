@@ -1,6 +1,6 @@
 package import CausewayModel
 
-/// What is known of a value before it is computed. NULL goes with every type.
+/// What is known about a value before it is computed. Every type includes NULL.
 package indirect enum ValueType: Sendable {
     /// Nothing: a transformable's value, what a function gives, an app's own variable.
     case any
@@ -16,7 +16,7 @@ package indirect enum ValueType: Sendable {
     /// `entity`; the value is the entity's name.
     case entity
     case collection(Collection, of: ValueType)
-    /// What has functions and no value.
+    /// Something with functions but no value.
     case receiver(FunctionReceiver)
 
     /// How key-value coding treats a collection's members.

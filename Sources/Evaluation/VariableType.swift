@@ -1,11 +1,11 @@
-/// What a variable stands for when an expression is checked.
+/// The type of a variable when an expression is checked.
 package enum VariableType: Sendable {
     /// One row: `$source`, `$destination`, `SELF`. Its entity or one that inherits from it.
     case object(ModelSchema, entity: String)
     /// Rows of one entity, as a set.
     case objects(ModelSchema, entity: String)
     case manager, entityPolicy, entityMapping, propertyMapping
-    /// What isn't known until the expression runs: an app's own variable, `$query`, `$FETCH_SOURCE`.
+    /// Something that isn't known until the expression runs: an app's own variable, `$query`, `$FETCH_SOURCE`.
     case any
 }
 
@@ -16,7 +16,7 @@ package enum FunctionReceiver: Hashable, Sendable {
     case object
 }
 
-/// Which functions there are; asked while compiling, so that an unknown selector is a planning error.
+/// The known functions; used while compiling, so that an unknown selector is a planning error.
 package protocol FunctionCatalog {
     /// Whether the receiver has a function of that selector, colons included
     /// (`destinationInstancesForEntityMappingNamed:sourceInstances:`); the receiver isn't counted as an argument.
@@ -27,7 +27,7 @@ package protocol FunctionCatalog {
 package protocol FunctionTarget: AnyObject {
     /// Runs one function. For `.object` the row that it's called on is `arguments[0]`.
     ///
-    /// What it throws that is no `EvaluationError` becomes one of code `function`.
+    /// An error other than `EvaluationError` becomes one with code `function`.
     func call(_ selector: String, on receiver: FunctionReceiver, _ arguments: [Value]) throws -> Value
 }
 

@@ -2,10 +2,10 @@ import CausewayExpressions
 import CausewayModel
 import CausewaySQLite
 
-/// What the cells of a column must be, by the type of what they hold (InsideStoreFormat §4.1).
+/// The valid cells of a column, by the type of its values (InsideStoreFormat §4.1).
 ///
-/// Core Data leaves whole seconds of a Date as integers, a Decimal that is no number as the text `NaN`, and digits that
-/// no double holds as text. Those are sound.
+/// Core Data leaves whole seconds of a Date as integers, a Decimal that isn't a number as the text `NaN`, and digits
+/// that no double holds as text. Those are valid.
 enum CellForm: Hashable {
     case integer16
     case integer32
@@ -45,7 +45,7 @@ enum CellForm: Hashable {
         }
     }
 
-    /// What belongs there, for messages.
+    /// The expected value, for messages.
     var expected: String {
         switch self {
         case .integer16, .integer32, .integer64, .boolean, .key: "an integer"
@@ -70,7 +70,7 @@ enum CellForm: Hashable {
 
     // MARK: - Reading
 
-    /// The expression to select. A blob's bytes are left where they are: only its class is asked for, as `Self.code`
+    /// The expression to select. A blob's bytes are left where they are: only its class is selected, as `Self.code`
     /// reads it.
     func selected(_ column: SQLIdentifier) -> String {
         guard self == .blob else { return "\(column)" }
@@ -110,7 +110,7 @@ enum CellForm: Hashable {
         unsafe TextBytes.areValid(row.unsafeBytes(at: index))
     }
 
-    /// Infinity does: an app may mean it.
+    /// Infinity fits: an app may mean it.
     private static func fitsFloat(_ value: Double) -> Bool {
         value.isInfinite || value.magnitude <= Double(Float.greatestFiniteMagnitude)
     }
@@ -134,11 +134,11 @@ enum CellForm: Hashable {
 enum CellFault: Hashable {
     /// Of another storage class than its type has, or of another form.
     case storageClass(StorageClass)
-    /// Text that is no valid UTF-8.
+    /// Text that isn't valid UTF-8.
     case encoding
     /// Outside the type's range.
     case range
-    /// NULL, where the model asks for a value.
+    /// NULL, although the model requires a value.
     case missing
 }
 
@@ -157,7 +157,7 @@ extension StorageClass {
 
 /// Whether bytes are text.
 enum TextBytes {
-    /// Whether bytes are valid UTF-8. Most text is ASCII: eight bytes are looked at together, without a copy.
+    /// Whether bytes are valid UTF-8. Most text is ASCII: eight bytes are checked together, without a copy.
     static func areValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var position = 0
         while position + 8 <= bytes.count {

@@ -1,7 +1,7 @@
 import CausewayModel
 import CausewayStoreFormat
 
-/// A column of an entity table whose values the model tells something about.
+/// A column of an entity table whose values the model describes.
 struct ExaminedColumn {
     let name: String
     /// Declares the property.
@@ -14,8 +14,7 @@ struct ExaminedColumn {
     /// Whether NULL is none of its values.
     let isMandatory: Bool
     /// The columns of an optional composite around, by their places in the list: on disk a nil composite and one whose
-    /// elements are all nil look the same (InsideStoreFormat §4.2), so its elements are asked for only where there is
-    /// one.
+    /// elements are all nil look the same (InsideStoreFormat §4.2), so its elements are mandatory only if there is one.
     fileprivate(set) var around: [Int] = []
 
     /// The columns of a table that hold properties.
@@ -67,8 +66,8 @@ struct ExaminedColumn {
 }
 
 extension Entity {
-    /// The attribute of the entity itself to which a path leads, after the composites around it; empty where it leads
-    /// nowhere.
+    /// The attribute of the entity itself to which a path leads, after the composites around it; empty if there is
+    /// none.
     fileprivate func attribute(at path: String) -> [Attribute] {
         var result: [Attribute] = []
         var attributes = attributes

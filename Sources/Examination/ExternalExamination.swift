@@ -4,7 +4,7 @@ import CausewaySQLite
 import CausewayStoreFormat
 import CausewayStores
 
-/// Values that lie in files beside the store: every reference has its file, and which files have no reference.
+/// Values in files beside the store: checks that every reference has its file, and finds files without a reference.
 struct ExternalExamination {
     let examination: StoreExamination
     let layout: StoreLayout
@@ -43,7 +43,7 @@ struct ExternalExamination {
                 """))
     }
 
-    /// nil where the folder can't be read: then each reference's file is looked for by itself.
+    /// nil if the folder can't be read: then each reference's file is checked separately.
     private func fileNames() throws(EngineError) -> Set<String>? {
         let folder = examination.store.location.externalData
         do {

@@ -3,7 +3,7 @@ import CausewaySQLite
 import CausewayStoreFormat
 import CausewayStores
 
-/// The questions about a store's rows, by the model.
+/// The checks of a store's rows, by the model.
 struct RowExamination {
     package typealias Report = StoreExamination.Report
 
@@ -78,8 +78,8 @@ struct RowExamination {
 
     // MARK: - Uniqueness
 
-    /// Rows whose values another row of the table has already, that with the smallest key excepted; NULL clashes with
-    /// nothing. A constraint that isn't stored as a whole isn't asked.
+    /// Rows whose values another row of the table has, except the one with the smallest key; NULL clashes with nothing.
+    /// A constraint that isn't fully stored isn't checked.
     private func uniqueness(
         _ properties: [String], of entity: Entity, _ report: inout Report
     ) throws(EngineError) {

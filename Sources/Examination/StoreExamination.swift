@@ -21,7 +21,7 @@ public enum ModelOrigin: String, Hashable, Codable, Sendable {
 /// be found this way.
 package struct StoreExamination {
     package let store: SourceStore
-    /// The versions to tell the store's by; nil asks its own cache alone.
+    /// The versions to compare the store with; nil uses its own cache alone.
     package let history: ModelHistory?
     /// Leaves out the comparison of indexes with rows.
     package let isQuick: Bool
@@ -46,13 +46,13 @@ package struct StoreExamination {
         /// Whether every index was compared with its table's rows.
         package var comparedIndexes = false
         package var findings: [StoreFinding] = []
-        /// What is no fault of the store.
+        /// Findings that aren't the store's fault.
         package var notes: [StoreFinding] = []
     }
 
-    /// Asks everything.
+    /// Runs all checks.
     ///
-    /// - Returns: what was found, in the order of this type's questions and of the model.
+    /// - Returns: the findings, in the order of this type's checks and of the model.
     /// - Throws: `.interrupted` and `.terminated`, `.busy`, `.inputOutput`; damage is a finding, not an error.
     package func run() throws(EngineError) -> Report {
         try cancellation.interrupting(store.connection.interruptHandle, examine)
@@ -92,7 +92,7 @@ package struct StoreExamination {
         guard !isQuick else { return false }
         do throws(SQLiteError) {
             let function = try boundless("PRAGMA integrity_check")
-            // The statement above has asked for all that the indexes need.
+            // The statement above has requested all collations that the indexes need.
             let lent = try store.connection.lentCollations()
             if let (index, collation) = try indexOrdered(by: lent) {
                 report.notes.append(
@@ -124,7 +124,7 @@ package struct StoreExamination {
     /// The first index that is ordered by one of these collating sequences.
     private func indexOrdered(by names: Set<String>) throws(SQLiteError) -> (index: String, collation: String)? {
         guard !names.isEmpty else { return nil }
-        // Automatic ones have no text but names: every index of every table is asked.
+        // Automatic indexes have no text, only names: every index of every table is checked.
         for object in store.schema.objects where object.kind == .table && !object.isVirtualTable {
             // seq, name, unique, origin, partial
             var list = try store.connection.prepare("PRAGMA index_list(\(try SQLIdentifier(object.name)))")
@@ -145,13 +145,13 @@ package struct StoreExamination {
 
     private func boundless(_ check: String) throws(SQLiteError) -> String? {
         var functions = try store.connection.compiledFunctions(of: check)
-        // It puts its own messages together.
+        // The pragma concatenates its own messages.
         functions.concatenations = 0
         return functions.boundless
     }
 
-    /// Runs one question. What makes it impossible to answer becomes a finding where the store is damaged, a note where
-    /// this SQLite lacks something; other troubles end the examination.
+    /// Runs one check. If it fails, the failure becomes a finding if the store is damaged, or a note if this SQLite
+    /// lacks something; other errors end the examination.
     package func attempt(
         _ what: String, _ report: inout Report, _ question: (inout Report) throws -> Void
     ) throws(EngineError) {

@@ -5,8 +5,8 @@ import CausewayStores
 
 /// Every value of an entity table against the model: storage class, encoding, range, and whether it may be NULL.
 ///
-/// One scan a table, whatever the number of its columns and entities. A row is looked at while it is read; nothing of it
-/// is kept but its key.
+/// One scan per table, whatever the number of its columns and entities. A row is checked while it is read; only its key
+/// is kept.
 struct ValueExamination {
     private static let rowsPerCheck = 4_096
 
@@ -16,7 +16,7 @@ struct ValueExamination {
     /// Z_ENT values of the table's entities.
     private let numbers: ClosedRange<Int>
     private let columns: [ExaminedColumn]
-    /// What every row is asked, without anything that would be counted for references.
+    /// The checks of every row, without reference-counted values.
     private let questions: [(form: CellForm, isMandatory: Bool)]
     /// Places in `columns` that a row has, by its Z_ENT.
     private let places: [[Int]]
@@ -38,7 +38,7 @@ struct ValueExamination {
 
     func run(_ report: inout StoreExamination.Report) throws(EngineError) {
         var found = Found(columns: columns.count)
-        // What was found until a page couldn't be read counts too.
+        // Findings before an unreadable page count too.
         try examination.attempt(table.name, &report) { _ throws in try scan(&found) }
         report.rows += found.rows
         report.findings += findings(found)
@@ -116,7 +116,9 @@ struct ValueExamination {
             .unknownEntity, table.rootEntity, nil,
             "and its table \(table.name): Z_ENT names no entity of the table", found.strangers)
         add(
-            .primaryKeys, table.rootEntity, nil, "and its table \(table.name): Z_PK is below 1, as no object has it,",
+            .primaryKeys, table.rootEntity, nil,
+            "and its table \(table.name): Z_PK is below 1, which no object "
+                + "can have,",
             found.lowKeys)
         for (column, faults) in zip(columns, found.faults) {
             let (entity, property) = (column.entity, column.property)
@@ -124,7 +126,7 @@ struct ValueExamination {
                 let what = other == .blob && column.form == .uuid ? "blobs of another length" : other.described
                 add(.storageClass, entity, property, "holds \(what), not \(column.form.expected),", rows)
             }
-            add(.invalidText, entity, property, "holds text that is no valid UTF-8", faults.encoding)
+            add(.invalidText, entity, property, "holds text that isn't valid UTF-8", faults.encoding)
             add(.outOfRange, entity, property, column.form.rangeComplaint, faults.range)
             add(.missingValue, entity, property, "is mandatory, but NULL,", faults.missing)
         }

@@ -1,6 +1,6 @@
 /// Literals that have no notation of their own and are written as a cast: `CAST(12.5, "NSDate")`.
 enum CastLiteral {
-    /// The constant that a cast of a literal stands for; nil when it's a cast to be done when it's evaluated.
+    /// The constant for a cast of a literal; nil if the cast happens when it's evaluated.
     static func fold(_ constant: Constant, to type: String) -> Constant? {
         switch (constant, type) {
         case (.integer(let seconds), "NSDate"): return .date(Double(seconds))

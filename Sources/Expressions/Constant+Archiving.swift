@@ -18,7 +18,7 @@ extension Constant {
         case .data(let bytes): return writer.data(bytes)
         case .decimal(let text):
             guard let decimal = DecimalText(text) else {
-                throw ExpressionArchiveError(.malformed, "“\(text)” is no decimal number: write it like -12.50.")
+                throw ExpressionArchiveError(.malformed, "“\(text)” isn't a decimal number: write it like -12.50.")
             }
             return decimal.archive(into: &writer)
         case .uuid(let bytes):

@@ -1,4 +1,4 @@
-/// A decimal number in plain notation (`-12.50`, `NaN`), taken apart as `NSDecimal` holds it.
+/// A decimal number in plain notation (`-12.50`, `NaN`), in `NSDecimal`'s parts.
 struct DecimalText: Equatable {
     var significand: UInt128
     /// Never above 0: plain notation has no exponent.

@@ -1,4 +1,4 @@
-/// Bounds on foreign expressions and predicates. Past each of them the input is refused, never cut short.
+/// Bounds on foreign expressions and predicates. Input beyond them is refused, never truncated.
 package enum ExpressionLimits {
     /// UTF-8 bytes of a format string. The longest known one has 220; a list after `IN` may be long.
     package static let textLength = 256 * 1024

@@ -1,7 +1,7 @@
-/// Why a format string is no expression or predicate.
+/// Why a format string isn't an expression or a predicate.
 package struct ExpressionSyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
-        /// Something else should stand there.
+        /// Something else is expected there.
         case unexpected
         /// A literal that begins well and can't be read: an open string, a bad escape, a bad number.
         case malformedLiteral
@@ -16,7 +16,7 @@ package struct ExpressionSyntaxError: Error, Hashable, Sendable, CustomStringCon
     package let message: String
     /// UTF-8 bytes before the place, so 0 is the first column.
     package let offset: Int
-    /// What should stand there, in a few words (`an expression`); empty where that's no question.
+    /// What is expected there, in a few words (`an expression`); empty if that doesn't apply.
     package let expected: String
 
     package init(_ code: Code, _ message: String, offset: Int, expected: String = "") {

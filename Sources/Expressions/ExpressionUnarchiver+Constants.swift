@@ -54,7 +54,7 @@ extension ExpressionUnarchiver {
             if kind.isKind(of: "NSData"), let bytes = try archive.data(value) { return .data(bytes) }
             if kind.isKind(of: "NSUUID"), let bytes = try archive.uuid(value) { return .uuid(bytes) }
             if kind.isKind(of: "NSURL"), let url = try archive.url(value) {
-                // A relative one has no meaning in a store, and joining it is Foundation's business.
+                // A relative URL has no meaning in a store, and only Foundation can join it.
                 return url.base.isNull ? .uri(url.relative) : .foreign(className: kind.name)
             }
         } catch { throw ExpressionArchiveError(error) }

@@ -4,7 +4,7 @@ extension Predicate {
     /// Decodes an archived `NSPredicate`.
     ///
     /// Throws `ExpressionArchiveError`: `unknownClass` names a class that the language doesn't have, `limitExceeded`
-    /// stands for nesting past `ExpressionLimits`.
+    /// means nesting beyond `ExpressionLimits`.
     package init(archive: KeyedArchive, at reference: KeyedArchive.Reference) throws(ExpressionArchiveError) {
         var unarchiver = ExpressionUnarchiver(archive)
         self = try unarchiver.predicate(reference)

@@ -1,6 +1,6 @@
 import CausewayPlist
 
-/// Decodes one expression or predicate. Archives share objects; every use of one is decoded anew and counted.
+/// Decodes one expression or predicate. Archives share objects; every use of one is decoded again and counted.
 ///
 /// Classes and keys: seen in the models and mapping models of shared/stores; those that aren't there (sets, subqueries,
 /// ternaries, aggregates, string operators) after Foundation's own `encodeWithCoder:`.
@@ -96,7 +96,7 @@ struct ExpressionUnarchiver {
                 .malformed, "Expected \(kind), found a plain value.", at: archive.place(of: reference))
         }
         return ExpressionArchiveError(
-            .unknownClass, "\(name) is no class of \(kind) that can be read: write it as a format string instead.",
+            .unknownClass, "\(name) isn't a known class of \(kind): write it as a format string instead.",
             at: archive.place(of: reference))
     }
 }

@@ -23,7 +23,7 @@ extension FormatLexer {
             expected: "a closing quote")
     }
 
-    /// One escape. An unknown one stands for its character, as in Apple's parser (`\.` is a dot).
+    /// One escape. An unknown one is its character, as in Apple's parser (`\.` is a dot).
     private mutating func escape() throws(ExpressionSyntaxError) -> String {
         let start = position
         guard let letter = peek(1) else {

@@ -33,7 +33,7 @@ struct FormatLexer {
             return .name("@" + (try name(after: "@", at: start)), isKey: true)
         case UInt8(ascii: "%"):
             throw ExpressionSyntaxError(
-                .unsupported, "A “%” stands for an argument, and there are none: write the value itself.",
+                .unsupported, "A “%” needs an argument, and there are none: write the value itself.",
                 offset: start)
         case _ where Self.isNameStart(byte):
             return .name(try selector(after: "", at: start), isKey: false)
@@ -100,7 +100,7 @@ struct FormatLexer {
         if let byte = peek(0), Self.isNameStart(byte) { throw badNumber(from: start) }
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
         if !isReal, let value = UInt64(text) { return .integer(value) }
-        // What no integer holds becomes a real, as NSNumber's own scanner does it.
+        // A number too large for an integer becomes a real, as in NSNumber's scanner.
         guard let value = Double(text.first == "." ? "0" + text : text), value.isFinite else {
             throw badNumber(from: start)
         }

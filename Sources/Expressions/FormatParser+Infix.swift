@@ -1,4 +1,4 @@
-// The operators that stand between two terms.
+// The operators between two terms.
 
 extension FormatParser {
     enum Infix: Equatable {

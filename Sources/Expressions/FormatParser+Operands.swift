@@ -1,4 +1,4 @@
-// What stands between operators: literals, keys, brackets, and what is put before and after them.
+// Operands: literals, keys, brackets, with their prefixes and postfixes.
 
 extension FormatParser {
     /// `NOT`, `ANY` and the like, the sign, or an operand with its postfixes.

@@ -1,7 +1,7 @@
 /// Parses Apple's predicate format strings by precedence climbing.
 ///
-/// Conditions and expressions share one grammar, since after `(` either may follow: every step yields a `Term`, and
-/// whoever needs one kind says so. Nothing is parsed twice, so time is linear in the text.
+/// Conditions and expressions share one grammar, since after `(` either may follow: every step yields a `Term`, and a
+/// caller that needs one kind asks for it. Nothing is parsed twice, so time is linear in the text.
 ///
 /// Levels, loosest first: `OR`; `AND`; `NOT`; comparisons, which don't chain; `UNION INTERSECT MINUS`; `+ -`; `* /`;
 /// `**`; the sign; `.key` and `[index]`. All binary ones group from the left.

@@ -26,7 +26,7 @@ extension FormatPrinter {
         }
     }
 
-    /// A compound within a compound stands in brackets.
+    /// A compound within a compound gets brackets.
     private mutating func printTerm(_ term: Predicate) {
         switch term {
         case .literal, .comparison: print(term)

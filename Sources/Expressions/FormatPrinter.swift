@@ -2,8 +2,8 @@ extension Expression {
     /// The expression as a format string in Apple's printed form; parsing it gives an equal expression.
     ///
     /// It differs from `predicateFormat` where that loses information: booleans, reals without a fraction, and the
-    /// brackets that set operators need. What no format string can say comes back different: an array constant as an
-    /// aggregate, the cast of a literal as the constant, a key path component that is no name, a foreign constant.
+    /// brackets that set operators need. What no format string can express comes back different: an array constant as
+    /// an aggregate, the cast of a literal as the constant, a key path component that is no name, a foreign constant.
     package var formatString: String {
         var printer = FormatPrinter(style: .parsable)
         printer.print(self)
@@ -21,7 +21,7 @@ extension Expression {
 extension Predicate {
     /// The predicate as a format string in Apple's printed form; parsing it gives an equal predicate.
     ///
-    /// Compounds of fewer than two terms, which only archives hold, print as what they mean. See
+    /// Compounds of fewer than two terms, which only archives have, are printed by their meaning. See
     /// `Expression.formatString` for the rest.
     package var formatString: String {
         var printer = FormatPrinter(style: .parsable)

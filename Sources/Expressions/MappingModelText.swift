@@ -1,8 +1,8 @@
 extension String {
     /// The text of an attribute in `xcmapping.xml`, its `\uXXYY` escapes decoded.
     ///
-    /// Xcode writes the two bytes of a UTF-16 code unit in the wrong order: `\u3c00` is `<` (expressions.txt). What is
-    /// no complete escape, or no character, stays as it is.
+    /// Xcode writes the two bytes of a UTF-16 code unit in the wrong order: `\u3c00` is `<` (expressions.txt). An
+    /// incomplete escape, or one without a character, stays as it is.
     package var unescapingMappingModel: String {
         let bytes = Array(utf8)
         var result: [UInt8] = []

@@ -1,4 +1,4 @@
-/// The words that the format language keeps for itself, in any case; `#` in front makes a key of one (`#size`).
+/// The reserved words of the format language, in any case; `#` before one makes it a key (`#size`).
 enum ReservedWords {
     /// What Apple's printer escapes.
     static let escaped: Set<String> = [
@@ -8,7 +8,7 @@ enum ReservedWords {
         "tokenmatches", "true", "truepredicate", "union", "yes",
     ]
 
-    /// What can't be mistaken for anything else where an expression begins, and so is a key there without `#` too.
+    /// Words that are unambiguous where an expression begins, and so are keys there even without `#`.
     static let harmless: Set<String> = ["anykey", "apply", "fetch", "first", "last", "size", "ternary"]
 
     /// The text that parses as `name`.

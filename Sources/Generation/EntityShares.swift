@@ -3,8 +3,8 @@ import CausewayStoreFormat
 
 /// How many rows each concrete entity gets.
 ///
-/// The sides of a to-many that hold the keys get more rows than others. Entities that a mandatory one-to-one ties
-/// together get equally many, so that every row finds its partner.
+/// The sides of a to-many that hold the keys get more rows than others. Entities linked by a mandatory one-to-one get
+/// equally many, so that every row finds its partner.
 struct EntityShares {
     /// A child of one owner has this many times the share of its owner …
     private static let childFactor = 4

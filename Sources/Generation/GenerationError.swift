@@ -5,7 +5,7 @@ import CausewayStoreFormat
 /// Why a store could not be generated.
 package struct GenerationError: Error, Hashable, Sendable {
     package enum Code: Hashable, Sendable {
-        /// Something is at the output's path, or where its companions would be; nothing was touched.
+        /// The output or one of its companion files exists; nothing was touched.
         case outputExists
         /// Options that no store can have.
         case badOptions

@@ -1,4 +1,4 @@
-/// What a generated store is like; with the model and the layout it determines every byte.
+/// The parameters of a generated store; with the model and the layout they determine every byte.
 package struct GenerationOptions: Hashable, Sendable {
     /// Links multiply two row counts, which must stay within 64 bits; far above what a disk takes.
     package static let maximumRows = 1_000_000_000
@@ -39,7 +39,7 @@ package struct GenerationOptions: Hashable, Sendable {
     }
 }
 
-/// How far a generation has come.
+/// The progress of a generation.
 package struct GenerationProgress: Hashable, Sendable {
     package enum Phase: Hashable, Sendable {
         /// Rows of entity tables.

@@ -3,7 +3,7 @@ import CausewaySQLite
 import CausewayStoreFormat
 
 /// The rows of Z_PRIMARYKEY, Z_METADATA and Z_MODELCACHE (InsideStoreFormat §§2, 8, 9). They come last: a file without
-/// them is no store.
+/// them isn't a store.
 struct HouseRows {
     private let primaryKeys: [(number: Int, name: String, parent: Int)]
     /// Z_MAX stands in the root's row only.

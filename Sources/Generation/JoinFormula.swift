@@ -3,7 +3,7 @@
 /// The t-th partner of owner i is `i + offset(t)` around the circle of partners, with distinct offsets: an owner's
 /// partners are distinct, and a partner's owners can be counted without looking at the others.
 struct JoinFormula {
-    /// What the two sides ask for; a maximum of 0 is none.
+    /// The limits of the two sides; a maximum of 0 is none.
     struct Bounds {
         var least = 0
         var most = 0

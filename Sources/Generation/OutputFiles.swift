@@ -13,7 +13,7 @@ struct OutputFiles {
     private var external: String { Paths.join(support, "_EXTERNAL_DATA") }
     private var companions: [String] { ["-wal", "-shm", "-journal"].map { store + $0 } }
 
-    /// Takes the names that a store needs. Nothing that is there is ever touched.
+    /// Creates the files that a store needs. Existing files are never touched.
     /// - Throws: `outputExists`.
     func create() throws(GenerationError) {
         do throws(FileError) {
@@ -22,7 +22,7 @@ struct OutputFiles {
         } catch {
             guard error.code == .exists else { throw GenerationError(.writing, "\(error)", place: error.path) }
             throw GenerationError(
-                .outputExists, "this name is taken: choose another one, or move away what is there", place: error.path)
+                .outputExists, "the file already exists: choose another path, or move it away", place: error.path)
         }
     }
 

@@ -1,4 +1,4 @@
-/// A stock of sentences from which long texts are cut: composing each anew would cost more than writing its row.
+/// A stock of sentences from which long texts are cut: composing each separately would cost more than writing its row.
 struct Prose {
     static let shared = Prose(sentences: 4_096)
 

@@ -15,9 +15,9 @@ extension StoreGenerator {
 
     /// Writes the store.
     ///
-    /// `progress` is called now and then; when it gives false, the work stops and what was written is removed.
-    /// - Throws: `outputExists` when something has the store's name or one that belongs to it; nothing is touched then.
-    ///   `writing`, `unusableModel` or `cancelled`, after which nothing of the store is left.
+    /// `progress` is called regularly; when it returns false, the work stops and the partial store is removed.
+    /// - Throws: `outputExists` if the store or one of its companion files exists; nothing is touched then. `writing`,
+    ///   `unusableModel` or `cancelled`, after which the partial store is removed.
     package func generate(
         at path: String, progress: (GenerationProgress) -> Bool = { _ in true }
     ) throws(GenerationError) {
@@ -76,7 +76,7 @@ extension StoreGenerator {
             try connection.setPragma("page_size", to: 4_096)
             try connection.setPragma("auto_vacuum", to: 2)
             try connection.setPragma("cache_size", to: -StoreGenerator.cacheSize)
-            // A crash leaves a file that is no store; the finished one is synced as a whole.
+            // A crash leaves a file that isn't a store; the finished one is synced as a whole.
             try connection.setPragma("synchronous", to: "OFF")
             return connection
         }
@@ -144,7 +144,7 @@ extension StoreGenerator {
         }
     }
 
-    private static let stopped = GenerationError(.cancelled, "stopped; nothing of the store is left")
+    private static let stopped = GenerationError(.cancelled, "stopped; the partial store is removed")
 
     private func run(_ sql: String, on connection: borrowing Connection) throws(GenerationError) {
         do throws(SQLiteError) {

@@ -1,7 +1,7 @@
 import CausewayModel
 import CausewayStoreFormat
 
-/// What stands in each cell of one entity table.
+/// The content of each cell of one entity table.
 struct TablePlan {
     let name: String
     /// The columns in declared order.

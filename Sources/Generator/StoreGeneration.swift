@@ -19,15 +19,15 @@ public struct StoreGeneration: Hashable, Sendable {
 
     /// An `.xcdatamodeld`, `.xcdatamodel`, `.momd` or `.mom`; or a store, for the model in its own cache.
     public var model: String
-    /// Where the store goes; nothing may be there yet.
+    /// Where the store goes; it must not exist yet.
     public var output: String
-    /// Rows of all entities together.
+    /// Rows of all entities in total.
     public var rows: Int
-    /// What the made-up values follow from.
+    /// Seed of the made-up values.
     public var seed: UInt64
     /// A model's name, its version identifier or its checksum; nil is the bundle's current version.
     public var version: String?
-    /// The `NSPersistenceFrameworkVersion` whose layout is written.
+    /// The `NSPersistenceFrameworkVersion` of the store's layout.
     public var frameworkVersion = defaultFrameworkVersion
     /// A store that Core Data wrote for the version; settles what a model leaves open (names of join tables).
     public var schemaTemplate: String?
@@ -37,8 +37,8 @@ public struct StoreGeneration: Hashable, Sendable {
     /// - Parameters:
     ///   - model: path of the model.
     ///   - output: path of the store to write.
-    ///   - rows: rows of all entities together.
-    ///   - seed: what the made-up values follow from.
+    ///   - rows: rows of all entities in total.
+    ///   - seed: seed of the made-up values.
     public init(model: String, output: String, rows: Int, seed: UInt64) {
         self.model = model
         self.output = output
@@ -48,10 +48,10 @@ public struct StoreGeneration: Hashable, Sendable {
 
     /// Writes the store.
     ///
-    /// - Parameter progress: called a few times a second with the rows written so far; returning false stops, and what
-    ///   was written is removed.
-    /// - Returns: rows by entity, abstract ones left out. Fewer in all than `rows`, where the model's uniqueness constraints
-    ///   and mandatory relationships leave no room for more: a unique Boolean has two values.
+    /// - Parameter progress: called a few times a second with the rows written so far; returning false stops, and the
+    ///   partial store is removed.
+    /// - Returns: rows by entity, abstract ones left out. Fewer in all than `rows`, where the model's uniqueness
+    ///   constraints and mandatory relationships allow no more: a unique Boolean has two values.
     /// - Throws: `MigrationError` where the model can't be used, or the output exists or can't be written.
     @discardableResult
     public func run(progress: (Int) -> Bool = { _ in true }) throws(MigrationError) -> [String: Int] {

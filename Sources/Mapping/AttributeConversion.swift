@@ -1,18 +1,18 @@
 import CausewayExpressions
 package import CausewayModel
 
-/// A change of an attribute's numeric type in one step: what the step asks of the rows.
+/// A change of an attribute's numeric type in one step, with its demand on the rows.
 package struct AttributeConversion: Hashable, Sendable, CustomStringConvertible {
     /// The step's position on the path (0 is the first step).
     package var step: Int
     /// The step's destination entity and its attribute, for people.
     package var entity: String
     package var attribute: String
-    /// The parent's rows have the same conversion.
+    /// Whether the parent's rows have the same conversion.
     package var isInherited = false
     /// The attribute of the mapping's source entity whose numbers are converted.
     package var source: String
-    /// All that happens to the number up to this step; its last change is the step's.
+    /// All conversions of the number up to this step; the last one is the step's.
     package var conversion: NumericConversion
 
     package init(step: Int, entity: String, attribute: String, source: String, conversion: NumericConversion) {
@@ -28,7 +28,7 @@ package struct AttributeConversion: Hashable, Sendable, CustomStringConvertible 
 
     /// The same as a demand on the rows of the version before.
     ///
-    /// - Parameter first: what makes the rows that this conversion reads.
+    /// - Parameter first: the mapping that makes the rows which this conversion reads.
     /// - Returns: nil where `first` writes the value itself.
     package func traced(through first: EntityMapping) -> AttributeConversion? {
         guard case .carried(let origin, _, let earlier)? = first.attribute(source)?.value else { return nil }
@@ -41,7 +41,7 @@ package struct AttributeConversion: Hashable, Sendable, CustomStringConvertible 
     /// A default that a step writes and this conversion's type can't hold.
     package struct UnfitDefault: Hashable, Sendable {
         package var misfit: NumericType.Misfit
-        /// The attribute of the step's source whose NULL it replaces; nil where every row gets it.
+        /// The attribute of the step's source whose NULL it replaces; nil if every row gets it.
         package var replaced: String?
     }
 

@@ -1,6 +1,6 @@
 import CausewayModel
 
-/// The expression of a mapping model that does what inference doesn't: for the message that refuses a change of type.
+/// The mapping-model expression for a conversion that can't be inferred, for the message that refuses a change of type.
 enum ConvertingExpression {
     /// - Parameters:
     ///   - path: the source's attribute.
@@ -11,7 +11,7 @@ enum ConvertingExpression {
         let value = "$source.\(path)"
         switch (old, new) {
         case (.date, .decimal): return cast(cast(value, "NSNumber"), "NSDecimalNumber")
-        // Neither a fraction nor a decimal is a truth value.
+        // Neither a date nor a decimal is a truth value.
         case (.date, .boolean), (.decimal, .boolean): return nil
         case (.string, .decimal): return cast(value, "NSDecimalNumber")
         case (.decimal, .date): return cast(value, "NSDate")

@@ -16,7 +16,8 @@ package struct InferenceError: Error, Hashable, Sendable, CustomStringConvertibl
         /// Entity of the destination, or of the source where it exists only there.
         package var entity: String
         package var property: String?
-        /// The source's property where it has another name, with its entity where that has: `pending`, `Note.pending`.
+        /// The source's property if it has another name, with its entity if that has another name too: `pending`,
+        /// `Note.pending`.
         package var origin: String?
 
         package init(_ reason: Reason, entity: String, property: String? = nil, origin: String? = nil) {
@@ -32,9 +33,9 @@ package struct InferenceError: Error, Hashable, Sendable, CustomStringConvertibl
         }
     }
 
-    /// The kinds of change that stop inference.
+    /// The kinds of change that can't be inferred.
     package enum Reason: Hashable, Sendable {
-        /// `expression` converts the values in a mapping model; nil where the language has none that does.
+        /// `expression` converts the values in a mapping model; nil if the language has none.
         case attributeTypeChanged(from: String, to: String, expression: String?)
         case attributeBecameRelationship
         case relationshipBecameAttribute
@@ -61,8 +62,8 @@ package struct InferenceError: Error, Hashable, Sendable, CustomStringConvertibl
                 """
             case .manyToManyBecameOneToOne:
                 """
-                was a to-many with a to-many inverse, and both are to-one now: which links stay can't be told; narrow one \
-                side in a version in between, or use a mapping model
+                was a to-many with a to-many inverse, and both are to-one now: it isn't clear which links stay; make \
+                one side to-one in a version in between, or use a mapping model
                 """
             case .hierarchiesMerged(let roots):
                 """

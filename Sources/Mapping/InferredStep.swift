@@ -1,6 +1,6 @@
 package import CausewayModel
 
-/// One inferred step with the models that it leads between: what a fused run is made of.
+/// One inferred step with its two models: a part of a fused run.
 package struct InferredStep: Sendable {
     package var mapping: MappingModel
     package var source: ManagedObjectModel
@@ -14,8 +14,8 @@ package struct InferredStep: Sendable {
 }
 
 extension [InferredStep] {
-    /// The entities of the first version whose keys each table of the last one goes on from, by the table's root: those
-    /// of every entity whose rows may have ended in it, with their ancestors, through every step.
+    /// The entities of the first version whose keys each table of the last one continues, by the table's root: every
+    /// entity whose rows may be in it, with their ancestors, through every step.
     package var keyOrigins: [String: Set<String>] {
         var origins: [String: Set<String>] = [:]
         for (index, step) in enumerated() {

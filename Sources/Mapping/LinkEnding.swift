@@ -1,6 +1,6 @@
 /// Links that end in one step, because their relationship leads to another entity than before and the rows at their
-/// other end can't be its objects. Core Data infers such a step; whether there are any such links, rows decide. Where the
-/// relationship must have an object, rows are obliged instead (`Obligation.Demand.noEnding`).
+/// other end can't be its objects. Core Data infers such a step; only the rows tell whether there are such links. If
+/// the relationship is mandatory, there is an obligation instead (`Obligation.Demand.noEnding`).
 package struct LinkEnding: Hashable, Sendable {
     /// The step's position on the path (0 is the first step).
     package var step: Int

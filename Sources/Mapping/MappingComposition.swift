@@ -3,11 +3,11 @@ import CausewayExpressions
 extension MappingModel {
     /// This mapping followed by `next`, as one: what a fused run of steps does to a row.
     ///
-    /// - Returns: nil where the pair can't run as one: the links of one relationship change their cardinality or order in
-    ///   both (what the first change drops, the second must not see), they do so in one and the other removes entities or
-    ///   ends links (which of several links is the first depends on the rows that are there), the second carries a derived
-    ///   attribute that the first computes from complete rows, or it converts a default of the first that its type can't
-    ///   hold (whether a row has it, the rows say).
+    /// - Returns: nil where the pair can't run as one: the links of one relationship change their cardinality or order
+    ///   in both (the second must not see what the first drops), they do so in one and the other removes entities or
+    ///   ends links (the first of several links depends on the remaining rows), the second carries a derived attribute
+    ///   that the first computes from complete rows, or it converts a default of the first that its type can't hold
+    ///   (only the rows tell whether it occurs).
     package func composed(with next: MappingModel) -> MappingModel? {
         if (changesForms && next.losesLinks) || (losesLinks && next.changesForms) { return nil }
         let middle = byDestination
@@ -20,8 +20,8 @@ extension MappingModel {
         return isBarred ? nil : followed(by: next)
     }
 
-    /// What both do to the source's rows, one after the other, also where they must run apart: what becomes of each
-    /// property, and what the rows must fulfil. A derived value that is computed in between comes out as derived.
+    /// What both do to the source's rows, one after the other, even if they must run separately: the origin of each
+    /// property, and the demands on the rows. A derived value that is computed in between stays derived.
     package func followed(by next: MappingModel) -> MappingModel {
         let byMiddle = byDestination
         var result: [EntityMapping] = []
@@ -30,7 +30,7 @@ extension MappingModel {
             guard let destination = second.destination else { continue }
             let firsts = second.firsts(in: byMiddle)
             guard !firsts.isEmpty else {
-                // Added on the way: there are no rows, whatever happens to them later.
+                // Added in between: there are no rows, whatever happens later.
                 result.append(second.startingEmpty(destination))
                 continue
             }
@@ -54,8 +54,8 @@ extension MappingModel {
 }
 
 extension MappingModel {
-    /// Whether what becomes of a row depends on the links that it has: it must have one, or the first of several is kept.
-    /// Where an earlier step leaves rows out, links to them have ended by then.
+    /// Whether a row's fate depends on its links: it must have one, or the first of several is kept. If an earlier step
+    /// leaves rows out, links to them have ended by then.
     package var judgesLinks: Bool {
         changesForms
             || entityMappings.contains { entity in
@@ -68,14 +68,14 @@ extension MappingModel {
             }
     }
 
-    /// Whether it asks something of the rows that they may not fulfil.
+    /// Whether it has demands that rows may not fulfil.
     package var mayLeaveRowsOut: Bool {
         entityMappings.contains { entity in
             !entity.obligations.isEmpty || entity.conversions.contains { !$0.conversion.holdsAll }
         }
     }
 
-    /// What is dropped stands under no name.
+    /// Dropped entities have no entry.
     fileprivate var byDestination: [String: [EntityMapping]] {
         Dictionary(grouping: entityMappings) { $0.destination ?? "" }
     }
@@ -148,7 +148,7 @@ extension EntityMapping {
 }
 
 extension LinkEnding {
-    /// The same ending as one of the links of `first`'s source; nil where there are none, or all end in `first`.
+    /// The same ending for the links of `first`'s source; nil if there are none, or all end in `first`.
     fileprivate func traced(through first: EntityMapping, all: [String: [EntityMapping]]) -> LinkEnding? {
         guard var earlier = links.composed(after: first, all: all) else { return nil }
         var result = self
@@ -160,12 +160,11 @@ extension LinkEnding {
 }
 
 extension LinkSource {
-    /// Where the mapping before, of the entity itself and of all, takes these links from; nil where they begin with it, or
-    /// all of this row's end in it.
+    /// Where the mapping before takes these links from; nil if it has none, or all of this row's end in it.
     fileprivate func earlier(after first: EntityMapping, all: [String: [EntityMapping]]) -> LinkSource? {
         let mapping = isInverted ? all[entity]?.first : first
         guard let earlier = mapping?.relationship(relationship)?.links else { return nil }
-        // Seen from the other end, the rows of this side may be the ones to which the links end.
+        // Seen from the other end, the links may end at rows of this side.
         return isInverted && first.source.map(earlier.ended.contains) == true ? nil : earlier
     }
 
@@ -181,7 +180,7 @@ extension LinkSource {
         Set(names.flatMap { (all[$0] ?? []).compactMap(\.source) })
     }
 
-    /// These links in the terms of the version before, where they are `earlier`'s.
+    /// These links in terms of the version before, where they are `earlier`'s.
     package func composed(after earlier: LinkSource) -> LinkSource {
         LinkSource(
             entity: earlier.entity, relationship: earlier.relationship, isInverted: isInverted != earlier.isInverted,
@@ -213,7 +212,7 @@ extension AttributeMapping {
 }
 
 extension Obligation {
-    /// The same obligation as a demand on the rows of `first`'s source; nil where `first` already fulfils it.
+    /// The same obligation as a demand on the rows of `first`'s source; nil if `first` already fulfils it.
     fileprivate func traced(through first: EntityMapping, all: [String: [EntityMapping]]) -> Obligation? {
         var result = self
         let middle: String
@@ -224,12 +223,12 @@ extension Obligation {
                 result.demand = .noRows
                 return result
             }
-            // The other end's rows may have gone without its relationship's knowing.
+            // The rows at the other end may be gone although the relationship stays.
             if links.isInverted { earlier.ended.formUnion((all[""] ?? []).compactMap(\.source)) }
             result.demand = .noMissing(links: earlier)
             return result
         case .noEnding(let links):
-            // What ends before is the earlier step's matter.
+            // Links that end before concern the earlier step.
             guard var earlier = links.composed(after: first, all: all) else { return nil }
             earlier.ended = LinkSource.sources(of: links.ended, in: all)
             result.demand = .noEnding(links: earlier)

@@ -2,8 +2,8 @@ import CausewayExpressions
 package import CausewayModel
 
 extension MappingModel {
-    /// What the rows of a store must fulfil for this inferred mapping to be carried out: a sentence each that begins with
-    /// “if”, in the order of the destination's entities.
+    /// The demands on a store's rows for this inferred mapping: one sentence each that begins with “if”, in the order
+    /// of the destination's entities.
     package func conditions(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> [String] {
         var texts: [Condition: [String]] = [:]
         var order: [Condition] = []
@@ -18,7 +18,7 @@ extension MappingModel {
     }
 }
 
-/// A condition that several entities may share: subentities inherit what makes it.
+/// A condition that several entities may share: subentities inherit it.
 private struct Condition: Hashable {
     enum Demand: Hashable {
         case noRows, noNulls, fits
@@ -30,7 +30,7 @@ private struct Condition: Hashable {
     }
 
     var demand: Demand
-    /// What the destination says: `Post.title is new, mandatory and has no default`.
+    /// The destination's reason: `Post.title is new, mandatory and has no default`.
     var reason: String
 
     func text(_ entities: [String]) -> String {
@@ -96,7 +96,7 @@ extension EntityMapping {
             ?? destination.relationship(property, of: entity)?.owner ?? entity
     }
 
-    /// Constraints that the source's rows needn't fulfil yet.
+    /// Constraints that the source doesn't have yet.
     private func uniqueness(
         of name: String, _ source: ManagedObjectModel, _ destination: ManagedObjectModel
     ) -> [Condition] {

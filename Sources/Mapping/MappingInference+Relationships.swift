@@ -13,8 +13,8 @@ extension MappingInference {
         }
     }
 
-    /// - Returns: what is carried, and what a mandatory relationship's rows are asked about: the same, or links that all
-    ///   end.
+    /// - Returns: the carried links, and the links that a mandatory relationship's demand is about: the same, or links
+    ///   that all end.
     private mutating func links(
         of relationship: Relationship, entity: String, origin: String
     ) -> (LinkSource?, asked: LinkSource?) {
@@ -31,7 +31,7 @@ extension MappingInference {
             endings.append(ending(of: relationship, entity: entity, links, targets: fate.ended))
         }
         links.ended = fate.ended.union(dropped(kindOf: found.destination))
-        // Where none of its links can stay, the relationship is as good as new.
+        // If none of its links can stay, the relationship counts as new.
         if fate.targets > 0, fate.ended.count == fate.targets {
             let others = inverseLinks(of: relationship, origin: origin)
             return (others, others ?? links)
@@ -43,7 +43,7 @@ extension MappingInference {
         return (links, links)
     }
 
-    /// What becomes of links by where they led and where the relationship leads now.
+    /// The fate of links, by their old targets and the relationship's new destination.
     private mutating func fate(of found: Relationship, becoming relationship: Relationship) -> LinkFate {
         let place = LinkFate.Place(before: found.destination, after: relationship.destination)
         if let known = fates[place] { return known }
@@ -54,9 +54,8 @@ extension MappingInference {
         return fate
     }
 
-    /// A to-one that is mandatory needs a link in every row, one that doesn't end. Where the source's relationship was
-    /// mandatory too, its rows have one; to-manys aren't asked: whether theirs are too few is for the app to say when it
-    /// saves.
+    /// A mandatory to-one needs a link in every row, one that doesn't end. If the source's relationship was mandatory
+    /// too, its rows have one. To-manys aren't checked: the app checks their minimum when it saves.
     private mutating func oblige(_ relationship: Relationship, _ links: LinkSource?, entity: String) {
         guard !relationship.isToMany, !relationship.isOptional else { return }
         var obligation = Obligation(
@@ -88,15 +87,15 @@ extension MappingInference {
     }
 
     /// Links found through the inverse: the inverse has a source relationship which itself leads to this entity's
-    /// source. Where it leads to subentities only, rows of the source itself have no such link: a cell that stands there
-    /// all the same was none.
+    /// source. If it leads to subentities only, rows of the source itself have no such link, even if the cell has
+    /// content.
     private mutating func inverseLinks(of relationship: Relationship, origin: String) -> LinkSource? {
         guard let inverse = destination.inverse(of: relationship), !inverse.relationship.isTransient,
             let other = entityMatch.sources[inverse.owner],
             let found = matched(inverse.relationship, of: inverse.owner, origin: other),
             source.isKind(origin, of: found.destination)
         else { return nil }
-        // Matched from the other side by its own inverse: then those are the links of another relationship.
+        // Matched from the other side by its own inverse: then those links belong to another relationship.
         if let old = source.inverse(of: found)?.relationship, !old.isTransient,
             claims(old, inverseOwner: inverse.owner, besides: relationship)
         {
@@ -148,7 +147,7 @@ extension MappingInference {
     }
 }
 
-/// What becomes of a relationship's links.
+/// The fate of a relationship's links.
 struct LinkFate {
     struct Place: Hashable {
         var before: String
@@ -161,13 +160,13 @@ struct LinkFate {
     var ended: Set<String>
 }
 
-/// A destination relationship with the source relationship that it continues. What is inherited is there once.
+/// A destination relationship with the source relationship that it continues. Inherited ones occur once.
 struct Claimant: Hashable {
     var relationship: Relationship
     var continues: Relationship
 }
 
-/// What decides how a set of links is stored.
+/// What determines how a set of links is stored.
 private struct LinkForm: Hashable {
     var isToMany: Bool
     var isOrdered: Bool

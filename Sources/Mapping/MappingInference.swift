@@ -13,30 +13,30 @@ package struct MappingInference {
     let entityMatch: RenamingMatch
     /// Source entities that a destination entity continues.
     private let continued: Set<String>
-    /// By destination entity; an absorbed subentity is matched anew.
+    /// By destination entity; an absorbed subentity is matched again.
     var relationshipMatches: [String: RelationshipMatch] = [:]
-    /// Entities that may have rows, with what these become, by their name in the source.
+    /// Entities that may have rows, with their destination, by their name in the source.
     private var migrated: [String: [(origin: String, target: String)]] = [:]
     /// Entities that may have rows and are dropped.
     private var dropped: Set<String> = []
     private var droppedKinds: [String: Set<String>] = [:]
-    /// Destination relationships by the name of the source relationship that they continue; nil until it is asked for.
+    /// Destination relationships by the name of the source relationship that they continue; made on first use.
     var claimants: [String: Set<Claimant>]?
     var fates: [LinkFate.Place: LinkFate] = [:]
     var refusals: [InferenceError.Refusal] = []
-    /// Of the entity mapping that is being made: its source, and what rows decide.
+    /// For the current entity mapping: its source, and what only rows can decide.
     private var origin = ""
     var obligations: [Obligation] = []
     var conversions: [AttributeConversion] = []
     var endings: [LinkEnding] = []
 
-    /// Infers the mapping, or says everything that prevents it.
+    /// Infers the mapping, or throws every reason against it.
     ///
     /// - Parameters:
     ///   - source: the older version.
     ///   - destination: the newer one.
     ///   - step: the step's position on the path; obligations carry it.
-    ///   - hashes: of both models, where they are known; else they are computed.
+    ///   - hashes: of both models, if known; else they are computed.
     /// - Returns: a mapping for every entity of both versions.
     /// - Throws: every change that can't be inferred.
     package static func infer(
@@ -123,7 +123,7 @@ package struct MappingInference {
         return mapping
     }
 
-    /// The subentity that a destination entity takes in beside its source: it has the destination's own name, while the
+    /// The subentity that a destination entity absorbs besides its source: it has the destination's own name, while the
     /// renaming identifier names its ancestor. Core Data keeps such rows (Photos 10.15 → 10.16: `GenericAsset` with the
     /// subentity `Asset` becomes `Asset`); they share a table and its keys, so nothing collides.
     private func absorbed(by name: String) -> String? {
@@ -133,7 +133,7 @@ package struct MappingInference {
         return name
     }
 
-    /// Marks what is added to tables that gain nothing but columns.
+    /// Marks additions to tables that only gain columns.
     private func markTableFills(_ mappings: inout [EntityMapping]) {
         let before = Dictionary(grouping: source.entities.keys, by: source.root)
         let growing = Dictionary(grouping: mappings.filter { $0.source != nil }) {
@@ -170,13 +170,12 @@ package struct MappingInference {
         return true
     }
 
-    /// The entities whose rows a source relationship may hold, with what they become; those that are dropped aren't
-    /// among them.
+    /// The entities whose rows a source relationship may hold, with their destination; without dropped ones.
     func targets(of relationship: Relationship) -> [(origin: String, target: String)] {
         source.entityAndSubentities(of: relationship.destination).flatMap { migrated[$0] ?? [] }
     }
 
-    /// Those whose rows go with their entity.
+    /// Those that are dropped with their entity.
     mutating func dropped(kindOf entity: String) -> Set<String> {
         guard !dropped.isEmpty else { return [] }
         if let known = droppedKinds[entity] { return known }
@@ -205,7 +204,7 @@ package struct MappingInference {
     }
 
     /// Two existing entities without a common root in the source can't have one in the destination: their rows would
-    /// share one table and one run of keys.
+    /// share one table and one sequence of keys.
     private mutating func refuseMergedHierarchies() {
         var roots: [String: Set<String>] = [:]
         for (name, origin) in entityMatch.sources {

@@ -1,9 +1,9 @@
 package import CausewayExpressions
 package import CausewayModel
 
-/// How one model version becomes another: what `NSMappingModel` holds, as values that a planner can compose.
+/// The mapping from one model version to another: what `NSMappingModel` holds, as values that a planner can compose.
 package struct MappingModel: Hashable, Sendable {
-    /// In processing order: destination entities in store order, then what is removed.
+    /// In processing order: destination entities in store order, then removed ones.
     package var entityMappings: [EntityMapping] { didSet { (bySource, byDestination) = (NameIndex(), NameIndex()) } }
     private var bySource = NameIndex()
     private var byDestination = NameIndex()
@@ -91,8 +91,8 @@ package struct AttributeMapping: Hashable, Sendable {
     /// The destination attribute, `composite.leaf` for a composite's leaf.
     package var destination: String
     package var value: Value
-    /// The step adds nothing but columns to the entity's table, which Core Data does with ALTER TABLE ADD COLUMN: the
-    /// constant then stands in the rows of the table's other entities too (InsideCoreDataMigration §7.5).
+    /// The step only adds columns to the entity's table, which Core Data does with ALTER TABLE ADD COLUMN: the rows of
+    /// the table's other entities get the constant too (InsideCoreDataMigration §7.5).
     package var fillsTable: Bool
 
     package init(destination: String, value: Value, fillsTable: Bool = false) {
@@ -103,7 +103,7 @@ package struct AttributeMapping: Hashable, Sendable {
 }
 
 /// A mandatory attribute or to-one whose value the mapping can't guarantee, or an entity that can't have rows any more:
-/// rows decide.
+/// only the rows tell whether it is fulfilled.
 package struct Obligation: Hashable, Sendable {
     /// The step that makes the property mandatory, as its position on the path (0 is the first step).
     package var step: Int
@@ -111,19 +111,19 @@ package struct Obligation: Hashable, Sendable {
     /// The attribute's path or the relationship's name, in the version that makes it mandatory; nil for an entity as a
     /// whole.
     package var property: String?
-    /// Where a relationship leads in that version; nil for what is none.
+    /// Where a relationship leads in that version; nil if it isn't a relationship.
     package var leadsTo: String?
     package var change: Change
-    /// What the source's rows must fulfil.
+    /// The demand on the source's rows.
     package var demand: Demand
 
-    /// What makes the property mandatory, or bars rows; the words are for plans and reports.
+    /// What makes the property mandatory, or forbids rows; the words are for plans and reports.
     package enum Change: String, Hashable, Sendable {
         case newAttribute = "is new, mandatory and has no default"
         case tightenedAttribute = "is mandatory now and has no default"
         case newToOne = "is new and mandatory"
         case tightenedToOne = "is mandatory now"
-        /// It was mandatory before, and links of it end.
+        /// It was mandatory before, and some of its links end.
         case cutToOne = "is mandatory"
         case abstractEntity = "is abstract now"
     }
@@ -172,8 +172,8 @@ package struct LinkSource: Hashable, Sendable {
     package var isInverted: Bool
     /// Cardinality or order differs between source and destination.
     package var changesForm: Bool
-    /// Entities of the source at the other end to which links end on the way: they are dropped, or their rows can't be
-    /// its objects in some version, though they may be targets in the destination.
+    /// Source entities at the other end to which links end: they are dropped, or their rows can't be its objects in
+    /// some version, even if they may be targets in the destination.
     package var ended: Set<String>
 
     package init(

@@ -1,9 +1,8 @@
 import Synchronization
 
-/// Places in an array by name, found once for the array as it is: who looks up each of many names in it would otherwise
-/// take the square of its length.
+/// Indices in an array by name, found once: looking up many names by search would take quadratic time.
 struct NameIndex: Hashable, Sendable {
-    /// Below it a search costs no more.
+    /// Below this a search is as fast.
     private static let shortest = 9
 
     private final class Memory: Sendable {
@@ -27,7 +26,7 @@ struct NameIndex: Hashable, Sendable {
         return place.map { elements[$0] }
     }
 
-    /// It follows from the array, which is compared.
+    /// It depends on the array, which is compared.
     static func == (left: NameIndex, right: NameIndex) -> Bool { true }
 
     func hash(into hasher: inout Hasher) {}

@@ -1,10 +1,10 @@
 import CausewayExpressions
 package import CausewayModel
 
-/// What a number goes through where its attribute's type changes: in one step, or in several that run as one.
+/// A number's types when its attribute's type changes: in one step, or in several that run as one.
 ///
-/// The cell follows the columns' affinities, type by type; what a type can't hold is found in the source's rows before any
-/// row moves.
+/// The cell follows the columns' affinities, type by type; numbers that a type can't hold are found in the source's
+/// rows before any row moves.
 package struct NumericConversion: Hashable, Sendable, CustomStringConvertible {
     /// From the source's type to the destination's, at least two.
     package let types: [NumericType]
@@ -36,7 +36,7 @@ package struct NumericConversion: Hashable, Sendable, CustomStringConvertible {
     /// Whether the last type holds every number that the one before it has.
     package var holdsAll: Bool { destination.holdsAll(of: types[types.count - 2]) }
 
-    /// The cell at the end. Numbers that a type can't hold go through as SQLite's columns would keep them: cells of
+    /// The cell at the end. Numbers that a type can't hold stay as SQLite's columns would keep them: cells of
     /// attributes that the row's entity doesn't have aren't checked.
     package func applied(to number: StoredNumber) -> StoredNumber {
         var number = number
@@ -44,9 +44,9 @@ package struct NumericConversion: Hashable, Sendable, CustomStringConvertible {
         return number
     }
 
-    /// Whether the last type can hold what the source's number has become by then.
+    /// Whether the last type can hold the converted number.
     ///
-    /// - Returns: nil where an earlier type can't hold it: that is an earlier step's matter.
+    /// - Returns: nil if an earlier type can't hold it: that concerns an earlier step.
     package func fit(of number: StoredNumber) -> NumericType.Fit? {
         var number = number
         for type in types.dropFirst().dropLast() {
@@ -58,7 +58,7 @@ package struct NumericConversion: Hashable, Sendable, CustomStringConvertible {
 
     /// A default of the source's type as one of the destination's.
     ///
-    /// - Returns: nil where a type can't hold it, or its stored form can't be had from a default.
+    /// - Returns: nil if a type can't hold it, or its stored form can't be computed from a default.
     func applied(to constant: Constant) -> Constant? {
         guard var number = source.stored(default: constant) else { return nil }
         for type in types.dropFirst() {

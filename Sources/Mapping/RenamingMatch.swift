@@ -4,9 +4,8 @@
 /// name where none is set. A destination element finds its source by, in this order:
 /// 1. the same identifier (v2 `hexColor` with identifier `color` → v3 `hexColor` with identifier `color`);
 /// 2. a source element whose *name* is the destination's identifier (v2 kept no identifier, or v3 names v2's name);
-/// 3. the same name, where nothing else claims that source element: an identifier that names nothing in this source
-///    must not lose data.
-/// Each source element serves one destination element at most.
+/// 3. the same name, where nothing else claims that source element: an unknown identifier must not lose data. Each
+///    source element serves one destination element at most.
 struct RenamingMatch {
     struct Element {
         var name: String
@@ -16,7 +15,7 @@ struct RenamingMatch {
 
     /// Source names by destination name.
     private(set) var sources: [String: String] = [:]
-    /// Destination elements that claim a source element which another one has: they are refused, not guessed.
+    /// Destination elements that claim another one's source element: they are refused, not guessed.
     private(set) var conflicts: [(source: String, destinations: [String])] = []
 
     init(source: [Element], destination: [Element]) {

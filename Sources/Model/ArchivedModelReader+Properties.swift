@@ -6,7 +6,7 @@ extension ArchivedModelReader {
         _ value: ArchivedValue, named name: String, to entity: inout Entity
     ) throws(PropertyListError) {
         guard let reference = try underlying(value), let kind = archive.archivedClass(of: reference) else {
-            report("The property is no object.")
+            report("The property isn't an object.")
             return
         }
         if kind.isKind(of: "NSAttributeDescription") {
@@ -17,11 +17,11 @@ extension ArchivedModelReader {
             entity.fetchedProperties.append(try fetchedProperty(reference, named: name))
         } else if !kind.isKind(of: "NSExpressionDescription") {
             // An expression description is neither stored nor hashed.
-            report("The property is a \(kind.name), which this reader doesn't know.")
+            report("The property is a \(kind.name), which isn't known.")
         }
     }
 
-    /// What a chain of `_NSPropertyDescriptionProxy` stands for.
+    /// The property behind a chain of `_NSPropertyDescriptionProxy`.
     private func underlying(_ value: ArchivedValue) throws(PropertyListError) -> Reference? {
         var reference = value.reference
         // Proxies of proxies aren't known; the bound ends a forged loop.
@@ -180,10 +180,10 @@ extension ArchivedModelReader {
         return property
     }
 
-    /// nil, with a problem noted, where the predicate can't be understood.
+    /// nil, with a problem noted, if the predicate can't be read.
     private mutating func predicate(_ value: ArchivedValue, _ role: String) -> Predicate? {
         guard let reference = value.reference else {
-            report("The \(role) is no object.")
+            report("The \(role) isn't an object.")
             return nil
         }
         do {
@@ -219,7 +219,7 @@ extension ArchivedModelReader {
         _ value: ArchivedValue, _ index: String
     ) throws(PropertyListError) -> FetchIndex.Element? {
         guard let reference = value.reference else {
-            report("The fetch index “\(index)” has an element that is no object.")
+            report("The fetch index “\(index)” has an element that isn't an object.")
             return nil
         }
         let raw = try archive.integer(archive.field("NSFetchIndexElementType", of: reference)) ?? 0

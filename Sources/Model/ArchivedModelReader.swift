@@ -29,7 +29,7 @@ struct ArchivedModelReader {
         self.archive = archive
     }
 
-    /// Throws `damaged` where the bytes are no archive, `notAModel` for an archive of something else, `inconsistent`
+    /// Throws `damaged` if the bytes aren't an archive, `notAModel` for an archive of something else, `inconsistent`
     /// with every problem found.
     static func read(_ bytes: [UInt8]) throws(ModelError) -> ManagedObjectModel {
         var reader: ArchivedModelReader
@@ -49,7 +49,7 @@ struct ArchivedModelReader {
         }
         guard reader.problems.isEmpty else {
             throw ModelError(
-                .inconsistent, "The compiled model contradicts itself; compile it anew from its source.",
+                .inconsistent, "The compiled model contradicts itself; compile it again from its source.",
                 problems: reader.problems)
         }
         return model
@@ -71,7 +71,7 @@ struct ArchivedModelReader {
         let stubs = try stubs()
         let byName = Dictionary(stubs.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         if byName.count < stubs.count { problems.append(.init("Two entities have the same name.")) }
-        // Before the walk along hierarchies; the check of the finished model gives the message.
+        // Before the hierarchies are walked; the check of the finished model reports it.
         let isTooLarge =
             byName.count > ModelLimits.entities || ModelConsistency.deepest(byName.mapValues(\.parent)) != nil
         var entities: [Entity] = []
@@ -96,7 +96,7 @@ struct ArchivedModelReader {
         var stubs: [Stub] = []
         for (key, value) in try archive.dictionary(archive.field("NSEntities", of: archive.root)) ?? [] {
             guard let reference = value.reference else {
-                throw PropertyListError(.typeMismatch, "The entity “\(key)” is no object.")
+                throw PropertyListError(.typeMismatch, "The entity “\(key)” isn't an object.")
             }
             stubs.append(
                 Stub(
@@ -139,7 +139,7 @@ struct ArchivedModelReader {
         if let value = try archive.field("NSFetchIndexDescriptions", of: reference), !value.isNull {
             entity.fetchIndexes = try fetchIndexes(value)
         } else {
-            // An archive of the time before fetch indexes: its flags and compounds mean the same.
+            // An archive from before fetch indexes: its flags and compounds mean the same.
             CompiledIndexes.complete(&entity, explicit: [], compounds: entity.compoundIndexes)
         }
         return entity
@@ -153,7 +153,7 @@ struct ArchivedModelReader {
             for member in try archive.array(value) ?? [] {
                 guard let reference = member.reference, let name = try string("NSEntityName", of: reference) else {
                     throw PropertyListError(
-                        .typeMismatch, "The configuration “\(name)” has a member that is no entity.")
+                        .typeMismatch, "The configuration “\(name)” has a member that isn't an entity.")
                 }
                 members.append(name)
             }

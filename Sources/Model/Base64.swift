@@ -3,7 +3,7 @@
 package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let padding = UInt8(ascii: "=")
-    /// By byte; 255 for what is no digit.
+    /// By byte; 255 for a byte that isn't a digit.
     private static let digits: [UInt8] = {
         var digits = [UInt8](repeating: 255, count: 256)
         for (value, character) in alphabet.enumerated() { digits[Int(character)] = UInt8(value) }
@@ -26,7 +26,8 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes of a base64 text. nil for a foreign character, for one after the padding, and for a text that isn't made of whole groups.
+    /// The bytes of a base64 text. nil for a foreign character, for one after the padding, and for a text with an
+    /// incomplete group.
     package static func decode(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count / 4 * 3)

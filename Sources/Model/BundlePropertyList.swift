@@ -16,7 +16,7 @@ enum BundlePropertyList {
             throw ModelError(.damaged, "The property list can't be read: \(error).", path: path)
         }
         guard tree.root.name == "plist", tree.root.children.count == 1, let value = tree.root.children.first else {
-            throw ModelError(.damaged, "The XML is no property list.", path: path)
+            throw ModelError(.damaged, "The XML isn't a property list.", path: path)
         }
         return try self.value(value, path)
     }
@@ -45,7 +45,7 @@ enum BundlePropertyList {
             .damaged, "The property list's <\(element.name)> in line \(element.line) can't be understood.", path: path)
     }
 
-    /// nil where keys and values don't alternate or a key comes twice.
+    /// nil if keys and values don't alternate or a key is repeated.
     private static func dictionary(
         _ element: XMLTree.Element, _ path: String
     ) throws(ModelError) -> [String: PropertyList]? {

@@ -43,8 +43,10 @@ struct BundleReader {
         throw ModelError(
             .notAModel,
             inside.isEmpty
-                ? "The folder is no model bundle: it holds neither versions (.xcdatamodel, .mom) nor a model's source."
-                : "The folder is no model bundle but holds some; name one of them: \(inside.joined(separator: ", ")).",
+                ? "The folder isn't a model bundle: it holds neither versions (.xcdatamodel, .mom) nor a model's "
+                    + "source."
+                : "The folder isn't a model bundle but holds some; name one of them: "
+                    + "\(inside.joined(separator: ", ")).",
             path: files.path)
     }
 
@@ -111,7 +113,7 @@ struct BundleReader {
                     return try ModelReader.model(bytes, ModelForm(bytes), files.path(of: entry))
                 })
         }
-        // A version that only the list or an .omo knows is reported as such, not left out.
+        // A version that only the list or an .omo has is reported, not left out.
         let optimized = entries.filter { $0.hasSuffix(".omo") }.map(Self.name(of:))
         let listed = hashes?.dictionary.map { Set($0.keys) } ?? []
         for name in listed.union(optimized).subtracting(seen).sorted() {

@@ -2,12 +2,12 @@ import CausewayExpressions
 
 /// What Xcode's compiler adds to an entity's indexes (InsideStoreFormat §7).
 enum CompiledIndexes {
-    /// Completes an entity whose source named `explicit` fetch indexes and `compounds` of the time before them.
+    /// Completes an entity whose source has `explicit` fetch indexes, and `compounds` from before fetch indexes.
     ///
     /// An attribute counts as indexed if it is marked so or if a fetch index consists of it alone, binary and
-    /// ascending. Every indexed attribute and every compound gives a fetch index of its own name, unless the source
-    /// has one of that name; these come first, sorted. (Wire's caches have the compounds after the attributes; the order
-    /// decides nothing but that of `CREATE INDEX`, for which InsideStoreFormat §7 was verified as it stands.)
+    /// ascending. Every indexed attribute and every compound gives a fetch index of its own name, unless the source has
+    /// one of that name; these come first, sorted. (Wire's caches have the compounds after the attributes; the order
+    /// only affects that of `CREATE INDEX`, which was verified as in InsideStoreFormat §7.)
     static func complete(_ entity: inout Entity, explicit: [FetchIndex], compounds: [[String]]) {
         for position in entity.attributes.indices {
             let name = entity.attributes[position].name

@@ -3,7 +3,7 @@ enum DecimalText {
     /// `NSDecimal`'s range of exponents.
     private static let exponents = -128...127
 
-    /// `-12.5` for `-012.50` and `-1.25e1`; nil for what is no decimal number or outside of `NSDecimal`'s range.
+    /// `-12.5` for `-012.50` and `-1.25e1`; nil if it isn't a decimal number or is outside `NSDecimal`'s range.
     static func canonical(_ text: String) -> String? {
         if text == "NaN" { return text }
         guard let parts = parts(text) else { return nil }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Who inherits from whom in a model as it is, read off its entities once: questions are asked for every column of every
-/// entity, and an entity is large to copy.
+/// Inheritance in a model, computed once from its entities: it is looked up for every column of every entity, and an
+/// entity is large to copy.
 struct HierarchyIndex: Hashable, Sendable {
     struct Facts: Sendable {
         /// By entity.
@@ -30,7 +30,7 @@ struct HierarchyIndex: Hashable, Sendable {
         }
     }
 
-    /// It follows from the entities, which are compared.
+    /// It depends on the entities, which are compared.
     static func == (left: HierarchyIndex, right: HierarchyIndex) -> Bool { true }
 
     func hash(into hasher: inout Hasher) {}

@@ -1,5 +1,5 @@
-/// Questions about inheritance and inverses. An entity that isn't in the model gives the empty answer: the readers
-/// refuse models with dangling names (`ModelError`), so that above them a missing name is a programming error.
+/// Questions about inheritance and inverses. An unknown entity gives the empty answer: the readers refuse models with
+/// dangling names (`ModelError`), so above them a missing name is a programming error.
 extension ManagedObjectModel {
     /// The entity and its ancestors, nearest first. A parent cycle, which the readers refuse, ends the walk.
     package func lineage(of name: String) -> [Entity] {
@@ -113,7 +113,7 @@ extension ManagedObjectModel {
 }
 
 extension HierarchyIndex.Facts {
-    /// The first of the entity and its ancestors that has a place to give.
+    /// The first result of the entity and its ancestors.
     fileprivate func nearest(to entity: String, _ place: (String) -> Int?) -> (owner: String, place: Int)? {
         var next: String? = entity
         var steps = 0

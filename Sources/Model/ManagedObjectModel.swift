@@ -1,6 +1,6 @@
 package import CausewayExpressions
 
-/// A managed object model as a value: what `NSManagedObjectModel` holds, from whichever form it was read.
+/// A managed object model as a value: what `NSManagedObjectModel` holds, whatever form it was read from.
 ///
 /// The readers give the compiled meaning: what Xcode's compiler adds (implicit fetch indexes, validation predicates,
 /// class names) is in the value whether it came from XML source or from an archive, so that hashes, layout and
@@ -27,7 +27,7 @@ package struct ManagedObjectModel: Hashable, Sendable {
 /// One entity with the properties it declares itself; inherited ones are the parent's.
 package struct Entity: Hashable, Sendable {
     package var name: String
-    /// `representedClassName`; nil where the compiler leaves it out.
+    /// `representedClassName`; nil if the compiler leaves it out.
     package var managedObjectClassName: String?
     package var isAbstract = false
     package var parent: String?
@@ -43,7 +43,7 @@ package struct Entity: Hashable, Sendable {
     package var fetchIndexes: [FetchIndex] = []
     /// Own constraints only, in the source's order; each names attributes or to-one relationships.
     package var uniquenessConstraints: [[String]] = []
-    /// Compound indexes of the time before fetch indexes (iOS 10 and older).
+    /// Compound indexes from before fetch indexes (iOS 10 and older).
     package var compoundIndexes: [[String]] = []
 
     package init(name: String) {
@@ -57,7 +57,7 @@ package struct Attribute: Hashable, Sendable {
     package var type: AttributeType
     package var isOptional = false
     package var isTransient = false
-    /// The `indexed` flag of the time before fetch indexes; also set by the compiler for a one-element ascending index.
+    /// The `indexed` flag from before fetch indexes; also set by the compiler for a one-element ascending index.
     package var isIndexed = false
     package var isIndexedBySpotlight = false
     package var renamingIdentifier: String?

@@ -1,4 +1,4 @@
-/// The versions of one model as a bundle holds them, in the order of `VersionOrder`.
+/// The versions of one model in a bundle, in the order of `VersionOrder`.
 ///
 /// A version that can't be read stays in the list with its error, so that the others remain usable and a plan can
 /// route around it.
@@ -19,7 +19,7 @@ package struct ModelBundle: Sendable {
         package let name: String
         package let path: String
         package let model: Result<ManagedObjectModel, ModelError>
-        /// What `VersionInfo.plist` says about this version; nil where it says nothing.
+        /// The entry of `VersionInfo.plist` for this version; nil without one.
         package let recorded: RecordedHashes?
 
         package init(
@@ -50,10 +50,10 @@ package struct ModelBundle: Sendable {
     package let path: String
     package let kind: Kind
     package let versions: [Version]
-    /// As the bundle says it, or the only version; nil when neither tells. It may name a version that isn't there:
-    /// then `notices` says so.
+    /// The bundle's own entry, or the only version; nil without either. It may name a missing version: then `notices`
+    /// says so.
     package let currentVersionName: String?
-    /// What is odd about the bundle without making it unusable, one sentence each.
+    /// Minor problems of the bundle, one sentence each.
     package let notices: [String]
 
     package init(

@@ -3,7 +3,7 @@ import CausewayPlist
 
 /// Bits of `_P`, the private summary of a property (52 real caches, no exception).
 enum PropertyBits {
-    /// What a property without any of the below has.
+    /// The bits of a property without any of those below.
     static let plain: Int64 = 0b1111_0001
     static let optional: Int64 = 2
     static let readOnly: Int64 = 4
@@ -36,7 +36,7 @@ extension ModelCacheWriter {
         return reference
     }
 
-    /// What doesn't depend on the entity that a copy belongs to.
+    /// Fields that don't depend on a copy's entity.
     private mutating func sharedFields(_ attribute: Attribute) throws(ExpressionArchiveError) -> [Field] {
         var fields: [Field] = []
         if let value = attribute.defaultValue, !value.containsForeign {

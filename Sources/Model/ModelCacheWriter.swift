@@ -6,8 +6,8 @@ import CausewayPlist
 ///
 /// Keys, classes and the sharing of objects follow real caches (framework 1344 and newer): subentities repeat the
 /// inherited properties as copies that belong to them, entities refer to each other in cycles. The bytes depend on the
-/// model alone. What the model doesn't hold is written as Core Data writes its absence: fetch request templates, sort
-/// descriptors of fetched properties, default values and user info of the app's own classes.
+/// model alone. What the model doesn't hold is written as Core Data writes a missing value: fetch request templates,
+/// sort descriptors of fetched properties, default values and user info of the app's own classes.
 package struct ModelCacheWriter {
     typealias Reference = KeyedArchiveWriter.Reference
     typealias Field = (name: String, value: KeyedArchiveWriter.Field)
@@ -21,7 +21,7 @@ package struct ModelCacheWriter {
     let model: ManagedObjectModel
     var writer = KeyedArchiveWriter()
     var root = Reference.null
-    /// Reserved before anything is filled: every one may be referred to from everywhere.
+    /// Reserved before anything is filled: any object may refer to any of them.
     var entities: [String: Reference] = [:]
     var properties: [PropertyKey: Reference] = [:]
     var emptyUserInfo = Reference.null
@@ -107,7 +107,7 @@ package struct ModelCacheWriter {
     private mutating func write(_ entity: Entity) throws(ExpressionArchiveError) {
         guard let reference = entities[entity.name] else { return }
         var propertyEntries: [(name: String, value: Reference)] = []
-        // From the root down: what copies share is written where it's declared first.
+        // From the root down: shared parts are written where they're declared first.
         for declaring in model.lineage(of: entity.name).reversed() {
             for attribute in declaring.attributes {
                 propertyEntries.append((attribute.name, try write(attribute, of: entity, declaredBy: declaring)))
@@ -141,7 +141,7 @@ package struct ModelCacheWriter {
         if !entity.uniquenessConstraints.isEmpty {
             fields.append(("NSUniqueTuples", .reference(nameLists(entity.uniquenessConstraints))))
         }
-        // Both or neither: a reader derives fetch indexes from the older forms where they are absent.
+        // Both or neither: a reader derives missing fetch indexes from the older forms.
         if !entity.fetchIndexes.isEmpty || !entity.compoundIndexes.isEmpty
             || entity.attributes.contains(where: \.isIndexed)
         {

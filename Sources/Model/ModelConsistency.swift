@@ -1,7 +1,7 @@
-/// Finds what a model names but doesn't contain, whichever form it was read from. Everything above the readers relies
-/// on it: a model that passed has no dangling name and no cycle.
+/// Finds names of a model without a definition, whatever form it was read from. Everything above the readers relies on
+/// it: a model that passes has no dangling name and no cycle.
 struct ModelConsistency {
-    /// Where the source says something, for messages.
+    /// A place in the source, for messages.
     struct Place: Hashable {
         var entity: String
         var property: String?
@@ -44,8 +44,8 @@ struct ModelConsistency {
         return check.problems
     }
 
-    /// An entity below the last level that is read, of all entities with their parents; nil where there is none. Takes one look at each entity, so that deep
-    /// hierarchies are refused before anything walks along them. Cycles are found later.
+    /// An entity below the last level that is read, of all entities with their parents; nil where there is none. Visits
+    /// each entity once, so that deep hierarchies are refused before they are walked. Cycles are found later.
     static func deepest(_ parents: [String: String?]) -> String? {
         var children: [String: [String]] = [:]
         var level: [String] = []
@@ -63,8 +63,8 @@ struct ModelConsistency {
         return level.min(by: ManagedObjectModel.compareOrder)
     }
 
-    /// Hierarchies whose entities and columns multiply to more than is read; nil where they don't. Takes one look at each
-    /// property. A to-one counts as the three columns that it can have.
+    /// Hierarchies with too many entities times columns; nil if there are none. Visits each property once. A to-one
+    /// counts as the three columns that it can have.
     private static func tooManyColumns(_ model: ManagedObjectModel) -> ModelError.Problem? {
         var hierarchies: [String: (entities: Int, columns: Int)] = [:]
         for (name, entity) in model.entities {
@@ -158,7 +158,7 @@ struct ModelConsistency {
             if name == entity.name { return true }
             next = model.entities[name]?.parent
         }
-        // The walk fell into a cycle of its ancestors, which are reported themselves.
+        // The walk got into a cycle of ancestors, which are reported themselves.
         return false
     }
 

@@ -1,13 +1,13 @@
 /// Why a model could not be read or written.
 ///
-/// An inconsistent model carries every problem found in it, so that one look suffices to mend it.
+/// An inconsistent model has all its problems listed, so that the user can fix them at once.
 package struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
         /// The file or folder can't be opened, or isn't where the bundle says.
         case unreadable
         /// Larger than `ModelLimits` allow.
         case limitExceeded
-        /// No model: neither source, nor a compiled model, nor a bundle of either.
+        /// Not a model: neither source, nor a compiled model, nor a bundle of either.
         case notAModel
         /// A model in a form that isn't read here; the message names the alternative.
         case unsupportedFormat
@@ -15,7 +15,7 @@ package struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
         case damaged
         /// The store has no cached model.
         case emptyCache
-        /// The model names what it doesn't contain, or contradicts itself; see `problems`.
+        /// The model has dangling names, or contradicts itself; see `problems`.
         case inconsistent
     }
 
@@ -67,22 +67,22 @@ package struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Bounds on foreign models. Past each of them the model is refused, never cut short.
+/// Bounds on foreign models. A model beyond them is refused, never truncated.
 package enum ModelLimits {
     /// Bytes of one model file, and of an inflated model cache. The largest known cache (Photos) has 0.3 MB.
     package static let fileSize = 64 * 1024 * 1024
     /// Entries of a bundle's folder; the longest known history has 90 versions.
     package static let folderEntries = 10_000
-    /// Entities of a model; Photos has 70. Core Data itself has numbers for 16,000, but questions that one entity asks of
-    /// all others cost the square of their number; with 2,000 they take seconds.
+    /// Entities of a model; Photos has 70. Core Data itself has numbers for 16,000, but comparing every entity with all
+    /// others takes quadratic time; with 2,000 they take seconds.
     package static let entities = 2_000
-    /// Levels of inheritance, the root included; deeper than 8 was never seen. What is inherited is walked through, and
-    /// numbered, once for each level below.
+    /// Levels of inheritance, the root included; deeper than 8 was never seen. Inherited properties are walked and
+    /// numbered once for each level below.
     package static let inheritanceDepth = 100
     /// Entities of a hierarchy times columns of its table, over all hierarchies. A migration keeps sums of each such pair,
     /// and a checkpoint takes 64 MiB of them.
     package static let entityColumns = 1_600_000
-    /// Columns of a table; SQLite takes no more.
+    /// Columns of a table; SQLite's limit.
     package static let tableColumns = 2_000
     /// Levels of composite attributes inside each other; Xcode allows few, none deeper than 2 was seen.
     package static let compositeDepth = 16

@@ -28,7 +28,7 @@ struct ModelFiles {
         entry.isEmpty ? path : path.hasSuffix("/") ? path + entry : "\(path)/\(entry)"
     }
 
-    /// What the entry is; nil when there is none.
+    /// The kind of the entry; nil when there is none.
     func kind(of entry: String = "") throws(ModelError) -> Kind? {
         guard let resolved = try locate(entry) else { return nil }
         var status = stat()
@@ -61,7 +61,7 @@ struct ModelFiles {
             if names.count > ModelLimits.folderEntries {
                 throw ModelError(
                     .limitExceeded,
-                    "The folder has more than \(ModelLimits.folderEntries) entries, which no model bundle has; "
+                    "The folder has more than \(ModelLimits.folderEntries) entries, more than any model bundle; "
                         + "name the model bundle itself.",
                     path: path(of: entry))
             }
@@ -75,19 +75,19 @@ struct ModelFiles {
         guard let resolved = try locate(entry) else {
             throw ModelError(.unreadable, "The file isn't there.", path: shown)
         }
-        // Not blocking: opening a pipe without a writer would wait for ever.
+        // Not blocking: opening a pipe without a writer would wait forever.
         let descriptor = unsafe open(resolved, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { throw Self.failure("The file can't be opened", errno, shown) }
         defer { close(descriptor) }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw Self.failure("The file can't be read", errno, shown) }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw ModelError(.unreadable, "This is no regular file.", path: shown)
+            throw ModelError(.unreadable, "This isn't a regular file.", path: shown)
         }
         return try Self.content(of: descriptor, expected: Int(status.st_size), shown)
     }
 
-    /// Reads to the end, whatever size was announced: the file may grow or shrink meanwhile.
+    /// Reads to the end, whatever the reported size: the file may grow or shrink meanwhile.
     private static func content(of descriptor: Int32, expected: Int, _ path: String) throws(ModelError) -> [UInt8] {
         var content: [UInt8] = []
         content.reserveCapacity(min(max(0, expected), ModelLimits.fileSize))
@@ -105,7 +105,7 @@ struct ModelFiles {
             if content.count > ModelLimits.fileSize {
                 throw ModelError(
                     .limitExceeded,
-                    "The file is larger than \(ModelLimits.fileSize >> 20) MiB, which no model is.", path: path)
+                    "The file is larger than \(ModelLimits.fileSize >> 20) MiB, larger than any model.", path: path)
             }
         }
     }
@@ -116,7 +116,7 @@ struct ModelFiles {
         // Names come from folders and property lists; both are foreign.
         let parts = entry.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." }), !entry.utf8.contains(0) else {
-            throw ModelError(.unreadable, "The name “\(entry)” leads out of the model bundle.", path: path)
+            throw ModelError(.unreadable, "The name “\(entry)” points outside the model bundle.", path: path)
         }
         guard let resolved = Self.realPath("\(root)/\(entry)") else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
@@ -125,7 +125,7 @@ struct ModelFiles {
         guard resolved.hasPrefix(root.hasSuffix("/") ? root : root + "/") else {
             throw ModelError(
                 .unreadable,
-                "The entry is a symbolic link that leads out of the model bundle; copy the file into the bundle.",
+                "The entry is a symbolic link that points outside the model bundle; copy the file into the bundle.",
                 path: path(of: entry))
         }
         return resolved

@@ -6,8 +6,8 @@ import CausewayDeflate
 package enum ModelReader {
     /// The model or history of models at a path: `.xcdatamodeld`, `.xcdatamodel`, `.momd`, `.mom`.
     ///
-    /// Throws when there is no bundle at all. What is wrong with single versions stands beside them in the bundle; a
-    /// bundle of one model has one version, and its error is thrown.
+    /// Throws when there is no bundle at all. Errors of single versions are kept in the bundle; a bundle of one model
+    /// has one version, and its error is thrown.
     package static func bundle(at path: String) throws(ModelError) -> ModelBundle {
         let files = try ModelFiles(path)
         switch try files.kind() {
@@ -81,19 +81,19 @@ package enum ModelReader {
                 path: path)
         case .store:
             throw ModelError(
-                .notAModel, "This is a store, not a model; a store's own model is used where no model is given.",
+                .notAModel, "This is a store, not a model; leave out the model to use the store's own.",
                 path: path)
         case .unknown:
             throw ModelError(
                 .notAModel,
-                "This is no model: neither the XML of an .xcdatamodel nor the keyed archive of a .mom. "
+                "This isn't a model: neither the XML of an .xcdatamodel nor the keyed archive of a .mom. "
                     + "Name an .xcdatamodeld, .xcdatamodel, .momd or .mom.",
                 path: path)
         }
     }
 }
 
-/// What a file's first bytes say it is.
+/// A file's kind by its first bytes.
 enum ModelForm {
     case source, archive, optimized, store, unknown
 

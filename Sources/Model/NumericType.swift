@@ -39,8 +39,8 @@ package enum StoredNumber: Hashable, Sendable {
 }
 
 extension NumericType {
-    /// What a column of this type makes of a number: SQLite's own conversion, which keeps what it can't convert. A real
-    /// that equals an integer becomes that integer, save those at the ends of the range
+    /// A number as a column of this type stores it: SQLite's own conversion, which keeps what it can't convert. A real
+    /// that equals an integer becomes that integer, except at the ends of the range
     /// (https://www.sqlite.org/datatype3.html#type_affinity, `sqlite3VdbeIntegerAffinity`).
     package func stored(_ number: StoredNumber) -> StoredNumber {
         switch number {
@@ -72,7 +72,7 @@ extension NumericType {
     /// Whether the type can hold a number.
     package enum Fit: Hashable, Sendable {
         case exact
-        /// The nearest number that the type has is another one.
+        /// The type only has another nearest number.
         case rounded
         case misfit(Misfit)
     }

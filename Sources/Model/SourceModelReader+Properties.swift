@@ -4,7 +4,7 @@ import CausewayXML
 extension SourceModelReader {
     // MARK: - Attributes
 
-    /// nil, with a problem noted, where the attribute's type isn't known.
+    /// nil, with a problem noted, if the attribute's type isn't known.
     mutating func attribute(_ element: Element, named name: String, depth: Int) -> Attribute? {
         guard let type = AttributeType(sourceName: element["attributeType"]) else {
             report("The attribute type “\(element["attributeType"] ?? "")” is not known.", element, property: name)
@@ -38,7 +38,7 @@ extension SourceModelReader {
         }
         guard let text = element["defaultValueString"], !text.isEmpty || type == .string else { return nil }
         switch type {
-        // The editor leaves texts behind when an attribute's type is changed; they mean nothing for these types.
+        // The editor leaves texts behind when an attribute's type is changed; these types ignore them.
         case .undefined, .binary, .transformable, .objectID, .composite, .date: return nil
         default: return value(text, type, "default", element, name)
         }
@@ -49,7 +49,7 @@ extension SourceModelReader {
     ) -> Constant? {
         let value = SourceValue.parse(text, as: type)
         if value == nil {
-            report("The \(role) value “\(text)” can't be a value of type \(type).", element, property: name)
+            report("The \(role) value “\(text)” isn't a value of type \(type).", element, property: name)
         }
         return value
     }
@@ -131,7 +131,7 @@ extension SourceModelReader {
         relationship.isTransient = isYes(element["transient"])
         relationship.isOrdered = isYes(element["ordered"])
         relationship.isIndexedBySpotlight = isYes(element["spotlightIndexingEnabled"])
-        // As they are, absent = 0: `toMany` and `optional` change neither (InsideVersionHashes §3).
+        // As written, absent = 0: `toMany` and `optional` change neither (InsideVersionHashes §3).
         relationship.minCount = count("minCount", element, name)
         relationship.maxCount = count("maxCount", element, name)
         relationship.renamingIdentifier = renaming(element, name)
@@ -150,7 +150,7 @@ extension SourceModelReader {
     private mutating func count(_ key: String, _ element: Element, _ name: String) -> Int {
         guard let text = nonEmpty(element[key]) else { return 0 }
         if let count = Int(text) { return count }
-        report("The \(key) “\(text)” is no number.", element, property: name)
+        report("The \(key) “\(text)” isn't a number.", element, property: name)
         return 0
     }
 
@@ -169,7 +169,7 @@ extension SourceModelReader {
         return property
     }
 
-    /// nil, with a problem noted, where the index can't be understood.
+    /// nil, with a problem noted, if the index can't be read.
     mutating func fetchIndex(_ element: Element) -> FetchIndex? {
         guard let name = nonEmpty(element["name"]) else {
             report("A fetch index has no name.", element)

@@ -3,8 +3,8 @@ import CausewayXML
 
 /// Reads the XML that Xcode saves in `X.xcdatamodel/contents`, with the meaning that Xcode's compiler gives it.
 ///
-/// Elements and attributes that say nothing about stores or migrations (diagram positions, code generation, scalar
-/// accessors) are passed over, unknown ones too: newer versions of Xcode add some.
+/// Elements and attributes that don't concern stores or migrations (diagram positions, code generation, scalar
+/// accessors) are ignored, and unknown ones too: newer versions of Xcode add some.
 struct SourceModelReader {
     typealias Element = XMLTree.Element
 
@@ -20,7 +20,8 @@ struct SourceModelReader {
     /// The entity being read, for messages.
     var entityName: String?
 
-    /// Throws `damaged` for what is no XML, `notAModel` for another document, `inconsistent` with every problem found.
+    /// Throws `damaged` for bytes that aren't XML, `notAModel` for another document, `inconsistent` with every problem
+    /// found.
     static func read(_ bytes: [UInt8]) throws(ModelError) -> ManagedObjectModel {
         let tree: XMLTree
         do {
@@ -30,7 +31,7 @@ struct SourceModelReader {
         }
         guard tree.root.name == "model" else {
             throw ModelError(
-                .notAModel, "The XML is no data model: its root element is <\(tree.root.name)> instead of <model>.")
+                .notAModel, "The XML isn't a data model: its root element is <\(tree.root.name)> instead of <model>.")
         }
         var reader = SourceModelReader()
         let model = reader.model(tree.root)

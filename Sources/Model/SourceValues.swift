@@ -17,9 +17,9 @@ enum SourceValue {
         }
     }
 
-    /// Xcode's compiler reads numbers as `-[NSString longLongValue]` does: the longest numeric beginning counts, and text
-    /// without one is 0. The model editor keeps the text when an attribute's type is changed, so that `0.0` and `NO`
-    /// stand in real models for integers (Wire 2.101 stores 0 for the latter).
+    /// Xcode's compiler reads numbers as `-[NSString longLongValue]` does: the longest numeric beginning counts, and
+    /// text without one is 0. The model editor keeps the text when an attribute's type is changed, so real models have
+    /// `0.0` and `NO` for integers (Wire 2.101 stores 0 for the latter).
     private static func integer(_ text: String) -> Constant? {
         let real = leadingNumber(text)
         return .integer(Int64(leadingDigits(text)) ?? Int64(exactly: real.rounded(.towardZero)) ?? 0)

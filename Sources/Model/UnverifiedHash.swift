@@ -2,7 +2,7 @@ import CausewayExpressions
 
 /// Which hashes follow a rule that InsideVersionHashes marks as unproven.
 enum UnverifiedHash {
-    /// Whether the entity's hash, its ancestors' included, rests on such a rule.
+    /// Whether the entity's hash, or an ancestor's, depends on such a rule.
     static func concerns(_ entity: String, in model: ManagedObjectModel) -> Bool {
         model.lineage(of: entity).contains { ancestor in
             !ancestor.name.isASCII

@@ -10,7 +10,7 @@ package struct VersionHashes: Hashable, Sendable {
     package let digest: String
     /// `NSStoreModelVersionChecksumKey` and `NSManagedObjectModel.versionChecksum`: base64 of a SHA-256, 44 characters.
     package let checksum: String
-    /// Entities whose hash rests on a rule that no real store has confirmed, sorted: derived attributes with
+    /// Entities whose hash depends on a rule that no real store has confirmed, sorted: derived attributes with
     /// functions other than `now()` and `count:`, names outside ASCII, nested composites, object identifier attributes.
     package let unverified: [String]
 

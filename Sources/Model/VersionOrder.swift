@@ -1,10 +1,10 @@
-/// The order in which a person lists a model's versions: names say it, since no bundle stores one.
+/// The order in which a person lists a model's versions. It comes from their names, since no bundle stores one.
 ///
 /// - Digits count as numbers: `App 2` < `App 10`, `zmessaging2.3` < `zmessaging2.10`; case doesn't count.
-/// - Blanks, dots, hyphens and underscores only separate: `2.3` is 2 then 3, however long the numbers.
-/// - What is a beginning of another name comes before it: `App` < `App 2`, `2.21` < `2.21.1`.
+/// - Spaces, dots, hyphens and underscores only separate: `2.3` is 2 then 3, however long the numbers.
+/// - A name that is a prefix of another comes before it: `App` < `App 2`, `2.21` < `2.21.1`.
 /// - `alpha`, `beta`, `pre`, `preview`, `rc` and `dev` come before the name without them: `1.0 Beta 2` < `1.0`.
-/// - Where all that is equal, the code units decide.
+/// - If all that is equal, the code units decide.
 /// - The words before the first number needn't be the same: `Model`, `Model 2`, `AppModel 3` are counted through. Where
 ///   two names with different words have the same number (`Old 1`, `New 1`), names with the same words stay together, and
 ///   those with the current version's come last. A name without number that shares its words with no other (`Initial`)
@@ -40,7 +40,7 @@ package enum VersionOrder {
         .map(\.text)
     }
 
-    /// A name with the words before its first number apart.
+    /// A name, split at its first number.
     private struct Name {
         let text: String
         let words: [String]

@@ -1,17 +1,17 @@
 import CausewayEvaluation
 package import CausewaySQLiteFile
 
-/// Associations in the order in which they were recorded: what a run that is ended must leave, so that the next can look
-/// them up. The progress of a step names what counts of it.
+/// Associations in the order in which they were recorded: what an interrupted run must leave, so that the next can look
+/// them up. The progress of a step names the valid part.
 package struct AssociationJournal: Sendable {
     /// Source entity, source key, mapping, destination entity (0: none was made), destination key.
     package static let columnCount = 5
 
-    /// One array a column, all of the same length.
+    /// One array per column, all of the same length.
     package var columns: [[Int64]]
     /// Rows that are found by a value.
     package var shared: [Shared] = []
-    /// Bytes of the values of `shared` that were appended, about.
+    /// Approximate bytes of the values of `shared`.
     package private(set) var sharedBytes = 0
 
     /// The key of a row that is found by an attribute's value.

@@ -3,13 +3,13 @@ import CausewaySQLite
 
 /// Which destination rows were made from which source rows, on disk: memory doesn't grow with the store.
 ///
-/// Only what can't be read off the keys is kept: a mapping that gives every row its source's key needs no entry.
+/// Keeps only what the keys don't show: a mapping that gives every row its source's key needs no entry.
 package final class Associations {
     private let statements: StatementCache
     private var hasReverse = false
     /// Mappings that have entries.
     private var recorded: Set<Int> = []
-    /// What was added since it was cleared, for a run that may be ended; nil where it isn't kept.
+    /// Entries since it was last cleared, for a run that may be interrupted; nil if it isn't kept.
     package private(set) var journal: AssociationJournal?
 
     /// - Parameter access: the scratch database's connection, inside a transaction.
@@ -52,12 +52,12 @@ package final class Associations {
     /// Bytes of the values that the journal holds.
     package var journalBytes: Int { journal?.sharedBytes ?? 0 }
 
-    /// What the journal holds is saved: it begins anew.
+    /// The journal's entries are saved: empties it.
     package func clearJournal() {
         if journal != nil { journal = AssociationJournal() }
     }
 
-    /// Adds what an earlier run has taken down, in the order in which it did.
+    /// Adds an earlier run's entries, in their order.
     package func replay(_ journal: AssociationJournal) throws(ObjectError) {
         for index in journal.columns[0].indices {
             let row = journal.columns.map { $0[index] }
@@ -161,7 +161,7 @@ package final class Associations {
         }
     }
 
-    /// Up to `limit` entries of a mapping after a place, those included that say that nothing was made.
+    /// Up to `limit` entries of a mapping after a place, including those without a result.
     package func everyEntry(
         of mapping: Int, after place: (entity: Int32, source: Int64, ordinal: Int64), limit: Int
     ) throws(ObjectError) -> [(source: ObjectID, destination: ObjectID?, ordinal: Int64)] {

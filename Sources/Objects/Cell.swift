@@ -11,8 +11,8 @@ package enum Cell {
     case carried(Int32)
     /// The key of a row that has none yet: its table, and its place among the rows of its context.
     case temporary(table: Int32, index: Int32)
-    /// The place after the last one in an ordered relationship; numbered when the row is written. Who was appended first
-    /// comes first: the table keeps the order.
+    /// The place after the last one in an ordered relationship; numbered when the row is written. The table keeps the
+    /// order of appending.
     case appended
 
     init(_ value: CellValue) {

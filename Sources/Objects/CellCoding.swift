@@ -12,7 +12,7 @@ enum CellCoding {
     ///   - cell: a cell that isn't carried.
     ///   - attribute: its attribute.
     ///   - content: gives the data of an attribute that allows external storage.
-    /// - Returns: nil where the storage class doesn't go with the type.
+    /// - Returns: nil if the storage class doesn't fit the type.
     /// - Throws: what `content` throws.
     static func value(
         of cell: Cell, as attribute: Attribute, content: ([UInt8]) throws(ObjectError) -> [UInt8]
@@ -44,7 +44,7 @@ enum CellCoding {
         }
     }
 
-    /// The shortest digits that give the double back, in plain notation: `0.00001` rather than `1e-05`.
+    /// The shortest digits that read back as the same double, in plain notation: `0.00001` rather than `1e-05`.
     private static func plain(_ value: Double) -> String {
         if let integer = Int64(exactly: value) { return String(integer) }
         let text = "\(value)"
@@ -63,7 +63,7 @@ enum CellCoding {
 
     /// The stored form of a value.
     ///
-    /// - Returns: nil where the value doesn't go with the attribute's type, or is too large for it.
+    /// - Returns: nil if the value doesn't fit the attribute's type, or is too large for it.
     static func cell(for value: Value, as attribute: Attribute) -> Cell? {
         switch (attribute.type, value) {
         case (_, .null): return .null
@@ -109,12 +109,12 @@ enum CellCoding {
         }
     }
 
-    /// What a column of NUMERIC affinity makes of a number: an integer where nothing is lost.
+    /// A number as a column of NUMERIC affinity keeps it: as an integer if nothing is lost.
     private static func numeric(_ value: Double) -> Cell {
         Int64(exactly: value).map { .integer($0) } ?? .real(value)
     }
 
-    /// What a number loses as a Float is Core Data's loss too; that it becomes infinite is not.
+    /// Core Data rounds to Float too, but a number must not become infinite.
     private static func float(_ value: Double) -> Cell? {
         let short = Float(value)
         return value.isNaN || (short.isInfinite && value.isFinite) ? nil : .real(Double(short))
@@ -123,7 +123,7 @@ enum CellCoding {
     private static func decimal(_ text: String) -> Cell? {
         if let integer = Int64(text) { return .integer(integer) }
         if text == "NaN" { return .text(text) }
-        // Swift reads hexadecimal numbers and names too, which are no decimal numbers.
+        // Swift also reads hexadecimal numbers and names, which aren't decimal numbers.
         guard text.utf8.allSatisfy({ Self.decimalBytes.contains($0) }), let value = Double(text), value.isFinite else {
             return nil
         }

@@ -1,7 +1,7 @@
 package import CausewayPlanning
 
 extension CodeCatalog {
-    /// What the planner must know of an app's policies and manager.
+    /// What the planner must know about an app's policies and manager.
     package init(_ code: MigrationCode) {
         self.init(
             managerSelectors: Set(code.managerType.init().functions.keys), policyNames: code.policyNames,

@@ -30,8 +30,7 @@ public final class EntityMapping {
     public let relationshipMappings: [PropertyMapping]
     /// nil where the default policy migrates the entity.
     public let entityMigrationPolicyClassName: String?
-    /// What the mapping model's author left for the policy; a dictionary among the values, which no `Value` stands for, is
-    /// left out.
+    /// The mapping model author's entries for the policy; dictionaries, which aren't a `Value`, are left out.
     public let userInfo: [String: Value]
 
     /// Place in the step's mappings.
@@ -59,8 +58,7 @@ public final class EntityMapping {
 public final class PropertyMapping {
     /// The destination property; a composite's leaf is `composite.leaf`.
     public let name: String
-    /// What the mapping model's author left for the policy; a dictionary among the values, which no `Value` stands for, is
-    /// left out.
+    /// The mapping model author's entries for the policy; dictionaries, which aren't a `Value`, are left out.
     public let userInfo: [String: Value]
     /// The expression in the language of `NSExpression(format:)`; nil leaves the property alone.
     ///

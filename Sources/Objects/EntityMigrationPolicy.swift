@@ -5,7 +5,7 @@ public typealias MigrationFunction = ([Value], MigrationManager) throws -> Value
 
 /// How one entity mapping's rows are migrated: what `NSEntityMigrationPolicy` is.
 ///
-/// Override what differs and call `super` for what doesn't. The hooks come in Core Data's order, stage by stage over all
+/// Override what differs and call `super` for the rest. The hooks come in Core Data's order, stage by stage over all
 /// entity mappings:
 ///
 /// 1. for each mapping `begin`, then `createDestinationInstances` for each source row, then `endInstanceCreation`;
@@ -15,31 +15,32 @@ public typealias MigrationFunction = ([Value], MigrationManager) throws -> Value
 /// One instance lives through all three stages of its mapping, and its hooks are called on one thread. An error that a
 /// hook throws stops the migration, with the source row's URI in the message; the store stays as it is.
 open class EntityMigrationPolicy {
-    /// Policies are made by the migration.
+    /// Called by the migration.
     public required init() {}
 
-    /// Whether every row is migrated without regard to any other: such a policy runs on all workers at once, one instance
-    /// each.
+    /// Whether every row is migrated independently of all others: such a policy runs on all workers at once, one
+    /// instance each.
     ///
     /// It keeps no state from row to row, reads source objects, and makes and links objects for its own row only. It
-    /// can't fetch from the destination. Each worker's instance gets `begin` and `end` of its own; all other hooks come
-    /// to one instance, as ever. The default is false: rows come in the source's order, one after another.
+    /// can't fetch from the destination. Each worker's instance gets `begin` and `end` of its own; one instance gets
+    /// all other hooks, as usual. The default is false: rows come in the source's order, one after another.
     open class var isIndependent: Bool { false }
 
-    /// Whether a migration that was killed may go on between any two rows with a fresh instance.
+    /// Whether a killed migration may resume between any two rows with a fresh instance.
     ///
-    /// Such a policy decides about each row by the source, the destination, associations and `findOrInsert` alone: neither
-    /// its instance nor the manager's `userInfo` remembers anything from row to row. `begin` is called once more on the
-    /// fresh instance; it prepares the instance and makes no objects. Where a policy of a step isn't resumable, the rows
-    /// of that step's mapping models begin anew after a kill. The default: what is independent is resumable.
+    /// Such a policy decides about each row by the source, the destination, associations and `findOrInsert` alone:
+    /// neither its instance nor the manager's `userInfo` remembers anything from row to row. `begin` is called once
+    /// more on the fresh instance; it prepares the instance and makes no objects. If a policy of a step isn't
+    /// resumable, a resumed run makes all rows of that step's mapping models again. By default an independent policy is
+    /// resumable.
     open class var isResumable: Bool { isIndependent }
 
     /// Says that the policy's results have changed: unfinished work of another revision isn't resumed.
     ///
-    /// Raise it whenever you change what the policy makes of a row.
+    /// Raise it whenever you change the policy's results.
     open class var revision: Int { 1 }
 
-    /// What expressions may call through `$entityPolicy`, by selector (`bookState:`). Asked once, before the first row.
+    /// What expressions may call through `$entityPolicy`, by selector (`bookState:`). Read once, before the first row.
     open var functions: [String: MigrationFunction] { [:] }
 
     /// Before the first row of the mapping.

@@ -27,15 +27,15 @@ public struct FetchRequest: Hashable, Sendable {
 
     /// The entity's name.
     public var entityName: String
-    /// A predicate in the language of `NSPredicate(format:)`; nil is every object. `$name` stands for a variable.
+    /// A predicate in the language of `NSPredicate(format:)`; nil is every object. `$name` is a variable.
     public var predicate: String?
-    /// What the predicate's variables stand for, without the dollar sign.
+    /// The values of the predicate's variables, by name without the dollar sign.
     public var variables: [String: Value]
     /// Empty: by key, which is the order in which objects were made.
     public var sort: [SortKey] = []
     /// Objects of subentities too.
     public var includesSubentities = true
-    /// Objects at most; nil is all.
+    /// Most objects; nil is all.
     public var fetchLimit: Int?
     /// Objects that are read, and written back, at a time.
     public var fetchBatchSize = 1_000
@@ -45,7 +45,7 @@ public struct FetchRequest: Hashable, Sendable {
     /// - Parameters:
     ///   - entityName: the entity's name.
     ///   - predicate: a predicate; nil is every object.
-    ///   - variables: what the predicate's variables stand for.
+    ///   - variables: the values of the predicate's variables.
     public init(_ entityName: String, where predicate: String? = nil, _ variables: [String: Value] = [:]) {
         self.entityName = entityName
         self.predicate = predicate

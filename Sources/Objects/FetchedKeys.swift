@@ -2,9 +2,9 @@ import CausewayEvaluation
 import CausewayPlanning
 import CausewaySQLite
 
-/// The objects of a fetch, some at a time.
+/// The objects of a fetch, in batches.
 protocol FetchedKeys: AnyObject {
-    /// Whether every object that comes belongs to the result: nothing is left to evaluate.
+    /// Whether every returned object belongs to the result without further evaluation.
     func isChosen(_ fetch: PreparedFetch) -> Bool
 
     /// Up to `limit` objects; none at the end.
@@ -111,7 +111,7 @@ final class ListedKeys: FetchedKeys {
     private let side: ObjectID.Side
     private var place: Int64 = 0
 
-    /// Fetches inside fetches that one context has under way at most: each has a temporary table of its own.
+    /// Most nested fetches of one context: each has a temporary table of its own.
     private static let depthLimit = 64
 
     init(_ fetch: PreparedFetch, in context: ObjectContext) throws {
@@ -121,7 +121,7 @@ final class ListedKeys: FetchedKeys {
         statements = fetch.statements
         side = context.side
         do {
-            // The number of tables, and of statements, is that of fetches inside one another.
+            // There are as many tables and statements as nested fetches.
             table = try SQLIdentifier("causeway_fetch_\(context.openFetches)")
             try run("CREATE TEMP TABLE IF NOT EXISTS \(table) (place INTEGER PRIMARY KEY, key INTEGER, entity INTEGER)")
             try run("DELETE FROM \(table)")
@@ -148,7 +148,7 @@ final class ListedKeys: FetchedKeys {
         }
     }
 
-    /// What SQLite couldn't judge is judged before the first object is lent.
+    /// Evaluates what SQLite can't before it lends the first object.
     private func choose(_ fetch: PreparedFetch, in context: ObjectContext) throws {
         var left = fetch.request.fetchLimit ?? .max
         while true {
@@ -208,7 +208,7 @@ final class ListedKeys: FetchedKeys {
 
     func end(in context: ObjectContext) {
         context.openFetches -= 1
-        // The next fetch empties the table too, and reports: what stays until then costs disk, nothing else.
+        // The next fetch empties the table too, and reports: until then the rows only take disk space.
         try? run("DELETE FROM \(table)")
     }
 }

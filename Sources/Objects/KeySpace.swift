@@ -1,6 +1,7 @@
 /// The keys of the rows that a migration makes: counted up for each table from the largest that was ever given.
 ///
-/// Rows ask in the order in which they are written, which is the source's: the keys don't depend on batch size or workers.
+/// Rows get keys in the order in which they are written, which is the source's: the keys don't depend on batch size or
+/// workers.
 package struct KeySpace: Sendable {
     private var last: [Int64]
 
@@ -11,7 +12,7 @@ package struct KeySpace: Sendable {
 
     /// A key that no row of the table has had.
     ///
-    /// - Throws: `.exhausted` where the store has given the largest key that there is.
+    /// - Throws: `.exhausted` if the store has used the largest possible key.
     mutating func next(in table: Int) throws(ObjectError) -> Int64 {
         let (next, overflow) = last[table].addingReportingOverflow(1)
         guard !overflow else {
@@ -22,7 +23,7 @@ package struct KeySpace: Sendable {
         return next
     }
 
-    /// A key that was given from outside is taken.
+    /// Marks a key that came from elsewhere as used.
     mutating func take(_ key: Int64, in table: Int) {
         if key > last[table] { last[table] = key }
     }
@@ -34,7 +35,7 @@ package struct KeySpace: Sendable {
     package func maximum(in table: Int) -> Int64 { last[table] }
 }
 
-/// `KeySpace`, shared by what writes into one store; used by one thread.
+/// `KeySpace`, shared by all writers of one store; used by one thread.
 package final class KeySource {
     package internal(set) var keys: KeySpace
     /// Rows made so far and not deleted again, by Z_ENT.
@@ -51,7 +52,7 @@ package final class KeySource {
         self.keys = keys
     }
 
-    /// Everything that a resumed run must know of the keys that were given.
+    /// Everything that a resumed run must know about the assigned keys.
     package struct State: Hashable, Sendable {
         /// By table of the layout.
         package var last: [Int64]
@@ -79,7 +80,7 @@ package final class KeySource {
         }
     }
 
-    /// What was given so far; places in a fixed order.
+    /// The keys and places assigned so far; places in a fixed order.
     package var state: State {
         get {
             State(

@@ -12,8 +12,8 @@ import CausewayPlanning
 public struct ManagedObject: Hashable {
     /// The context that the object was got from.
     public let context: ObjectContext
-    /// The object's identity; it stays the same for the whole migration, but for new objects of independent policies,
-    /// whose key comes when their batch is written.
+    /// The object's identity; it stays the same for the whole migration, except for new objects of independent
+    /// policies, which get their key when their batch is written.
     public let objectID: ObjectID
 
     init(context: ObjectContext, objectID: ObjectID) {
@@ -21,7 +21,7 @@ public struct ManagedObject: Hashable {
         self.objectID = objectID
     }
 
-    /// Two objects are equal where they are the same row of the same store.
+    /// Two objects are equal if they are the same row of the same store.
     public static func == (a: ManagedObject, b: ManagedObject) -> Bool { a.objectID == b.objectID }
 
     /// Hashes the identity.
@@ -58,7 +58,7 @@ public struct ManagedObject: Hashable {
     /// - Parameters:
     ///   - value: NULL, a value of the attribute's type, an object, or a collection of objects.
     ///   - key: the property's name.
-    /// - Throws: `ObjectError` where the entity has no such property, the value doesn't go with it, or the object belongs
+    /// - Throws: `ObjectError` where the entity has no such property, the value doesn't fit it, or the object belongs
     ///   to a source store.
     public func setValue(_ value: Value, forKey key: String) throws(ObjectError) {
         try context.set(PropertyKey(key), of: objectID, to: value)
@@ -69,7 +69,7 @@ public struct ManagedObject: Hashable {
     /// - Parameters:
     ///   - key: the property.
     ///   - value: NULL, a value of the attribute's type, an object, or a collection of objects.
-    /// - Throws: `ObjectError` where the entity has no such property, the value doesn't go with it, or the object belongs
+    /// - Throws: `ObjectError` where the entity has no such property, the value doesn't fit it, or the object belongs
     ///   to a source store.
     public func set(_ key: PropertyKey, to value: Value) throws(ObjectError) {
         try context.set(key, of: objectID, to: value)
@@ -139,7 +139,7 @@ public struct ManagedObject: Hashable {
         try context.addMember(member.objectID, to: place, of: objectID, key: key)
     }
 
-    /// Takes a member out of a relationship; nothing happens where it is no member.
+    /// Removes a member from a relationship; does nothing if it isn't a member.
     ///
     /// - Parameters:
     ///   - member: an object of the same context.

@@ -2,7 +2,7 @@ import CausewayMapping
 
 // The entity mappings of a mapping model written in Swift, named after Core Data's `NSEntityMappingType`.
 
-/// An entity that stays what it is; its rows are carried over.
+/// An unchanged entity; its rows are carried over.
 public struct CopyEntity: EntityMappings {
     /// The one entity mapping.
     public let statements: [EntityMappingStatement]
@@ -12,7 +12,7 @@ public struct CopyEntity: EntityMappings {
     /// - Parameters:
     ///   - entity: the entity, which both versions have.
     ///   - name: the entity mapping's name; nil is `EntityToEntity`, as in Xcode.
-    ///   - fillsUnmentioned: whether properties that aren't written about are carried over too.
+    ///   - fillsUnmentioned: whether properties without a statement are carried over too.
     ///   - content: property mappings and filters.
     public init(
         _ entity: String, name: String? = nil, fillsUnmentioned: Bool = true,
@@ -38,7 +38,7 @@ public struct TransformEntity: EntityMappings {
     ///   - destination: the entity after; nil is the same name.
     ///   - name: the entity mapping's name; nil is `SourceToDestination`, as in Xcode.
     ///   - policy: the policy's class, which is registered with the mapping model.
-    ///   - fillsUnmentioned: whether properties that aren't written about are carried over too.
+    ///   - fillsUnmentioned: whether properties without a statement are carried over too.
     ///   - content: property mappings, filters and user info.
     public init(
         _ source: String, to destination: String? = nil, name: String? = nil,

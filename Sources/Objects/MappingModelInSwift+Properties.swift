@@ -2,8 +2,8 @@ public import CausewayEvaluation
 import CausewayExpressions
 package import CausewayMapping
 
-// What can stand in an entity mapping written in Swift. Each is a type of its own: two lines that begin with a dot
-// would be one expression.
+// The content of an entity mapping written in Swift. Each is a type of its own: two lines that begin with a dot would
+// be one expression.
 
 /// One statement about an entity mapping, as its builder collects it.
 public struct EntityMappingPart: Sendable {
@@ -14,13 +14,13 @@ public struct EntityMappingPart: Sendable {
     }
 }
 
-/// What can stand in an entity mapping: property mappings, a filter, user info.
+/// The content of an entity mapping: property mappings, a filter, user info.
 public protocol EntityMappingParts: Sendable {
     /// The statements in their order.
     var parts: [EntityMappingPart] { get }
 }
 
-/// Collects what stands in an entity mapping.
+/// Collects the content of an entity mapping.
 @resultBuilder
 public enum EntityMappingPartsBuilder {
     /// One line.
@@ -94,13 +94,13 @@ public struct Assign: EntityMappingParts {
     ///
     /// - Parameters:
     ///   - name: the destination attribute.
-    ///   - value: any value but an object, which has no place in a mapping model.
+    ///   - value: any value except an object, which a mapping model can't hold.
     public init(_ name: String, _ value: Value) {
         parts = [EntityMappingPart(.value(name, .literal(value)))]
     }
 }
 
-/// A relationship to what source objects became.
+/// A relationship to the results of source objects.
 public struct Link: EntityMappingParts {
     /// The one statement.
     public let parts: [EntityMappingPart]
@@ -110,7 +110,7 @@ public struct Link: EntityMappingParts {
     /// - Parameters:
     ///   - name: the destination relationship.
     ///   - keyPath: leads from the source object to the objects: `city.country`; nil is the relationship of this name.
-    ///   - mapping: the entity mapping that carried the objects over; nil is found by the relationship's destination.
+    ///   - mapping: the entity mapping that carried the objects over; nil finds it by the relationship's destination.
     public init(_ name: String, from keyPath: String? = nil, through mapping: String? = nil) {
         parts = [EntityMappingPart(.relationship(name, from: keyPath, through: mapping))]
     }
@@ -119,14 +119,14 @@ public struct Link: EntityMappingParts {
     ///
     /// - Parameters:
     ///   - name: the destination relationship.
-    ///   - expression: evaluates to objects of the destination; mostly a call of the manager's
+    ///   - expression: evaluates to objects of the destination; usually a call of the manager's
     ///     `destinationInstancesForEntityMappingNamed:sourceInstances:`.
     public init(_ name: String, _ expression: String) {
         parts = [EntityMappingPart(.expression(name, expression))]
     }
 }
 
-/// Properties that are left to the model's default, or to the policy.
+/// Properties that get the model's default, or that the policy sets.
 public struct Leave: EntityMappingParts {
     /// One statement for each property.
     public let parts: [EntityMappingPart]
@@ -161,7 +161,7 @@ public struct UserInfo: EntityMappingParts {
     ///
     /// - Parameters:
     ///   - key: a later entry of the same key replaces an earlier one.
-    ///   - value: any value but an object, which has no place in a mapping model.
+    ///   - value: any value except an object, which a mapping model can't hold.
     public init(_ key: String, _ value: Value) {
         parts = [EntityMappingPart(.userInfo([key: .literal(value)]))]
     }

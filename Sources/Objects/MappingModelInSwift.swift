@@ -18,9 +18,9 @@ package import CausewayMapping
 /// code.add(mapping)
 /// ```
 ///
-/// Entity mappings run in the order in which they are written. An entity that is not written about is not migrated, as
-/// in Xcode's editor; a property that is not written about is filled from the source's property of the same name or
-/// renaming identifier. Everything is checked against both models when the migration is planned, all mistakes at once.
+/// Entity mappings run in the order in which they are written. An entity without a mapping isn't migrated, as in
+/// Xcode's editor; a property without a statement is filled from the source's property of the same name or renaming
+/// identifier. Everything is checked against both models when the migration is planned, all mistakes at once.
 public struct SwiftMappingModel: Sendable {
     /// The version before, by its model's name.
     public let from: String
@@ -48,7 +48,7 @@ public struct SwiftMappingModel: Sendable {
         entityMappings = content()
     }
 
-    /// The mapping model as all others are.
+    /// The mapping model in the form of all others.
     package var description: MappingModelDescription {
         MappingModelDescription(name: name, entityMappings: entityMappings.map(\.description))
     }
@@ -58,7 +58,7 @@ extension MigrationCode {
     /// Adds a mapping model for the step between its two versions, and registers the policies that it names by their
     /// class.
     ///
-    /// - Parameter mapping: the mapping model; it counts more than one that is found beside the models.
+    /// - Parameter mapping: the mapping model; it overrides one that is found beside the models.
     public mutating func add(_ mapping: SwiftMappingModel) {
         var description = mapping.description
         for (index, statement) in mapping.entityMappings.enumerated() {
@@ -86,7 +86,7 @@ public struct EntityMappingStatement: Sendable {
     }
 }
 
-/// What can stand in a `SwiftMappingModel`: one or more entity mappings.
+/// The content of a `SwiftMappingModel`: one or more entity mappings.
 public protocol EntityMappings: Sendable {
     /// The entity mappings in processing order.
     var statements: [EntityMappingStatement] { get }

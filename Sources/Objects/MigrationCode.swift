@@ -9,7 +9,7 @@ package import CausewayMapping
 public struct MigrationCode: Sendable {
     /// Policies by the class names that mapping models give them.
     private var policies: [String: EntityMigrationPolicy.Type] = [:]
-    /// The manager's class; a subclass hears of associations and gives expressions functions.
+    /// The manager's class; a subclass is told about associations and gives expressions functions.
     public var managerType: MigrationManager.Type = MigrationManager.self
     /// A staged migration; nil follows the versions' order, or the edges that were given.
     public var stages: StagedMigration?
@@ -41,8 +41,8 @@ public struct MigrationCode: Sendable {
         policies[name ?? String(describing: policy)] = policy
     }
 
-    /// The policy that a mapping model means: by its whole name, else without its module (`App.PostPolicy`), because code
-    /// moves between modules while compiled mapping models keep the old name.
+    /// The policy for a mapping model's class name: by the full name, else without its module (`App.PostPolicy`),
+    /// because code moves between modules while compiled mapping models keep the old name.
     package func policy(named name: String) -> EntityMigrationPolicy.Type? {
         if let exact = policies[name] { return exact }
         let last = name.split(separator: ".").last.map(String.init) ?? name
@@ -54,6 +54,6 @@ public struct MigrationCode: Sendable {
     /// Names of the registered policies, sorted.
     package var policyNames: [String] { policies.keys.sorted() }
 
-    /// Whether a subclass of the manager wants to hear of associations.
+    /// Whether a subclass of the manager is told about associations.
     package var hasOwnManager: Bool { managerType != MigrationManager.self }
 }

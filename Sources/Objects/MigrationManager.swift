@@ -2,16 +2,16 @@ public import CausewayEvaluation
 
 /// One step of a migration as policies see it: what `NSMigrationManager` is.
 ///
-/// Subclass it to hear of every association (`associate(sourceInstance:withDestinationInstance:for:)`) or to give
+/// Subclass it to be told about every association (`associate(sourceInstance:withDestinationInstance:for:)`) or to give
 /// expressions functions of your own; pass the class to `Migrator`.
 open class MigrationManager {
     private var attached: MigrationSession?
 
-    /// Managers are made by the migration.
+    /// Called by the migration.
     public required init() {}
 
-    /// Whether a migration that was killed may go on with a fresh manager: a subclass that remembers nothing from row to
-    /// row says true. See `EntityMigrationPolicy.isResumable`.
+    /// Whether a killed migration may resume with a fresh manager: true for a subclass that remembers nothing from row
+    /// to row. See `EntityMigrationPolicy.isResumable`.
     open class var isResumable: Bool { self == MigrationManager.self }
 
     /// Says that what the manager's functions give has changed: unfinished work of another revision isn't resumed.
@@ -37,7 +37,7 @@ open class MigrationManager {
 
     /// Remembers that a destination object was made from a source object: lookups in stage 2 find it.
     ///
-    /// A subclass may override it to hear of every association, and calls `super`.
+    /// A subclass may override it to be told about every association, and calls `super`.
     ///
     /// - Parameters:
     ///   - sInstance: the source object.
@@ -113,7 +113,7 @@ open class MigrationManager {
         return (destinationContext.object(with: found.object), found.isNew)
     }
 
-    /// Stops the migration with this error after the hook in hand.
+    /// Stops the migration with this error after the current hook.
     ///
     /// - Parameter error: what the migration throws.
     public func cancelMigration(with error: any Error) {

@@ -2,9 +2,9 @@ package import CausewayEvaluation
 import CausewayModel
 import CausewayPlanning
 
-/// What policies and expressions ask of the associations, and rows that are shared by value.
+/// Look-ups of policies and expressions: associations, and rows that are shared by value.
 extension MigrationSession {
-    /// The associations, those of the rows so far included.
+    /// The associations, including those of the rows so far.
     private func complete() throws(ObjectError) -> Associations {
         guard let associations else {
             throw ObjectError(
@@ -18,7 +18,7 @@ extension MigrationSession {
         let mapping = try mapping(named: name)
         var result: [ObjectID] = []
         for source in sources {
-            // What the hook in hand has made is known without looking it up, to independent policies too.
+            // The current hook's results are known without a look-up, to independent policies too.
             if let row, row.source == source, row.mapping == mapping {
                 result += row.associated
             } else {
@@ -60,7 +60,7 @@ extension MigrationSession {
         return try destination.exists(object) ? [object] : []
     }
 
-    /// In stage 2: what was made of a source row under a mapping.
+    /// In stage 2: the results of a source row under a mapping.
     package func keptDestinations(of source: ObjectID, mapping: Int) throws(ObjectError) -> [ObjectID] {
         try destinations(of: source, mapping: mapping, try complete())
     }

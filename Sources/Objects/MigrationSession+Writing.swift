@@ -1,24 +1,24 @@
 import CausewayEvaluation
 
-/// Handing on what hooks made: rows and associations.
+/// Hands over the hooks' results: rows and associations.
 extension MigrationSession {
     /// Whether a hook has made or changed something that isn't written yet.
     package var hasUnwritten: Bool { destination.hasUnwritten || !pending.isEmpty }
 
-    /// Hands over what a worker made of a batch.
+    /// Hands over a worker's results for a batch.
     package func handOver(to rows: inout PendingRows) {
         destination.handOver(to: &rows)
         swap(&pending, &rows.associations)
         source.forget()
     }
 
-    /// Writes what a worker made.
+    /// Writes a worker's results.
     package func write(_ rows: inout PendingRows) throws(ObjectError) {
         try destination.write(&rows)
         try associations?.record(rows.associations) { rows.key(of: $0, in: destination.map) }
     }
 
-    /// Writes what the hooks made.
+    /// Writes the objects that the hooks made.
     package func settle() throws(ObjectError) {
         try destination.flush()
         try recordPending()

@@ -4,8 +4,8 @@ import CausewayModel
 package import CausewayPlanning
 import CausewaySQLiteFile
 
-/// What a manager works on: two contexts, the step's mappings, the associations. One a thread; the one that isn't a
-/// worker's has the associations.
+/// What a manager works on: two contexts, the step's mappings, the associations. One per thread; only the main thread's
+/// has the associations.
 package final class MigrationSession {
     package let source: ObjectContext
     package let destination: ObjectContext
@@ -18,11 +18,11 @@ package final class MigrationSession {
     package var currentMapping: EntityMapping?
     package var progress: () -> Double = { 0 }
 
-    /// Associations of the batch in hand.
+    /// Associations of the current batch.
     var pending: [PendingAssociation] = []
-    /// The source row in hand, what was associated with it so far, and the row that took its key.
+    /// The current source row, its associations so far, and the row that took its key.
     private(set) var row: RowInHand?
-    /// In stage 2: from which row the destination row in hand was made.
+    /// In stage 2: the source row of the current destination row.
     private var pair: (source: ObjectID, destination: ObjectID)?
     private var cancellation: (any Error)?
     /// Deletions in the destination when shared rows were last looked up.
@@ -78,7 +78,7 @@ package final class MigrationSession {
     }
 
     func mapping(named name: String) throws(ObjectError) -> Int {
-        // Several mapping models of a step may use the same names: those of the mapping's own count first.
+        // Several mapping models of a step may use the same names: those of the mapping's own model come first.
         let model = currentMapping.map { plans[$0.index].modelIndex }
         let own = mappings.firstIndex { $0.name == name && plans[$0.index].modelIndex == model }
         guard let index = own ?? mappings.firstIndex(where: { $0.name == name }) else {
@@ -87,13 +87,13 @@ package final class MigrationSession {
         return index
     }
 
-    /// Stands on no row any more: the batch that the last one lies in goes, and later hooks may ask for that very object.
+    /// Leaves the current row: its batch is recycled, and later hooks may read the same object.
     package func leaveRow() {
         source.current = nil
         destination.current = nil
     }
 
-    /// What an earlier run has made may have been deleted again since it was associated.
+    /// An earlier run's objects may have been deleted since they were associated.
     package func assumeDeletions() { destination.deletions += 1 }
 
     // MARK: - Stage 1
@@ -106,9 +106,9 @@ package final class MigrationSession {
         destination.follow(source)
     }
 
-    /// After the hook: what its associations come to.
+    /// After the hook: records its associations.
     ///
-    /// - Returns: whether anything was made of the row.
+    /// - Returns: whether the row has a result.
     package func endRow() -> Bool {
         guard let row else { return false }
         self.row = nil
@@ -121,7 +121,7 @@ package final class MigrationSession {
         let wasTaken = destination.keptKey == nil && plan.keeping != .never
         destination.keptKey = nil
         if plan.keeping == .always {
-            // The keys say it already where exactly the row with the source's key was associated, or none was made.
+            // The keys show it already if exactly the row with the source's key was associated, or none was made.
             if wasTaken, row.associated.count == 1, let only = row.associated.first, only.key == row.source.key,
                 only.entity == plan.destinationEntity
             {
@@ -206,7 +206,7 @@ package final class MigrationSession {
         let stored = fill.entity.flatMap { view.integer(at: $0) }.map { Int32(truncatingIfNeeded: $0) }
         guard let number = fill.numbers[stored ?? fill.declared] else { return }
         try destination.carry(fill.key, to: made, column: fill.column)
-        // Where the source doesn't say which entity it is, neither does the destination.
+        // If the source doesn't tell the entity, the destination doesn't either.
         if let column = fill.entityColumn, fill.entity == nil || stored != nil {
             try destination.setCell(made, column: column, to: .integer(Int64(number)))
         }
@@ -232,7 +232,7 @@ package final class MigrationSession {
 
     // MARK: - Stage 2
 
-    /// A relationship that was to come with its keys is looked up after all.
+    /// Looks up a relationship that was planned to be carried by keys.
     package func relate(_ fill: EntityMappingPlan.RelationshipFill, inStage2Of mapping: Int) {
         additional[mapping, default: []].append(fill)
     }

@@ -4,9 +4,9 @@ import CausewayPlanning
 import CausewaySQLite
 package import CausewaySQLiteFile
 
-/// Cells of rows: of the row in hand, of new rows, of stored ones.
+/// Cells of the current row, of new rows and of stored rows.
 extension ObjectContext {
-    /// Stands on a row of a source batch.
+    /// Moves to a row of a source batch.
     ///
     /// - Parameters:
     ///   - object: its identity.
@@ -22,7 +22,7 @@ extension ObjectContext {
         }
     }
 
-    /// Where new rows' carried cells come from, in a destination context: the same row of the same batch.
+    /// In a destination context: new rows carry their cells from the same row of the same batch.
     package func follow(_ source: ObjectContext) {
         if source.current?.object != current?.object || source.current?.row != current?.row {
             ownLinkChanges = linkChanges.count
@@ -50,7 +50,7 @@ extension ObjectContext {
         return (table, try load(object, table: table))
     }
 
-    /// On a worker, only what the row in hand made can be seen: what else is in memory depends on the batch size.
+    /// On a worker, only the current row's objects are visible: other rows in memory depend on the batch size.
     private func requireOwn(_ object: ObjectID, _ table: Int, _ row: Int) throws(ObjectError) {
         guard isDetached, tables[table].sourceRows[row] != current?.row ?? -1 else { return }
         throw Self.detached(name(object))
@@ -116,7 +116,7 @@ extension ObjectContext {
         }
     }
 
-    /// Takes over the row on which a statement of all columns of the table stands.
+    /// Adds the current row of a statement that reads all columns of the table.
     func append(_ statement: borrowing Statement, to table: Int) throws(SQLiteError) -> Int {
         let key = statement.int64(at: TableStorage.primaryKey)
         if let row = tables[table].index(of: key) { return row }
@@ -182,14 +182,14 @@ extension ObjectContext {
     /// Fills a cell of the new row with the source's, bytes unchanged.
     package func carry(_ cell: Int, to object: ObjectID, column: Int) throws(ObjectError) {
         let (table, row) = try locate(object)
-        // An expression's look-up may have had the row written meanwhile: then it isn't one of the batch any more.
+        // An expression's look-up may have written the row meanwhile: then it isn't in the batch any more.
         guard !tables[table].isNew(row), let current else {
             return try setCell(object, column: column, to: .carried(Int32(cell)))
         }
         try setCell(object, column: column, to: try Self.cell(of: current.view, at: cell))
     }
 
-    /// Remembers in which order rows were given places.
+    /// Remembers the order in which rows got places.
     func notePlace(_ object: ObjectID, column: Int) throws(ObjectError) {
         let (table, row) = try locate(object)
         tables[table].notePlace(row, column)

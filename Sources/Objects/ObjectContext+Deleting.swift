@@ -18,7 +18,7 @@ extension ObjectContext {
         for object in doomed { try erase(object) }
     }
 
-    /// The object, and what falls with it.
+    /// The object, and the objects that are deleted with it.
     private func cascade(from object: ObjectID) throws(ObjectError) -> [ObjectID] {
         var doomed: [ObjectID] = [object]
         var known: Set<ObjectID> = [object]
@@ -48,7 +48,8 @@ extension ObjectContext {
         }
     }
 
-    /// Other rows' keys become NULL, and links in join tables end, whatever the rule is: the row is their other end.
+    /// Other rows' keys become NULL, and links in join tables end, whatever the delete rule: the row was their other
+    /// end.
     private func endLinks(of object: ObjectID) throws(ObjectError) {
         for (place, relationship) in relationships(of: object) {
             if case .join(let link) = place {
@@ -70,7 +71,7 @@ extension ObjectContext {
         }
     }
 
-    /// Members that are there: a key that leads nowhere has nothing to end.
+    /// Existing members: a dangling key has nothing to end.
     private func members(of place: PropertyStorage, _ object: ObjectID) throws(ObjectError) -> [ObjectID] {
         guard case .toOne(let link) = place else { return try targets(of: place, in: object) }
         guard let target = try target(of: link, in: object) else { return [] }

@@ -6,9 +6,9 @@ import CausewaySQLite
 extension ObjectContext {
     /// Lends each object of the result to a closure.
     ///
-    /// The result is what the store holds when the fetch begins, whatever the batch size: what the closure makes or
-    /// changes neither joins it nor leaves it; what it deletes isn't visited any more. Objects that the closure makes or
-    /// changes are written after every batch. Between batches objects are let go, and found again when they are used.
+    /// The result is the store's content when the fetch begins, whatever the batch size: objects that the closure makes
+    /// or changes neither join nor leave it; deleted ones are skipped. Objects that the closure makes or changes are
+    /// written after every batch. Between batches objects are released, and found again when they are used.
     ///
     /// - Parameters:
     ///   - request: which objects.
@@ -56,7 +56,7 @@ extension ObjectContext {
         return min(count, max(0, request.fetchLimit ?? .max))
     }
 
-    /// Writes, where something in memory belongs to the table that is asked.
+    /// Writes, if something in memory belongs to the fetched table.
     private func flush(before fetch: PreparedFetch) throws(ObjectError) {
         if tables[fetch.table].hasChanges { try flush() }
     }
@@ -71,7 +71,7 @@ extension ObjectContext {
         let keys = try keys(of: fetch)
         defer { keys.end(in: self) }
         while left > 0 {
-            // Where SQLite has the whole answer, no row is read in vain.
+            // If SQLite evaluates everything, it reads no row in vain.
             let limit = max(1, min(fetch.request.fetchBatchSize, keys.isChosen(fetch) ? left : .max))
             let batch = try keys.next(limit, of: fetch, loadingRows: loadingRows, in: self)
             if batch.isEmpty { return }
@@ -88,8 +88,8 @@ extension ObjectContext {
         }
     }
 
-    /// Where the result comes from: the table itself in the order of its keys, where the closure can't change what
-    /// belongs to the result; an open statement, or a list of keys on disk.
+    /// The source of the result: the table itself in the order of its keys, if the closure can't change the result; an
+    /// open statement; or a list of keys on disk.
     private func keys(of fetch: PreparedFetch) throws -> any FetchedKeys {
         guard case .writable(let source, _) = mode else {
             if fetch.request.sort.isEmpty { return TableKeys(upTo: .max) }

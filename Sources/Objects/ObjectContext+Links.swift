@@ -2,7 +2,7 @@ import CausewayEvaluation
 import CausewayModel
 import CausewayPlanning
 
-/// Relationships: read from either end, set with their inverses, as Core Data keeps both ends in step.
+/// Relationships: read from either end, and set with their inverses, since Core Data keeps both ends consistent.
 extension ObjectContext {
     /// A relationship's owner and column, for remembering that a new row has members already.
     struct LinkedOwner: Hashable {
@@ -25,7 +25,7 @@ extension ObjectContext {
         }
     }
 
-    /// Whether the row is new, and others' cells tell of its links.
+    /// Whether the row is new and other rows' cells hold its links.
     private func isNew(_ object: ObjectID) throws(ObjectError) -> Bool {
         if !isDetached || object.key > 0 {
             guard let table = map.table(of: object.entity), let row = tables[table].index(of: object.key) else {
@@ -51,7 +51,7 @@ extension ObjectContext {
                 try point(back, of: target, to: object)
             }
         } else if old == target {
-            // Nothing changes, the place in an ordered inverse neither.
+            // Nothing changes, not even the place in an ordered inverse.
             return
         }
         guard let target else { return try clearColumns(of: link, in: object) }
@@ -62,7 +62,7 @@ extension ObjectContext {
         }
     }
 
-    /// Ends the other side of a one-to-one, where it points here.
+    /// Ends the other side of a one-to-one, if it points here.
     private func release(_ partner: ObjectID, from object: ObjectID, by inverse: PropertyHandle) throws(ObjectError) {
         guard case .toOne(let link)? = map.place(of: inverse, entity: partner.entity), try !isDangling(partner),
             try target(of: link, in: partner) == object
@@ -70,7 +70,7 @@ extension ObjectContext {
         try clearColumns(of: link, in: partner)
     }
 
-    /// Whether a stored key leads nowhere. A worker can't know: there the partner is refused when it is used.
+    /// Whether a stored key is dangling. A worker can't know: there the partner is refused when it is used.
     private func isDangling(_ object: ObjectID) throws(ObjectError) -> Bool {
         guard statements != nil else { return false }
         return try !exists(object)
@@ -103,7 +103,7 @@ extension ObjectContext {
         }
     }
 
-    /// Adds one member; one that is in already keeps its place.
+    /// Adds one member; an existing member keeps its place.
     func addMember(
         _ member: ObjectID, to place: PropertyStorage, of object: ObjectID, key: PropertyKey
     ) throws(ObjectError) {
@@ -121,13 +121,13 @@ extension ObjectContext {
         }
     }
 
-    /// Takes one member out.
+    /// Removes one member.
     func removeMember(_ member: ObjectID, from place: PropertyStorage, of object: ObjectID) throws(ObjectError) {
         try requireChangeable(object)
         guard member.side == side else { return }
         switch place {
         case .toMany(let link):
-            // A key tells the row only together with the table.
+            // A key identifies a row only together with the table.
             guard map.table(of: member.entity) == link.table,
                 refers(try cell(member, column: link.column), to: try reference(object))
             else { return }
@@ -169,7 +169,7 @@ extension ObjectContext {
             if link.placeOfMine == nil {
                 linkChanges.append(.removeAll(link, mine: try reference(object)))
             } else {
-                // Who stays keeps the object's place in its own order.
+                // Members that stay keep the object's place in their own order.
                 let kept = Set(members)
                 for old in try targets(of: .join(link), in: object) where !kept.contains(old) {
                     linkChanges.append(.remove(link, mine: try reference(object), theirs: try reference(old)))

@@ -3,13 +3,13 @@ import CausewayModel
 import CausewayPlanning
 import CausewaySQLite
 
-/// Relationships' members: asked from the store, or on a worker, found among what the row in hand made.
+/// Relationships' members: read from the store or, on a worker, found among the current row's objects.
 extension ObjectContext {
     /// A to-one's target.
     func target(of link: ToOneStorage, in object: ObjectID) throws(ObjectError) -> ObjectID? {
         switch try cell(object, column: link.column) {
         case .integer(let key):
-            // Negative keys are the names of rows without one there; no real key is.
+            // On a worker negative keys name rows without a key; no real key is negative.
             if isDetached, key <= 0 { throw Self.detached(name(object)) }
             guard let column = link.entityColumn, case .integer(let entity) = try cell(object, column: column) else {
                 return ObjectID(side: side, entity: link.destination, key: key)
@@ -56,7 +56,7 @@ extension ObjectContext {
         }
     }
 
-    /// Writes, where something in memory has to do with the relationship.
+    /// Writes, if something in memory concerns the relationship.
     private func flush(beforeReading place: PropertyStorage) throws(ObjectError) {
         guard isWritable else { return }
         switch place {
@@ -108,9 +108,9 @@ extension ObjectContext {
         return ObjectID(side: side, entity: tables[table].entities[row], key: key != 0 ? key : -Int64(row) - 1)
     }
 
-    /// The members among what the row in hand made.
+    /// The members among the current row's objects.
     private func pendingTargets(of place: PropertyStorage, in object: ObjectID) throws(ObjectError) -> [ObjectID] {
-        // Refuses rows of others, whose members lie elsewhere.
+        // Refuses other rows' objects, whose members aren't here.
         _ = try locate(object)
         let me = try reference(object)
         switch place {
@@ -136,7 +136,7 @@ extension ObjectContext {
         }
         var found: [Member] = []
         var row = table.count - 1
-        // Rows of one source row lie together, at the end.
+        // Objects of one source row are together, at the end.
         while row >= 0, table.sourceRows[row] == current?.row ?? -1 {
             defer { row -= 1 }
             guard !table.isRemoved(row) else { continue }

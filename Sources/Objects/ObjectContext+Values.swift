@@ -20,7 +20,7 @@ extension ObjectContext {
             for leaf in leaves {
                 guard let place = map.place(of: leaf, entity: object.entity) else { continue }
                 let value = try value(of: place, named: map.schema.names[leaf.index], in: object)
-                // A composite has no value of its own; that it holds something is all that can be said of it.
+                // A composite has no value of its own; it can only be tested for being set.
                 if !value.isNull { return .boolean(true) }
             }
             return .null
@@ -38,7 +38,7 @@ extension ObjectContext {
         guard let value = try CellCoding.value(of: cell, as: attribute, content: content) else {
             throw ObjectError(
                 .type,
-                "\(self.name(object)).\(name): the stored value doesn't go with the attribute's type \(attribute.type)")
+                "\(self.name(object)).\(name): the stored value doesn't fit the attribute's type \(attribute.type)")
         }
         return value
     }
@@ -85,7 +85,7 @@ extension ObjectContext {
             throw ObjectError(
                 .type,
                 """
-                \(self.name(object)).\(name): \(value.article) doesn't go with the attribute's type \(attribute.type), or \
+                \(self.name(object)).\(name): \(value.article) doesn't fit the attribute's type \(attribute.type), or \
                 is too large for it
                 """)
         }
@@ -101,7 +101,7 @@ extension ObjectContext {
         }
     }
 
-    /// A relationship's members are a set: what is there twice counts once, at its first place.
+    /// A relationship's members are a set: duplicates count once, at their first place.
     private func objectIDs(
         _ values: [Value], _ key: PropertyKey, _ object: ObjectID
     ) throws(ObjectError) -> [ObjectID] {

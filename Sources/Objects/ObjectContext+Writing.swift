@@ -1,8 +1,8 @@
-/// Handing new and changed rows on.
+/// Hands over new and changed rows.
 extension ObjectContext {
     var hasUnwritten: Bool { !linkChanges.isEmpty || tables.contains { $0.hasChanges } }
 
-    /// Exchanges what the batch made for empty rows, into which the next is made.
+    /// Swaps the batch's rows for empty ones, for the next batch.
     package func handOver(to rows: inout PendingRows) {
         swap(&tables, &rows.tables)
         swap(&linkChanges, &rows.linkChanges)
@@ -19,7 +19,7 @@ extension ObjectContext {
     public func flush() throws(ObjectError) {
         guard isWritable else { return }
         guard hasUnwritten else { return forget() }
-        // Exchanged and not copied: one owner of the arrays, else every change would copy them.
+        // Swapped, not copied: with two owners of the arrays every change would copy them.
         var rows = PendingRows()
         swap(&tables, &rows.tables)
         swap(&linkChanges, &rows.linkChanges)
@@ -32,7 +32,7 @@ extension ObjectContext {
         try write(&rows)
     }
 
-    /// Writes what a worker made.
+    /// Writes a worker's results.
     package func write(_ rows: inout PendingRows) throws(ObjectError) {
         guard case .writable(_, let output) = mode, let settlement else {
             throw ObjectError(.store, "the context can't be written to")

@@ -6,14 +6,14 @@ import CausewayStoreFormat
 
 /// The objects of one store, as a policy or a stage's handler sees them: what `NSManagedObjectContext` is to them.
 ///
-/// Memory is bounded: objects that were made or changed are written in batches, objects that were read are let go; a
+/// Memory is bounded: objects that were made or changed are written in batches, objects that were read are released; a
 /// `ManagedObject` names its row and finds it again. A context belongs to the thread of the hook that got it.
 public final class ObjectContext {
     /// Whether new and changed rows go to a store of this context, stay with a worker, or are refused.
     package enum Mode {
         /// A source store.
         case readOnly
-        /// The rows of one batch on a worker: no store at hand, keys come later.
+        /// The rows of one batch on a worker: without a store; they get keys later.
         case detached
         /// A store under construction: what is made and changed gets its keys there and goes to the output.
         case writable(KeySource, any PolicyRowOutput)
@@ -37,30 +37,30 @@ public final class ObjectContext {
     let content: ([UInt8]) throws(ObjectError) -> [UInt8]
     var tables: [RowTable]
     var linkChanges: [LinkChange] = []
-    /// New rows that others were linked to: the others' cells hold the links.
+    /// New rows to which others were linked: the others' cells hold the links.
     var linkedOwners: Set<LinkedOwner> = []
     var hasNewJoins = false
-    /// Where in `linkChanges` those of the source row in hand begin.
+    /// Where the current source row's changes begin in `linkChanges`.
     var ownLinkChanges = 0
-    /// What `now()` is in the predicates of fetches, in seconds since 2001-01-01: that of the run.
+    /// The value of `now()` in fetch predicates, in seconds since 2001-01-01: the run's.
     package var now: Double = 0
-    /// Fetches that are under way and keep their result in a temporary table.
+    /// Open fetches with their result in a temporary table.
     var openFetches = 0
-    /// Rows deleted so far: a fetch that sees it grow looks whether its rows are still there.
+    /// Rows deleted so far: if it grows during a fetch, the fetch checks whether its rows still exist.
     var deletions = 0
-    /// For carried cells of rows whose source row isn't the one in hand.
+    /// For carried cells of rows with another source row than the current one.
     lazy var spareView = RowView(capacity: PendingRows.maximumCells)
     var current: CurrentRow?
-    /// The batch that carried cells lie in.
+    /// The batch with the carried cells.
     package var sourceBatch: RowBatch?
     /// The key that the next new row of this entity takes over from its source row.
     package var keptKey: (entity: Int32, key: Int64)?
     private var templates: [ContiguousArray<Cell>?]
     private(set) var settlement: RowSettlement?
-    /// Rows in memory before they are written or let go.
+    /// Rows in memory before they are written or released.
     private let capacity: Int
 
-    /// Rows that a context holds before it writes or lets go: bounds its memory at a few MB of ordinary rows.
+    /// Rows that a context holds before it writes or releases them: a few MB of ordinary rows.
     package static let defaultCapacity = 4_096
 
     package init(
@@ -98,7 +98,7 @@ public final class ObjectContext {
     }
 
     func handle(_ key: PropertyKey, of object: ObjectID) throws(ObjectError) -> PropertyHandle {
-        // A handle of another model's is a place in another list; the names are the same object where it is ours.
+        // A handle of another model is an index into another list; `names` is the same object if the handle is ours.
         let names = map.schema.names
         if let handle = key.handle, handle.index < names.count, names[handle.index] == key.name { return handle }
         guard let handle = map.schema.handle(of: key.name) else {
@@ -119,7 +119,7 @@ public final class ObjectContext {
     /// The object with this identity.
     ///
     /// - Parameter id: an identity of this context's store.
-    /// - Returns: the object; whether its row is there shows when it is read.
+    /// - Returns: the object; a missing row is reported when it is read.
     public func object(with id: ObjectID) -> ManagedObject {
         ManagedObject(context: self, objectID: id)
     }
@@ -137,12 +137,12 @@ public final class ObjectContext {
         object.key > 0 ? "\(map.name(of: object.entity)) p\(object.key)" : "new \(map.name(of: object.entity))"
     }
 
-    /// Rows without a key exist here only: negative keys are their places.
+    /// Rows without a key exist only here: negative keys are their indices.
     var isDetached: Bool {
         if case .detached = mode { true } else { false }
     }
 
-    /// What is made and changed can be written.
+    /// Whether changes can be written.
     var isWritable: Bool { settlement != nil }
 
     /// - Throws: `store` in a context that is only read.
@@ -157,7 +157,7 @@ public final class ObjectContext {
 
     /// Makes an object, with the model's defaults in its attributes.
     ///
-    /// It is written with the batch in hand. What `NSEntityDescription.insertNewObject(forEntityName:into:)` does.
+    /// It is written with the current batch. As `NSEntityDescription.insertNewObject(forEntityName:into:)`.
     ///
     /// - Parameter entity: the name of an entity that isn't abstract.
     /// - Returns: the new object.
@@ -214,14 +214,14 @@ public final class ObjectContext {
     /// Rows in memory.
     package var heldRows: Int { tables.reduce(0) { $0 + $1.count } }
 
-    /// Writes what is new and lets go of everything, where there is much of it.
+    /// Writes new objects and releases all, if there are many.
     package func flushIfFull() throws(ObjectError) {
         guard heldRows >= capacity else { return }
         try flush()
     }
 
-    /// Before a row is added: hooks that read or make many rows keep to the capacity too. Rows of a detached context
-    /// have nowhere to go.
+    /// Before a row is added: the capacity also holds for hooks that read or make many rows. Rows of a detached context
+    /// can't be written.
     func makeRoom(in table: Int) throws(ObjectError) {
         guard tables[table].count >= capacity else { return }
         switch mode {
@@ -231,7 +231,7 @@ public final class ObjectContext {
         }
     }
 
-    /// Lets go of everything that was read or written.
+    /// Releases everything that was read or written.
     package func forget() {
         for index in tables.indices { tables[index].removeAll() }
         linkChanges.removeAll(keepingCapacity: true)

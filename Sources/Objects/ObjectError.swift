@@ -15,7 +15,7 @@ public struct ObjectError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let unknownProperty = Code(kind: .unknownProperty)
         /// The model has no entity of that name, or it is abstract.
         public static let unknownEntity = Code(kind: .unknownEntity)
-        /// The value doesn't go with the property's type, or the object isn't of the relationship's destination.
+        /// The value doesn't fit the property's type, or the object isn't of the relationship's destination.
         public static let type = Code(kind: .type)
         /// The object isn't there (any more).
         public static let missing = Code(kind: .missing)
@@ -33,7 +33,7 @@ public struct ObjectError: Error, Hashable, Sendable, CustomStringConvertible {
     public let code: Code
     /// What went wrong and what to do about it.
     public let message: String
-    /// What SQLite said, where it failed.
+    /// SQLite's error, if it failed.
     package let cause: SQLiteError?
 
     package init(_ code: Code, _ message: String, cause: SQLiteError? = nil) {

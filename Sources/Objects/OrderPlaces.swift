@@ -28,20 +28,21 @@ struct OrderPlaces {
             throw SQLiteError(
                 code: .mismatch,
                 message:
-                    "\(table.name).\(column.name) holds a place that is so large that none comes after it; mend the row"
+                    "\(table.name).\(column.name) holds the largest possible place, so no object can come after "
+                    + "it; fix the row"
             )
         }
         keys.places[name] = next
         return next
     }
 
-    /// A place that somebody chose: later ones come after it.
+    /// Notes an explicit place: later ones come after it.
     func note(_ place: Int64, _ table: SQLIdentifier, _ column: SQLIdentifier) throws(SQLiteError) {
         let name = KeySource.PlaceColumn(table: table.name, column: column.name)
         keys.places[name] = max(try last(name, table, column), place)
     }
 
-    /// The largest place of the column, asked from the store once.
+    /// The largest place of the column, read from the store once.
     private func last(
         _ name: KeySource.PlaceColumn, _ table: SQLIdentifier, _ column: SQLIdentifier
     ) throws(SQLiteError) -> Int64 {

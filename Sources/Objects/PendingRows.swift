@@ -2,12 +2,12 @@ package import CausewayEvaluation
 package import CausewayPlanning
 package import CausewaySQLiteFile
 
-/// What a batch made: rows, links and associations, ready to be written in the source's order.
+/// A batch's results: rows, links and associations, ready to be written in the source's order.
 ///
-/// Sendable although it refers to a batch: it is handed from a worker to the writer and back, and who gave it away
-/// doesn't touch it.
+/// Sendable although it refers to a batch: a worker hands it to the writer and gets it back, and doesn't touch it in
+/// between.
 package struct PendingRows: @unchecked Sendable {
-    /// Cells of the records that carried cells lie in, at most: SQLite's own limit of columns.
+    /// Most cells of a source record: SQLite's own limit of columns.
     package static let maximumCells = 2_000
     /// Cells of all tables, and links and associations, whose memory is kept for the next batch: 16 bytes each. A batch of
     /// which a policy made many more doesn't stay paid for.
@@ -16,7 +16,7 @@ package struct PendingRows: @unchecked Sendable {
     /// In the layout's order.
     package internal(set) var tables: [RowTable] = []
     var linkChanges: [LinkChange] = []
-    /// Where carried cells lie.
+    /// The batch with the carried cells.
     package var batch: RowBatch?
     var associations: [PendingAssociation] = []
 
@@ -33,7 +33,7 @@ package struct PendingRows: @unchecked Sendable {
         return tables[table].keys[Int(-(object.key + 1))]
     }
 
-    /// The key that a row of these has been given; nil for one that was taken back.
+    /// The key that a row of these has been given; nil for a removed one.
     package func key(table: Int32, index: Int32) -> Int64? {
         let table = tables[Int(table)]
         return table.isRemoved(Int(index)) ? nil : table.keys[Int(index)]
@@ -64,11 +64,11 @@ package struct PendingRows: @unchecked Sendable {
     }
 }
 
-/// That a destination row was made from a source row under an entity mapping.
+/// A destination row was made from a source row under an entity mapping.
 struct PendingAssociation: Sendable {
     /// Place of the entity mapping in its step.
     var mapping: Int
     var source: ObjectID
-    /// nil: the source row has explicitly none, though a row has its key.
+    /// nil: the source row has no result, although a row has its key.
     var destination: ObjectID?
 }

@@ -1,4 +1,4 @@
-/// Where rows go that policies and handlers make or change: into a store under construction, by whatever writes it.
+/// Writes the rows that policies and handlers make or change into a store under construction.
 ///
 /// What was written is there when the context next reads from the store.
 package protocol PolicyRowOutput: AnyObject {
@@ -9,6 +9,6 @@ package protocol PolicyRowOutput: AnyObject {
     /// Writes a change of a link.
     func write(_ link: LinkWrite) throws(ObjectError)
 
-    /// Nothing more comes: lets go of the store.
+    /// Releases the store; nothing more is written.
     func close()
 }

@@ -3,12 +3,13 @@ import CausewayExpressions
 import CausewayModel
 import CausewayPlanning
 
-/// The part of a predicate that SQLite answers as Core Data would: comparisons of an object's own attributes with values.
+/// The part of a predicate for which SQLite gives Core Data's answer: comparisons of an object's own attributes with
+/// values.
 struct PredicateSQL {
     /// Conditions on the table's columns, joined with AND; empty where nothing could be translated.
     private(set) var conditions: [String] = []
     private(set) var values: [Cell] = []
-    /// Nothing is left to evaluate row by row.
+    /// Whether nothing is left to evaluate row by row.
     private(set) var isComplete = true
 
     private let map: StorageMap
@@ -44,7 +45,7 @@ struct PredicateSQL {
         return true
     }
 
-    /// Only values of the attribute's own kind: what a number and a truth value have in common, Swift decides.
+    /// Only values of the attribute's own kind: Swift compares numbers with truth values.
     private static func isExact(_ value: Value, _ type: Int) -> Bool {
         switch (value, type) {
         case (.null, _), (.integer, 100...300), (.string, 700), (.boolean, 800), (.date, 900), (.uuid, 1_100): true

@@ -14,9 +14,9 @@ struct PreparedFetch {
     /// A condition for SQLite.
     let conditions: String
     let values: [Cell]
-    /// Sort keys for SQLite; rows that are equal in them come by key.
+    /// Sort keys for SQLite; equal rows are sorted by key.
     let order: String
-    /// What SQLite can't judge.
+    /// The part that SQLite can't evaluate.
     let predicate: CompiledPredicate?
     private let scope: EvaluationScope
 
@@ -86,7 +86,7 @@ struct PreparedFetch {
         }
     }
 
-    /// Whether what SQLite couldn't judge holds for the object.
+    /// Evaluates this part for an object.
     func matches(_ id: ObjectID) throws -> Bool {
         guard let predicate else { return true }
         scope.evaluated = .object(id)

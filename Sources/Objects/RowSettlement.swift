@@ -2,7 +2,7 @@ import CausewayPlanning
 import CausewaySQLite
 import CausewayStoreFormat
 
-/// Gives rows what they lack before they are written: keys, and places in ordered relationships. The store is only asked.
+/// Assigns keys, and places in ordered relationships, before rows are written. It only reads the store.
 final class RowSettlement {
     private let map: StorageMap
     private let keys: KeySource
@@ -10,7 +10,7 @@ final class RowSettlement {
     private let statements: StatementCache
     /// Columns with places in ordered relationships, by table.
     private let placeColumns: [[Int]]
-    /// Whether a link stands, by its join table's side.
+    /// Statements that tell whether a link exists, by its join table's side.
     private var questions: [ObjectIdentifier: StatementBox] = [:]
 
     init(_ map: StorageMap, _ keys: KeySource, _ statements: StatementCache) {
@@ -38,8 +38,8 @@ final class RowSettlement {
         }
     }
 
-    /// Numbers the cells that were appended. They are taken in the order in which hooks gave places, so that the result
-    /// doesn't depend on how many rows are written at once: a place that was given later raises no earlier one.
+    /// Numbers the appended cells in the order in which hooks gave places, so that the result doesn't depend on how
+    /// many rows are written at once: a later explicit place doesn't raise an earlier one.
     private func givePlaces(in table: Int, _ rows: inout RowTable) throws(SQLiteError) {
         guard !placeColumns[table].isEmpty else { return }
         let storage = map.tables[table]
@@ -54,9 +54,9 @@ final class RowSettlement {
 
     // MARK: - Links
 
-    /// What is to be written of a change, once the rows have keys; nil where nothing is.
+    /// What to write for a change, once the rows have keys; nil for nothing.
     func settle(_ change: LinkChange, of rows: PendingRows) throws(ObjectError) -> LinkWrite? {
-        // A row that was taken back has no links.
+        // A removed row has no links.
         switch change {
         case .insert(let link, let mine, let theirs, let place):
             guard let mine = rows.key(of: mine), let theirs = rows.key(of: theirs) else { return nil }
@@ -69,7 +69,7 @@ final class RowSettlement {
         }
     }
 
-    /// A link that stands already, from this side or the other, stays one; a place that is given moves it.
+    /// An existing link, from this side or the other, isn't duplicated; an explicit place moves it.
     private func insert(
         _ link: JoinStorage, _ mine: Int64, _ theirs: Int64, place: Int64?
     ) throws(SQLiteError) -> LinkWrite? {

@@ -1,15 +1,15 @@
-/// Rows of one table that a context holds: new ones, and stored ones that were read. Cells lie in one array, so that a
-/// row costs no allocation of its own.
+/// Rows of one table that a context holds: new ones, and stored ones that were read. All cells are in one array, so
+/// that a row needs no allocation.
 package struct RowTable {
     struct State: OptionSet {
         let rawValue: UInt8
         /// Not in the store yet.
         static let inserted = State(rawValue: 1)
-        /// A new row that was taken back, or a stored one that will be deleted.
+        /// A removed new row, or a stored one that will be deleted.
         static let removed = State(rawValue: 2)
     }
 
-    /// A cell whose place in an ordered relationship is still to be numbered.
+    /// A cell whose place in an ordered relationship isn't numbered yet.
     struct AppendedCell: Hashable {
         var row: Int
         var column: Int
@@ -28,11 +28,11 @@ package struct RowTable {
     /// Columns in which any stored row was changed.
     private(set) var changedColumns: Set<Int> = []
     private(set) var hasInserted = false
-    /// Rows to be added, those that were taken back left out; known once they have keys.
+    /// New rows without removed ones; known once they have keys.
     package private(set) var newRows: [Int] = []
     /// Stored rows that will be deleted.
     package private(set) var deletedKeys: Set<Int64> = []
-    /// In the order in which they were appended; a cell that was set again later is in it in vain.
+    /// In the order in which they were appended; a cell that was set again later is ignored.
     private(set) var appended: [AppendedCell] = []
     private var indexByKey: [Int64: Int] = [:]
 
@@ -42,7 +42,7 @@ package struct RowTable {
 
     var count: Int { keys.count }
 
-    /// Something is to be written.
+    /// Whether there is something to write.
     package var hasChanges: Bool { hasInserted || !changes.isEmpty || !deletedKeys.isEmpty }
 
     /// The place of the row with this key; nil for one that isn't held, or was removed.
@@ -78,7 +78,7 @@ package struct RowTable {
         changedColumns.insert(column)
     }
 
-    /// The cells that have or want a place, in the order in which they got it last.
+    /// The cells with a place or to be numbered, in the order in which they got it last.
     func placedCells() -> [AppendedCell] {
         var seen: Set<AppendedCell> = []
         var result: [AppendedCell] = []
@@ -93,7 +93,7 @@ package struct RowTable {
         appended.append(AppendedCell(row: row, column: column))
     }
 
-    /// A new row is taken back, a stored one will be deleted.
+    /// Removes a new row, or marks a stored one for deletion.
     mutating func remove(_ row: Int) {
         if !states[row].contains(.inserted) { deletedKeys.insert(keys[row]) }
         states[row].insert(.removed)
@@ -103,15 +103,15 @@ package struct RowTable {
 
     func isRemoved(_ row: Int) -> Bool { states[row].contains(.removed) }
 
-    /// New, and not taken back.
+    /// New, and not removed.
     func isNew(_ row: Int) -> Bool { states[row] == .inserted }
 
-    /// An appended cell gets its place.
+    /// Gives an appended cell its place.
     mutating func number(_ place: AppendedCell, _ value: Int64) {
         cells[place.row * columnCount + place.column] = .integer(value)
     }
 
-    /// New rows get their keys in the order in which they were made. A key that was given from outside is taken.
+    /// New rows get their keys in the order in which they were made. Marks a key that came from elsewhere as used.
     mutating func giveKeys(from space: inout KeySpace, table: Int) throws(ObjectError) {
         newRows.removeAll(keepingCapacity: true)
         guard hasInserted else { return }

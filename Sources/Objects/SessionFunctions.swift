@@ -7,7 +7,7 @@ final class SessionFunctions: FunctionTarget {
     weak var manager: MigrationManager?
     var policy: [String: MigrationFunction] = [:]
     var own: [String: MigrationFunction] = [:]
-    /// The entity that the destination relationship in hand leads to.
+    /// The entity to which the current destination relationship leads.
     var fitting: String?
     /// The destination property whose expression is evaluated.
     var property = ""
@@ -52,7 +52,7 @@ final class SessionFunctions: FunctionTarget {
         }
     }
 
-    /// What expressions may ask of `$entityMapping`.
+    /// What expressions may read from `$entityMapping`.
     private static func value(_ selector: String, _ arguments: [Value], of mapping: EntityMapping) -> Value? {
         switch selector {
         case "name": .string(mapping.name)
@@ -63,7 +63,7 @@ final class SessionFunctions: FunctionTarget {
         }
     }
 
-    /// What expressions may ask of `$propertyMapping`.
+    /// What expressions may read from `$propertyMapping`.
     private static func value(_ selector: String, _ arguments: [Value], of mapping: PropertyMapping) -> Value? {
         switch selector {
         case "name": .string(mapping.name)
@@ -77,7 +77,7 @@ final class SessionFunctions: FunctionTarget {
         return info[String(path.dropFirst("userInfo.".count))]
     }
 
-    /// A single object or nil stands where a collection is meant (InsideCoreDataMigration §3).
+    /// A single object or nil counts as a collection (InsideCoreDataMigration §3).
     private func objects(_ value: Value, _ selector: String) throws -> [ObjectID] {
         switch value {
         case .null: return []

@@ -9,15 +9,14 @@ final class SharedRowCache {
         var value: Stored
     }
 
-    /// A value as the store tells it from others: texts by their bytes, where Swift's strings are equal in all normal
-    /// forms.
+    /// A value as the store compares it: texts by their bytes, while Swift's strings are equal in all normal forms.
     enum Stored: Hashable {
         case integer(Int64)
         case real(UInt64)
         case text([UInt8])
         case blob([UInt8])
 
-        /// nil for what can't identify a row.
+        /// nil for a value that can't identify a row.
         init?(_ cell: Cell) {
             switch cell.stored {
             case .integer(let value): self = .integer(value)

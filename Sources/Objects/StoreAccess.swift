@@ -1,9 +1,9 @@
 package import CausewaySQLite
 
-/// How a context reads from its store, whose connection belongs to somebody else.
+/// How a context reads from its store, whose connection it doesn't own.
 ///
-/// A closure, because a connection is neither copied nor lent through an existential; everything that a context asks is
-/// a prepared statement.
+/// A closure, because a connection is neither copied nor lent through an existential; a context only uses prepared
+/// statements.
 package struct StoreAccess {
     package let prepare: (String) throws(SQLiteError) -> Statement
 
@@ -13,7 +13,7 @@ package struct StoreAccess {
     }
 }
 
-/// A statement in a dictionary: the dictionary needs something that can be copied.
+/// A statement in a class, since a dictionary needs copyable values.
 package final class StatementBox {
     package var statement: Statement
 
@@ -22,7 +22,7 @@ package final class StatementBox {
     }
 }
 
-/// The statements of one context, each compiled once. Their number is that of tables and changed sets of columns.
+/// The statements of one context, each compiled once. There is one for each table and set of changed columns.
 final class StatementCache {
     private let access: StoreAccess
     private var boxes: [String: StatementBox] = [:]

@@ -2,12 +2,12 @@ import CausewayExpressions
 import CausewayMapping
 import CausewayModel
 
-/// What stands in the cell of an attribute that the row's entity doesn't have, in the table that it shares with the
+/// The content of cells of attributes that the row's entity doesn't have, in a table that it shares with the
 /// attribute's owner.
 ///
-/// Core Data never reads it. Where it holds something, that stays; and where Core Data would add the column with ALTER
-/// TABLE, it fills every row (InsideCoreDataMigration §7.5). A fused run goes back through its steps one by one, so
-/// that it leaves what they would leave one after the other.
+/// Core Data never reads it. Existing content stays; and if Core Data would add the column with ALTER TABLE, it fills
+/// every row (InsideCoreDataMigration §7.5). A fused run goes back through its steps one by one, so that it gives the
+/// same result as the single steps.
 struct ForeignCells {
     enum Origin: Hashable {
         case nothing
@@ -26,7 +26,7 @@ struct ForeignCells {
         init(_ step: InferredStep) {
             models = (step.source, step.destination)
             for mapping in step.mapping.entityMappings {
-                // Of several, the first counts: an absorbed subentity comes after the entity that takes it in.
+                // The first of several counts: an absorbed subentity comes after the entity that absorbs it.
                 if let destination = mapping.destination, mappings[destination] == nil {
                     mappings[destination] = mapping
                 }
@@ -44,7 +44,7 @@ struct ForeignCells {
         self.fillsTables = fillsTables
     }
 
-    /// How a column's cells come about, whatever entity their row is of.
+    /// Where a column's cells come from, whatever their row's entity.
     struct Trace {
         /// Steps back from the last version to where the cells come from.
         var hops: [Hop] = []
@@ -69,7 +69,7 @@ struct ForeignCells {
     /// - Parameters:
     ///   - path: the attribute in the last version; `composite.leaf` for a composite's leaf.
     ///   - owner: the entity that declares it.
-    /// - Returns: the way back.
+    /// - Returns: the column's origin.
     func trace(_ path: String, declaredBy owner: String) -> Trace {
         var (path, owner) = (path, owner)
         var later: NumericConversion?
@@ -98,8 +98,8 @@ struct ForeignCells {
         return trace
     }
 
-    /// Whether a row that doesn't have the attribute holds what the column's cells come from. A cell that the row's own
-    /// entity could see holds a value of its own, which goes where its own mapping says.
+    /// Whether a row without the attribute holds the origin of the column's cells. A cell that the row's own entity
+    /// could see has a value of its own, which its own mapping moves.
     func holds(_ trace: Trace, inRowsOf row: Row) -> Bool {
         if case .nothing = trace.origin { return false }
         for hop in trace.hops where row.line.indices.contains(hop.step) {

@@ -5,9 +5,9 @@ import CausewayStoreFormat
 
 /// How to get from a row of the source to the rows that one of its relationships leads to.
 enum LinkAccess {
-    /// The key stands in the row itself.
+    /// The key is in the row itself.
     case ownColumn(OwnColumn)
-    /// The key of this row stands in the other end's table.
+    /// The key of this row is in the other end's table.
     case otherColumn(table: SQLIdentifier, column: SQLIdentifier, placeOfOther: SQLIdentifier?)
     case join(Join)
 
@@ -39,15 +39,15 @@ struct ResolvedLinks {
     var otherEntity: String
     /// The entity on this side, as declared in the source.
     var thisEntity: String
-    /// A row has one link at most.
+    /// A row has at most one link.
     var isToOne: Bool
-    /// The row at the other end has one link at most, and knows it by a column of its own.
+    /// The row at the other end has at most one link, in a column of its own.
     var isOtherToOne: Bool
-    /// Source Z_ENTs at the other end whose rows can't be targets in the destination, or couldn't on the way to it: they
-    /// are dropped, or become rows of an entity that the relationship doesn't lead to.
+    /// Source Z_ENTs at the other end whose rows can't be targets in the destination or in a version in between: they
+    /// are dropped, or become rows of an entity to which the relationship doesn't lead.
     var lost: Set<Int> = []
-    /// Both ends keep one link at most in the destination, where the source's other end had many: the other end keeps its
-    /// first, so a row keeps its own only where it is that first one.
+    /// Both ends keep at most one link in the destination, but the source's other end had many: the other end keeps its
+    /// first, so a row keeps its link only if it is that first one.
     var keepsFirstOnly = false
     /// Identifies the set of links: two resolutions with the same identity read the same links.
     var identity: [String]
@@ -96,7 +96,7 @@ struct SourceTables {
         }
     }
 
-    /// Where the links of `source` are kept, seen from the rows that the destination relationship belongs to.
+    /// Where the links of `source` are stored, seen from the rows of the destination relationship.
     func resolve(_ source: LinkSource) throws(PlanError) -> ResolvedLinks {
         guard let (owner, relationship) = model.relationship(source.relationship, of: source.entity) else {
             throw .missingInSource(entity: source.entity, property: source.relationship)
@@ -138,7 +138,7 @@ struct SourceTables {
                 placeOfOther: try optional(.orderKey(entity: key.0, relationship: key.1)))
         }
         guard let mine, let other else {
-            // A to-many without inverse: its owner's key stands in a virtual column of the destination's table.
+            // A to-many without inverse: its owner's key is in a virtual column of the destination's table.
             let key = (declared.owner, declared.relationship.name)
             let found = try named(.virtualToOne(owner: key.0, relationship: key.1), declared)
             let place = try optional(.virtualOrderKey(owner: key.0, relationship: key.1))

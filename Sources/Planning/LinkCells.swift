@@ -4,11 +4,11 @@ package import CausewayStoreFormat
 
 /// A row's link as cells of a statement over the rows that have it.
 package struct LinkCells: Sendable {
-    /// NULL where the row has no such link; of several links, the first one's.
+    /// NULL if the row has no such link; the first of several links.
     package var key: RowShape.Cell
-    /// The Z_ENT of the row at the other end; nil where it can only be one.
+    /// The Z_ENT of the row at the other end; nil if there is only one.
     package var entity: RowShape.Cell?
-    /// Z_ENTs at the other end to which such links end; where only one can be there, all of them end.
+    /// Z_ENTs at the other end to which such links end; if there is only one, all of them end.
     package var ended: Set<Int>
 }
 
@@ -17,7 +17,7 @@ extension StepPlan {
     package func linkCells(_ links: LinkSource) throws(PlanError) -> LinkCells {
         let tables = SourceTables(layout: source)
         let resolved = try tables.resolve(links)
-        // The names may be those of rows that such a link can't lead to.
+        // The names may include entities to which such a link can't lead.
         let ended = links.ended.filter { source.model.isKind($0, of: resolved.otherEntity) }
         return LinkCells(
             key: try tables.keyCell(resolved), entity: try tables.entityCell(resolved),
@@ -52,7 +52,7 @@ extension SourceTables {
         }
     }
 
-    /// The other end of a link that stands in another table.
+    /// The other end of a link that is stored in another table.
     func related(_ links: ResolvedLinks) throws(PlanError) -> RowShape.RelatedKey {
         switch links.access {
         case .ownColumn(let own):

@@ -3,16 +3,16 @@ import CausewayModel
 import CausewaySQLite
 package import CausewayStoreFormat
 
-/// Statements that count the links of one source relationship by the entities at their ends. They ask what the passes
-/// ask: the column with the target's Z_ENT where there is one, else the row at the other end.
+/// Statements that count the links of one source relationship by the entities at their ends. They read the same as the
+/// passes: the column with the target's Z_ENT if there is one, else the row at the other end.
 package struct LinkCensus: Sendable {
     /// The same for a relationship and its inverse, whose links are one set.
     package let relationship: [String]
-    /// Whether the result's ends are swapped against the `LinkSource` that was asked for.
+    /// Whether the result's ends are swapped compared with the requested `LinkSource`.
     package let isSwapped: Bool
-    /// Gives Z_ENT of this end, Z_ENT of the other end, and how many links there are; NULL for an end that isn't there.
+    /// Returns Z_ENT of this end, Z_ENT of the other end, and the number of links; NULL for a missing end.
     package let sql: String
-    /// Where the links stand in this end's rows; nil where they stand elsewhere.
+    /// Where this end's rows hold the links; nil if they are stored elsewhere.
     private let holder: Holder?
 
     private struct Holder {
@@ -97,7 +97,7 @@ package struct LinkCensus: Sendable {
     }
 
     /// A condition on the rows of this end (as `sql` has it) that have a link between certain entities, for
-    /// `SELECT … FROM table`; nil where the links don't stand in these rows.
+    /// `SELECT … FROM table`; nil if these rows don't hold the links.
     package func rows(of entity: Int, linkedTo others: [Int]) -> (table: String, condition: String)? {
         guard let holder else { return nil }
         let list = others.map(String.init).joined(separator: ", ")

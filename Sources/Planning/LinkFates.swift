@@ -2,17 +2,17 @@ import CausewayMapping
 import CausewayModel
 import CausewayStoreFormat
 
-/// What becomes of a relationship's links where a mapping model carries them: they end where nothing is made of the row
-/// that they lead to.
+/// What happens to a relationship's links when a mapping model carries them: they end if their target row has no
+/// result.
 struct LinkFates {
     /// The source's.
     let relationship: String
-    /// Entities of the source at the other end of whose rows surely nothing is made that the link can lead to.
+    /// Source entities at the other end whose rows certainly have no result to which the link can lead.
     private(set) var ended: Set<String> = []
     /// Entities about whose rows a filter or a policy decides, by the mapping's name.
     private(set) var decided: [String: Set<String>] = [:]
 
-    /// nil where the mapping model doesn't just carry links.
+    /// nil if the mapping model doesn't simply carry links.
     ///
     /// - Parameters:
     ///   - property: maps the relationship.
@@ -41,7 +41,7 @@ struct LinkFates {
         }
         for target in step.sourceModel.entityAndSubentities(of: from.destination)
         where step.sourceModel.entities[target]?.isAbstract == false {
-            // A policy may make an object of any row.
+            // A policy may make an object from any row.
             let able = makers.filter {
                 $0.description.policyClassName != nil || step.entities(readBy: $0).contains(target)
             }

@@ -1,8 +1,8 @@
 package import CausewayMapping
 package import CausewayModel
 
-/// What one inferred step leaves behind of what the store holds, a sentence each: nothing is dropped in silence. What a
-/// step in between has added, and this one drops, isn't lost.
+/// What one inferred step drops of the store's content, one sentence each: nothing is dropped silently. Content that a
+/// step in between added isn't a loss.
 package struct LossReport {
     /// Each names the step.
     package private(set) var sentences: [String] = []
@@ -16,8 +16,8 @@ package struct LossReport {
     /// How the store's own version became the step's source; nil where that is the store's version.
     private let before: MappingModel?
 
-    /// `step` is its versions as the sentences name it; `before` says what the steps before it have made of the store's own
-    /// version, nil where there are none.
+    /// `step` is its versions as the sentences name it; `before` maps the store's own version to the step's source, nil
+    /// if there are no earlier steps.
     package init(
         _ step: String, mapping: MappingModel, source: ManagedObjectModel, destination: ManagedObjectModel,
         before: MappingModel? = nil
@@ -39,7 +39,7 @@ package struct LossReport {
 
     private mutating func add(_ sentence: String) {
         let whole = "\(step): \(sentence)"
-        // Both sides of a relationship may say the same.
+        // Both sides of a relationship may give the same sentence.
         if told.insert(whole).inserted { sentences.append(whole) }
     }
 
@@ -62,7 +62,7 @@ package struct LossReport {
 
     // MARK: - Attributes
 
-    /// An attribute is named once: by the entity that declares it where all its rows lose it, else by those that do.
+    /// An attribute is named once: by the entity that declares it if all its rows lose it, else by those that do.
     private mutating func appendAttributes() {
         var dropped: [String: [String]] = [:]
         let rows = rowsByAncestor()
@@ -85,8 +85,7 @@ package struct LossReport {
         }
     }
 
-    /// The source's entities with rows of the store's that stay, and the attributes that they keep; by each entity that
-    /// they are a kind of.
+    /// The source's entities whose rows stay, and the attributes that they keep, by each of their ancestors.
     private func rowsByAncestor() -> [String: [(entity: String, kept: Set<String>)]] {
         var result: [String: [(entity: String, kept: Set<String>)]] = [:]
         for entity in mapping.entityMappings {
@@ -113,7 +112,7 @@ package struct LossReport {
                 guard let found = keep(links, in: &kept) else { continue }
                 appendNarrowing(links, found, to: to, relationship.destination)
             }
-            // Rows decide whether these lose anything: the check of the rows counts them.
+            // Only the rows tell whether these lose anything: the check of the rows counts them.
             for ending in entity.endings { _ = keep(ending.links, in: &kept) }
             for obligation in entity.obligations {
                 switch obligation.demand {
@@ -126,7 +125,7 @@ package struct LossReport {
         for name in source.entitiesInStoreOrder() {
             guard mapping.mapping(from: name)?.destination != nil else { continue }
             for relationship in source.entities[name]?.relationships ?? []
-            // Links that go with the rows at their other end are told with these.
+            // Links that are dropped with the rows at their other end are reported with these.
             where !relationship.isTransient && !kept.contains([name, relationship.name])
                 && targets.contains(relationship.destination) && isOfStore(relationship: relationship.name, of: name)
             {
@@ -143,8 +142,7 @@ package struct LossReport {
         }
     }
 
-    /// Entities of the source to which links may lead that don't go with the row at their end: those that are kept, with
-    /// their ancestors.
+    /// Source entities whose rows stay as targets of links: those that are kept, with their ancestors.
     private func possibleTargets() -> Set<String> {
         var result: Set<String> = []
         for entity in mapping.entityMappings where entity.destination != nil {

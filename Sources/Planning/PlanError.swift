@@ -1,16 +1,16 @@
-/// Why no plan could be made for a store whose path is known.
+/// Why a store can't be planned.
 package enum PlanError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The mapping reads a property that the source store doesn't hold.
     case missingInSource(entity: String, property: String)
-    /// A to-many without inverse takes over several relationships, whose links stand in different columns.
+    /// A to-many without inverse takes over several relationships, whose links are in different columns.
     case severalOrigins(entity: String, relationship: String)
-    /// A table or column name that can't stand in a statement.
+    /// A table or column name that a statement can't contain.
     case unusableName(String)
     /// A binary attribute becomes mandatory with a default while its storage changes.
     case twoChangesAtOnce(entity: String, attribute: String)
     /// A default without a stored form.
     case defaultHasNoStoredForm(entity: String, attribute: String)
-    /// An explicit mapping model with everything that is wrong with it.
+    /// An explicit mapping model with all its problems.
     case mapping(String, [String])
 
     package var description: String {

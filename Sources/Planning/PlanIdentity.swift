@@ -2,10 +2,10 @@ import CausewayMapping
 import CausewaySQLite
 package import CausewayStoreFormat
 
-// What unfinished work is recognised by: the values of a plan as text, the same in every process. No SQL is in it, so
-// that a statement that is worded otherwise resumes what an earlier one began.
+// Identifies unfinished work: the values of a plan as text, the same in every process. It contains no SQL, so that a
+// reworded statement can resume what an earlier one began.
 
-/// Parts as one text; none of them can be taken for two.
+/// Joins parts unambiguously.
 private func joined(_ parts: [String]) -> String {
     parts.map { "\($0.utf8.count):\($0)" }.joined(separator: " ")
 }
@@ -51,7 +51,7 @@ extension RowShape.Cell {
 }
 
 extension RowShape.RelatedKey {
-    /// Whether there is an index is a matter of speed.
+    /// An index only affects speed.
     fileprivate var identity: String { joined([table.name, key.name, value.name, order?.name ?? ""]) }
 }
 
@@ -97,7 +97,7 @@ extension DerivedValue {
 }
 
 extension CellRecipe {
-    /// Sets and dictionaries come in another order in each process.
+    /// Sets and dictionaries have another order in each process.
     fileprivate var identity: String {
         switch self {
         case .carry(let cell): "carry \(cell)"

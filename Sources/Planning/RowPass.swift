@@ -3,10 +3,10 @@ import CausewaySQLite
 package import CausewaySQLiteFile
 package import CausewayStoreFormat
 
-/// One pass: the rows of one source statement on their way into one destination table.
+/// One pass: moves the rows of one source statement into one destination table.
 ///
-/// Entity rows, join rows, history and tables of the app's own all travel this way; what differs is the statement and
-/// what is done to each cell.
+/// Entity rows, join rows, history and tables of the app's own all move this way; only the statement and the recipes
+/// differ.
 package struct RowPass: Sendable {
     package enum Kind: String, Hashable, Sendable {
         case entity, links, history, appTable
@@ -61,7 +61,7 @@ extension [RowPass] {
     }
 }
 
-/// What becomes of one row: a recipe for every destination column.
+/// What happens to one row: a recipe for every destination column.
 package struct RowProjection: Sendable {
     /// The entity's name in the destination; for messages and counts.
     package var entity: String
@@ -88,7 +88,7 @@ package enum CellRecipe: Sendable {
     case literal(CellValue)
     /// A key that becomes NULL where its target's entity (`entity` holds its Z_ENT) is among the dropped ones.
     case key(Int, entity: Int, dropped: Set<Int>)
-    /// A Z_ENT of the source translated to the destination's; NULL stays NULL, and so becomes a dropped entity's.
+    /// A Z_ENT of the source translated to the destination's; NULL stays NULL, and a dropped entity's becomes NULL.
     case entityNumber(Int, numbers: [Int: Int])
     /// The literal where the source's cell is not NULL, else NULL.
     case literalIfPresent(Int, CellValue)

@@ -3,8 +3,8 @@ package import CausewayMapping
 import CausewayModel
 import CausewayStoreFormat
 
-/// What a step surely makes of each row of an entity, as far as it can be told without running it: for asking an earlier
-/// version's rows what a later version demands.
+/// The certain result of a step for each row of an entity, as far as it is known without running it: for checking an
+/// earlier version's rows against a later version's demands.
 package struct RowTrace: Sendable {
     /// Where a destination attribute's value comes from.
     package enum Origin: Hashable, Sendable {
@@ -24,12 +24,12 @@ package struct RowTrace: Sendable {
 
     package var source: String
     package var destination: String
-    /// The entity mapping whose filter, policy or expression decides which rows there are; nil where each source row makes
+    /// The entity mapping whose filter, policy or expression decides which rows there are; nil if each source row makes
     /// one.
     package var decider: String?
     package var obligations: [Obligation]
-    /// Of each relationship the entities at the other end that a mapping decides about, by its name: links to what it
-    /// leaves out end.
+    /// For each relationship, the entities at the other end about whose rows a mapping decides, by the mapping's name:
+    /// links to rows that it leaves out end.
     package var decidedLinks: [String: [String: Set<String>]] = [:]
     private var attributes: [String: Origin]
     private var links: [String: LinkOrigin]
@@ -42,7 +42,7 @@ package struct RowTrace: Sendable {
 }
 
 extension RowTrace {
-    /// What an inferred mapping does: all is told.
+    /// What an inferred mapping does: everything is known.
     fileprivate init?(_ mapping: CausewayMapping.EntityMapping) {
         guard let source = mapping.source else { return nil }
         self.source = source
@@ -100,7 +100,7 @@ extension RowTrace {
         }
     }
 
-    /// An entity none of whose rows is read by a mapping model.
+    /// An entity whose rows no mapping model reads.
     fileprivate init(dropped source: String) {
         (self.source, destination) = (source, "")
         (obligations, attributes, links) = ([], [:], [:])
@@ -118,13 +118,14 @@ extension RowTrace {
 }
 
 extension StepPlan {
-    /// What the step makes of the rows of each entity; several for one destination where their rows come together.
+    /// The step's result for the rows of each entity; several if rows of several entities become one destination
+    /// entity's.
     package var traces: [RowTrace] {
         guard let objects else { return mapping.entityMappings.compactMap(RowTrace.init) }
         let made = objects.mappings.flatMap { plan in
             entities(readBy: plan).compactMap { RowTrace(plan, source: $0, in: self) }
         }
-        // A policy makes of a row what it likes.
+        // A policy can make anything from a row.
         guard objects.policies.isEmpty else { return made }
         return made + Set(source.entities).subtracting(made.map(\.source)).sorted().map(RowTrace.init(dropped:))
     }

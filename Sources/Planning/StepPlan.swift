@@ -23,9 +23,9 @@ package struct StepPlan: Sendable {
     package var appObjects: [StoreSchema.Object]
     /// Derived attributes that are computed after the rows are in.
     package var derivedValues: [DerivedValue]
-    /// Source entities whose largest keys the tables go on from, by the destination's root.
+    /// Source entities whose largest keys the tables continue, by the destination's root.
     package var keyOrigins: [String: Set<String>]
-    /// What is left behind, a sentence each that begins with the step that loses it.
+    /// Losses, one sentence each, beginning with the step.
     package var losses: [String]
     /// Objects of the app's own that aren't carried; their rows are counted where the store is open.
     package var lostObjects: [AppObjectCarrier.Lost]
@@ -46,8 +46,8 @@ extension StepPlan {
         return versions.indices.contains(index) ? versions[index] : versions.last ?? ""
     }
 
-    /// The schema that the next step finds, with the columns of the app's own tables and of history; nil where this
-    /// step's isn't known.
+    /// The schema that the next step finds, with the columns of the app's own tables and of history; nil if this step's
+    /// isn't known.
     package func resultingSchema(after schema: StoreSchema?) -> StoreSchema? {
         guard let schema else { return nil }
         let own = appObjects.filter { $0.kind == .table }.compactMap { schema.table($0.name) }

@@ -1,16 +1,16 @@
 package import CausewayStoreFormat
 
-/// What is done for one table of the new store: how its rows come into it, and which indexes it gets.
+/// The work for one table of the new store: how it gets its rows, and its indexes.
 ///
-/// The seam between what is planned and what moves rows: a loader takes works and nothing else of the plan.
+/// The seam between planning and moving rows: a loader gets works and nothing else of the plan.
 package struct TableWork: Sendable {
-    /// How the rows come into the table.
+    /// How the table gets its rows.
     package enum Method: String, Hashable, Sendable {
         /// Passes read them by SELECT and write them by INSERT.
         case statements
         /// Mapping models make them as objects.
         case objects
-        /// There are none: no row of the source becomes one of this table's.
+        /// It gets none: no row of the source becomes one of this table's.
         case empty
     }
 
@@ -29,7 +29,7 @@ package struct TableWork: Sendable {
 }
 
 extension RowPass {
-    /// A cell that every row of the pass takes over as it is.
+    /// A cell that every row of the pass carries.
     package struct CarriedCell: Hashable, Sendable {
         /// Place in the row shape.
         package var cell: Int
@@ -42,7 +42,7 @@ extension RowPass {
         }
     }
 
-    /// The cells that are carried by position alone, whatever a row's entity is.
+    /// The cells that are carried by position alone, whatever the row's entity.
     package var carried: [CarriedCell] {
         guard let first = projections.values.first else { return [] }
         return destinationColumns.indices.compactMap { column in
@@ -57,7 +57,7 @@ extension RowPass {
 }
 
 extension StepPlan {
-    /// Those that copy join tables of mapping models, too.
+    /// Includes those that copy join tables of mapping models.
     package var allPasses: [RowPass] { passes + (objects?.joins ?? []).flatMap(\.work.passes) }
 
     /// The work on every table, those with passes first, in the order of the passes.

@@ -2,7 +2,7 @@ import CausewaySQLite
 import CausewayStoreFormat
 
 extension TransferPlanner {
-    /// Objects that aren't Core Data's, and what becomes of them.
+    /// Objects that aren't Core Data's, and whether they are carried.
     struct CarriedObjects {
         var passes: [RowPass] = []
         /// To create after the rows are in; tables among them before.
@@ -13,15 +13,16 @@ extension TransferPlanner {
         var indexes: [TableIndex] = []
     }
 
-    /// Carries the app's own tables with their rows, and indexes, triggers and views where what they name is still there.
+    /// Carries the app's own tables with their rows, and indexes, triggers and views if everything that they name still
+    /// exists.
     ///
     /// - Parameters:
-    ///   - appObjects: what isn't Core Data's in the source.
-    ///   - schema: the source's; nil where nothing but the model's tables is there.
-    ///   - renames: what the source's tables and columns become.
+    ///   - appObjects: the source's objects that aren't Core Data's.
+    ///   - schema: the source's; nil if there are only the model's tables.
+    ///   - renames: the new names of the source's tables and columns.
     ///   - destination: the schema of the store to be made.
     ///   - known: indexes that Core Data itself makes in it.
-    /// - Returns: what is carried, and what is lost with its reasons.
+    /// - Returns: the carried objects, and the lost ones with their reasons.
     /// - Throws: `PlanError` for names that can't stand in a statement, `StoreFormatError` for a schema made by hand.
     func carried(
         _ appObjects: [StoreSchema.Object], schema: StoreSchema?, renames: SchemaRenames,
@@ -51,7 +52,7 @@ extension TransferPlanner {
         var shape = RowShape(table: try identifier(table.name))
         var key: Int?
         if let rowID = table.rowIDName {
-            // Others may refer to a row by its rowid, though no column holds it.
+            // Other tables may refer to a row by its rowid, even if no column holds it.
             if !columns.contains(rowID) { columns.insert(rowID, at: 0) }
             let name: SQLIdentifier = try identifier(rowID)
             shape.rowOrder = .rowID(name)
@@ -66,7 +67,7 @@ extension TransferPlanner {
         }
         var cells: [CellRecipe] = []
         for name in columns { cells.append(.carry(shape.index(of: .column(try identifier(name))))) }
-        // All three names of the rowid are columns': what is left to order by is the values.
+        // All three names of the rowid are columns: only the values are left to sort by.
         if key == nil, !table.isWithoutRowID { shape.order = Array(shape.cells.indices) }
         return RowPass(
             kind: .appTable, title: table.name, shape: shape, destinationTable: table.name, destinationColumns: columns,

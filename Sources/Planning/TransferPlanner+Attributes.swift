@@ -44,14 +44,14 @@ extension TransferPlanner {
     ) throws(PlanError) -> CellRecipe {
         let column = context.foreign.column(context.column) { foreignCells.trace(path, declaredBy: owner) }
         guard foreignCells.holds(column.trace, inRowsOf: context.row) else { return .literal(.null) }
-        // Whatever entity the row is of, the cell is the same from here on.
+        // From here on the cell is the same for rows of any entity.
         if let recipe = column.recipe { return recipe }
         let recipe = try recipe(of: column.trace.origin, path, context, shape: &shape)
         column.recipe = recipe
         return recipe
     }
 
-    /// The same for a column that another entity has had its cell for; nil where none has.
+    /// The same for a column that another entity has already; nil if none has.
     func knownForeign(_ place: Int, _ role: ColumnRole, _ context: borrowing CellContext) -> CellRecipe? {
         guard case .attribute(let owner, _) = role, let column = context.foreign.known(place),
             let recipe = column.recipe, !context.kinds.contains(owner)
@@ -102,7 +102,7 @@ final class ForeignColumn {
     }
 }
 
-/// Those of one table, as they become known.
+/// Those of one table, filled as they become known.
 final class ForeignColumns {
     private var columns: [ForeignColumn?]
 

@@ -6,7 +6,7 @@ import CausewayStoreFormat
 
 extension TransferPlanner {
     /// The passes that carry persistent history (InsideStoreFormat §11): change rows are renumbered with their
-    /// entities, those of dropped entities end here, tokens stay valid.
+    /// entities, those of dropped entities are dropped, tokens stay valid.
     ///
     /// - Parameter schema: the source's.
     /// - Returns: the passes; none for a store without history tables.
@@ -130,7 +130,7 @@ extension TransferPlanner {
                 case .toMany(let name): relationships[name].map { .toMany($0) }
                 case .virtualToOne: nil
                 }
-            // A to-one that became a to-many has changed its place, not its meaning; it starts with a clear bit.
+            // A to-one that became a to-many has another bit; it starts clear.
             return image.flatMap { known.contains($0) ? $0 : nil }
         }
     }

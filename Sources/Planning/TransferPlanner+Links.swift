@@ -132,12 +132,12 @@ extension TransferPlanner {
             cells.append(places.other ?? .position(owner: owner, by: try name(of: other)))
         }
         shape.cells = cells
-        // In key order, so that the new table and its automatic index both grow at their end. Core Data's result doesn't
-        // ask for it: in all 23 Wire stores of one chain (2.8 to 2.101, frameworks 641 to 1145) join rows keep the order
-        // in which the app made them, through rebuilt tables too, and nothing reads it: lists have Z_FOK columns. But rows
-        // in that order would fill the automatic index at random: 3 million rows of random keys took 31 s so, 20 s in key
-        // order by way of the source's index, 19 s read in rowid order and sorted (and 28, 20 and 13 s of processor time);
-        // only the last grows with the rows alone.
+        // In key order, so that the new table and its automatic index both grow at their end. Core Data doesn't need
+        // it: in all 23 Wire stores of one chain (2.8 to 2.101, frameworks 641 to 1145) join rows keep the order in
+        // which the app made them, through rebuilt tables too, and nothing reads it: lists have Z_FOK columns. But rows
+        // in that order would fill the automatic index at random: 3 million rows of random keys took 31 s so, 20 s in
+        // key order by way of the source's index, 19 s read in rowid order and sorted (and 28, 20 and 13 s of processor
+        // time); only the last grows with the rows alone.
         shape.order = [0, 1]
         return RowPass(
             kind: .links, title: "\(table.owner).\(table.relationship)", shape: shape,
@@ -153,7 +153,7 @@ extension TransferPlanner {
         return name
     }
 
-    /// Links of rows that are dropped, or that no longer have the relationship, end here.
+    /// Leaves out links of rows that are dropped, or that no longer have the relationship.
     private func exclude(
         _ numbers: Set<Int>, of entity: String, _ cell: RowShape.Cell, from shape: inout RowShape
     ) throws(PlanError) {

@@ -4,13 +4,12 @@ import CausewaySQLite
 import CausewayStoreFormat
 
 extension TransferPlanner {
-    /// What the source's tables and columns become, for the objects of the app's own that name them.
+    /// The new names of the source's tables and columns, for the app's own objects that name them.
     ///
     /// - Parameters:
-    ///   - passes: they say which column goes where.
+    ///   - passes: they tell where each column goes.
     ///   - schema: the source's, with columns that the model doesn't know.
-    ///   - computes: mapping models give values to attributes: where one has the name that it had, it is the same to
-    ///     objects that name it.
+    ///   - computes: mapping models compute attributes: one that keeps its name counts as the same column.
     /// - Returns: every table that the source's model has.
     func renames(_ passes: [RowPass], schema: StoreSchema?, computes: Bool = false) -> SchemaRenames {
         var tables: [SchemaRenames.Table] = []
@@ -49,7 +48,7 @@ extension TransferPlanner {
         return SchemaRenames(tables: tables, gone: gone)
     }
 
-    /// The destination's table that takes over an entity table: its root's, else that of the first entity that is carried.
+    /// The destination table that succeeds an entity table: its root's, else that of the first carried entity.
     private func successor(of table: EntityTable) -> EntityTable? {
         let model = source.layout.model
         let members = source.layout.entities.filter { model.root(of: $0) == table.rootEntity }
@@ -59,7 +58,7 @@ extension TransferPlanner {
         return nil
     }
 
-    /// New columns by old ones, as the passes carry them; where entities of one table differ, the column that keeps its
+    /// New columns by old ones, as the passes carry them; if entities of one table differ, the column that keeps its
     /// name.
     private static func carriedColumns(_ passes: [RowPass]) -> [String: String] {
         var result: [String: String] = [:]
@@ -114,7 +113,7 @@ extension TransferPlanner {
 }
 
 extension CellRecipe {
-    /// The result column that the cell comes from, whatever is done to it.
+    /// The result column from which the cell comes, converted or not.
     fileprivate var carriedCell: Int? {
         switch self {
         case .carry(let cell), .carryOr(let cell, _), .converted(let cell, _, _), .key(let cell, _, _),

@@ -3,10 +3,10 @@ import CausewayModel
 import CausewaySQLiteFile
 package import CausewayStoreFormat
 
-/// Turns a mapping and two layouts into passes: which statement streams which rows, and what becomes of every cell.
+/// Turns a mapping and two layouts into passes: which statement streams which rows, and the recipe of every cell.
 ///
 /// Keys are kept everywhere (an inferred mapping has one source row for each destination row, in one table), so links
-/// are copied as they are; only where the form of a relationship changes are they looked up.
+/// are copied as they are; they are looked up only if the form of a relationship changes.
 package struct TransferPlanner {
     let mapping: MappingModel
     let source: SourceTables
@@ -21,14 +21,14 @@ package struct TransferPlanner {
     let planned = PlannedLinks()
     /// The mappings whose rows end in a table, by its root entity; with the source's entity name.
     private let members: [String: [(source: String, mapping: EntityMapping)]]
-    /// The destination table that is filled first from a source's table, by the latter.
+    /// The destination table that is filled first from each source table.
     private let firstTables: [String: String]
 
     /// - Parameters:
     ///   - mapping: how the source's model becomes the destination's.
     ///   - source: the source's layout with the names that the store really has.
     ///   - destination: the layout to fill.
-    ///   - steps: what the mapping is composed of; empty where it is one step's.
+    ///   - steps: the steps of a composed mapping; empty for a single step.
     ///   - fillsTables: whether Core Data would add columns in place.
     package init(
         mapping: MappingModel, source: StoreLayout, destination: StoreLayout, steps: [InferredStep] = [],
@@ -63,7 +63,7 @@ package struct TransferPlanner {
 
     /// The passes that move entity rows and join rows, tables before join tables, each in layout order.
     ///
-    /// - Throws: `PlanError` for what the layouts or the mapping's literals make impossible.
+    /// - Throws: `PlanError` if the layouts or the mapping's literals make it impossible.
     package func passes() throws(PlanError) -> [RowPass] {
         var result: [RowPass] = []
         for table in destination.tables {
@@ -89,7 +89,7 @@ package struct TransferPlanner {
         }
         let inTable = source.numbers(in: sourceTable)
         let gone = dropped.intersection(inTable)
-        // Rows that no pass moves are counted once: by the first pass over their table.
+        // The first pass over a table counts the rows that no pass moves.
         let isFirst = firstTables[sourceTable] == table.name
         var pass = RowPass(
             kind: .entity, title: table.rootEntity, shape: shape, destinationTable: table.name,
@@ -120,7 +120,7 @@ package struct TransferPlanner {
         return RowProjection(entity: entity, cells: cells)
     }
 
-    /// Whose row a cell belongs to.
+    /// The row of a cell.
     struct CellContext {
         var entity: String
         /// The entity and its ancestors.
@@ -170,7 +170,7 @@ package struct TransferPlanner {
             let links = context.mapping.relationship(name)?.links
         else { return nil }
         var resolved = try source.resolve(links)
-        // Found by the inverse, over several steps, the links may be those of other entities of the table.
+        // Over several steps, links found by the inverse may belong to other entities of the table.
         guard source.model.isKind(context.origin, of: resolved.thisEntity) else { return nil }
         resolved.lost.formUnion(lost(kindOf: resolved.otherEntity, notBecoming: relationship.destination))
         let inverse = destination.model.inverse(of: relationship)?.relationship
@@ -188,7 +188,7 @@ package struct TransferPlanner {
         else { return nil }
         let groups = try ownersLinks(owner, name)
         let used = groups.indices.filter { !groups[$0].ended.contains(context.origin) }
-            // The relationship may have led to other entities, and then the row has no column for it.
+            // The relationship may have led to other entities; then the row has no column for it.
             .filter { source.model.isKind(context.origin, of: groups[$0].links.thisEntity) }
         guard let first = used.first else { return nil }
         let key = PlannedLinks.Column(owner: owner, relationship: name, groups: used)
@@ -197,19 +197,19 @@ package struct TransferPlanner {
             throw .severalOrigins(entity: owner, relationship: name)
         }
         var links = groups[first].links
-        // Owners that were without the relationship for a version have no links, though the last version gives it back.
+        // Owners that lacked the relationship in one version have no links, even if the last version has it again.
         links.lost.formUnion(
             used.reduce(into: numbers(kindOf: links.otherEntity)) { $0.subtract(groups[$1].owners) })
         planned.virtual[key] = links
         return links
     }
 
-    /// The links of a to-many without inverse by those who own them, seen from the other end.
+    /// The links of a to-many without inverse by their owners, seen from the other end.
     private func ownersLinks(_ owner: String, _ name: String) throws(PlanError) -> [PlannedLinks.Owners] {
         let key = PlannedLinks.Column(owner: owner, relationship: name, groups: [])
         if let known = planned.owners[key] { return known }
         var groups: [PlannedLinks.Owners] = []
-        // The owner itself may be new, a parent made for entities that have had the relationship before.
+        // The owner itself may be new: a parent for entities that had the relationship before.
         for entity in mapping.entityMappings {
             guard let to = entity.destination, destination.model.isKind(to, of: owner),
                 var links = entity.relationship(name)?.links
@@ -230,17 +230,16 @@ package struct TransferPlanner {
     }
 }
 
-/// What the planner knows of links once it has found it out: the entities of a hierarchy inherit their relationships, and
-/// each asks again.
+/// The planner's cache of links: the entities of a hierarchy inherit relationships, and each looks them up again.
 final class PlannedLinks {
     struct Column: Hashable {
         var owner: String
         var relationship: String
-        /// The places of those who own links that the row may have.
+        /// Indices of the owners whose links the row may have.
         var groups: [Int]
     }
 
-    /// Entities whose links come from one place.
+    /// Entities whose links have one origin.
     struct Owners {
         var links: ResolvedLinks
         /// Source entities at the other end to which the links end.

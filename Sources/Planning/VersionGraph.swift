@@ -2,12 +2,12 @@
 package struct VersionGraph: Hashable, Sendable {
     /// Version names in the history's order.
     package let versions: [String]
-    /// `next` by version; a version without entry is followed by its neighbour in `versions`.
+    /// `next` by version; a version without an entry is followed by the next one in `versions`.
     package let edges: [String: String]
 
     /// - Parameters:
     ///   - versions: names in the history's order, without repetitions.
-    ///   - edges: what the user says (`--next V2=V4`, `versions.json`); both ends must be in `versions`.
+    ///   - edges: the user's edges (`--next V2=V4`, `versions.json`); both ends must be in `versions`.
     /// - Throws: `PathError.unknownVersion` for an edge that names no version.
     package init(versions: [String], edges: [String: String] = [:]) throws(PathError) {
         for name in edges.flatMap({ [$0.key, $0.value] }).sorted() where !versions.contains(name) {
@@ -26,7 +26,7 @@ package struct VersionGraph: Hashable, Sendable {
 
     /// The versions from `start` to `end`, both included; one version where they are the same.
     ///
-    /// - Throws: `PathError` where a name is unknown, the edges run in a circle, or `end` doesn't come after `start`.
+    /// - Throws: `PathError` where a name is unknown, the edges form a circle, or `end` doesn't come after `start`.
     package func path(from start: String, to end: String) throws(PathError) -> [String] {
         for name in [start, end] where !versions.contains(name) { throw .unknownVersion(name, known: versions) }
         var path = [start]
@@ -66,13 +66,13 @@ package enum PathError: Error, Hashable, Sendable, CustomStringConvertible {
             "no version \"\(name)\" among the models; there are: \(known.joined(separator: ", "))"
         case .backwards(let from, let to):
             """
-            "\(to)" stands before the store's version "\(from)" in the order of the models, and no store is migrated \
-            backwards; if the order is wrong, give the right one in versions.json beside the models, or say what follows \
-            with --next "\(from)=…"
+            "\(to)" comes before the store's version "\(from)" in the order of the models, and stores can't be \
+            migrated backwards; if the order is wrong, give the right one in versions.json beside the models, or say \
+            what follows with --next "\(from)=…"
             """
         case .cycle(let path):
             """
-            the versions run in a circle: \(path.joined(separator: " → ")); change the edge (--next or versions.json) \
+            the versions form a circle: \(path.joined(separator: " → ")); change the edge (--next or versions.json) \
             that leads back
             """
         case .unreachable(let from, let to, let stopsAt):

@@ -1,6 +1,6 @@
 /// A first-in, first-out queue of fixed size between threads: any number of them push and pop.
 ///
-/// Blocking, so for threads of one's own (`WorkerThread`) and never for Swift's concurrency pool.
+/// Blocking, so only for dedicated threads (`WorkerThread`), never for Swift's concurrency pool.
 ///
 /// Sendable: all state is read and written only while `monitor` is locked, and elements are Sendable themselves.
 package final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
@@ -48,7 +48,7 @@ package final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
         return element
     }
 
-    /// Nothing more comes: what waits can still be popped.
+    /// No more elements are pushed; waiting ones can still be popped.
     package func finish() {
         monitor.lock()
         defer { monitor.unlock() }
@@ -56,7 +56,7 @@ package final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
         monitor.broadcast()
     }
 
-    /// Wakes everyone; what waits is dropped.
+    /// Wakes all threads; waiting elements are dropped.
     package func cancel() {
         monitor.lock()
         defer { monitor.unlock() }

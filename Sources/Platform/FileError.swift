@@ -19,13 +19,13 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
         case notEmpty
         case tooManyLinks
         case tooManyOpenFiles
-        /// A symbolic link where none is followed, or a loop of them.
+        /// A symbolic link that isn't followed, or a loop of them.
         case symbolicLink
         /// Another process holds the lock.
         case busy
         /// Over the limit that the caller gave.
         case tooLarge
-        /// A path or name that can't be passed on: empty, with a NUL, or no UTF-8.
+        /// A path or name that can't be used: empty, with a NUL, or not UTF-8.
         case badName
         /// The device or the file system failed: what was written must not be relied on.
         case io
@@ -33,7 +33,7 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package let code: Code
-    /// What was tried: `open`, `sync`, `rename`.
+    /// The operation: `open`, `sync`, `rename`.
     package let operation: String
     /// Control characters are escaped.
     package let path: String
@@ -50,7 +50,7 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
         self.errorNumber = errorNumber
     }
 
-    /// Whether the device, or the lack of something, made the call fail, whatever the path and its permissions.
+    /// Whether the device or a lack of resources made the call fail, not the path or its permissions.
     package var isOfSystem: Bool {
         switch code {
         case .io, .noSpace, .tooManyOpenFiles: true
@@ -104,15 +104,15 @@ extension FileError {
         case .readOnly: "choose a place that can be written"
         case .exists: "move the existing file away or choose another name"
         case .crossDevice: "both places must be on one file system"
-        case .notADirectory, .isADirectory: "a file stands where a folder is expected, or the other way: check the path"
+        case .notADirectory, .isADirectory: "a file is where a folder is expected, or the reverse: check the path"
         case .notEmpty: "the folder holds files that Causeway doesn't know: look at them first"
         case .tooManyLinks: "the file has as many hard links as the file system allows: remove one"
         case .tooManyOpenFiles: "raise the limit of open files (ulimit -n) and run again"
-        case .symbolicLink: "no link is followed here: give the path of the file itself"
+        case .symbolicLink: "symbolic links aren't followed here: give the path of the file itself"
         case .busy: "another process uses it: wait for it or end it, then run again"
-        case .tooLarge: "the file is larger than it can be: check that it is the right one"
+        case .tooLarge: "the file is larger than expected: check that it is the right one"
         case .badName: "rename it"
-        case .io: "check the disk before going on"
+        case .io: "check the disk before you continue"
         case .other: nil
         }
     }

@@ -4,8 +4,8 @@
     internal import Glibc
 #endif
 
-/// The exclusive right to something, held through a lock file; the system releases it when the process ends, however it
-/// ends. Advisory: it keeps out those who ask for it. It also keeps out a second `FileLock` of the same process.
+/// An exclusive lock, held through a lock file; the system releases it when the process ends, however it ends.
+/// Advisory: it only keeps out processes that use it. It also keeps out a second `FileLock` of the same process.
 package struct FileLock: ~Copyable {
     private let file: OpenFile
 
@@ -24,8 +24,8 @@ package struct FileLock: ~Copyable {
             let candidate = try OpenFile(path, mode: .create, permissions: 0o600, followsLinks: false)
             let descriptor = candidate.descriptor
             _ = try SystemCall.run("lock", path) { flock(descriptor, LOCK_EX | LOCK_NB) }
-            // The holder removes the file when it is done: then we have locked a file without a name, and somebody else
-            // may already hold the one that has it.
+            // The holder removes the file when it is done: then we have locked a file without a name, and another
+            // process may already hold the new one.
             if try Self.hasName(candidate) {
                 file = candidate
                 return
@@ -46,7 +46,7 @@ package struct FileLock: ~Copyable {
         }
     }
 
-    /// Replaces the file's text: who holds the lock, for people to read. No decision may rest on it.
+    /// Replaces the file's text: who holds the lock, for people to read. No decision may depend on it.
     package func write(_ text: String) throws(FileError) {
         try file.truncate(to: 0)
         var text = text
@@ -61,7 +61,7 @@ package struct FileLock: ~Copyable {
         try outcome.get()
     }
 
-    /// Removes the lock file, then gives the lock up: in this order no other process can hold it meanwhile.
+    /// Removes the lock file, then releases the lock: in this order no other process can hold it meanwhile.
     package consuming func removeAndRelease() throws(FileError) {
         try Files.unlink(file.path)
     }

@@ -53,7 +53,7 @@ package struct FileStatus: Hashable, Sendable {
 }
 
 extension Files {
-    /// The status of what a path leads to, links followed.
+    /// The status of a path's target, links followed.
     package static func status(of path: String) throws(FileError) -> FileStatus {
         try SystemCall.check("look at", path)
         var status = stat()
@@ -69,7 +69,7 @@ extension Files {
         return FileStatus(status)
     }
 
-    /// Something has this name, if only a link that leads nowhere.
+    /// Whether something has this name, even a dangling link.
     ///
     /// - Throws: when that can't be found out, as in a folder that may not be searched. "Missing" is never a guess.
     package static func exists(_ path: String) throws(FileError) -> Bool {
@@ -92,7 +92,7 @@ extension Files {
         guard let text = unsafe String(validatingCString: resolved) else {
             throw FileError(
                 code: .badName, operation: "resolve", path: path,
-                message: "a folder on the way has a name that is no UTF-8; rename it")
+                message: "a folder on the way has a name that isn't UTF-8; rename it")
         }
         return text
     }

@@ -6,11 +6,11 @@
 #endif
 
 extension Files {
-    /// Gives `target` what the file system knows of `source` beside its content: the owner, the permissions, then the
-    /// extended attributes with the access control list; on macOS by `copyfile`.
+    /// Copies everything except the content from `source` to `target`: the owner, the permissions, then the extended
+    /// attributes with the access control list; on macOS by `copyfile`.
     ///
     /// Attributes that only `target` has are removed: it may have inherited an access control list from its folder that
-    /// lets others in. `source` is looked at by its path alone, so SQLite may have it open.
+    /// lets others in. `source` is only read by its path, so SQLite may have it open.
     ///
     /// - Parameters:
     ///   - source: The file whose attributes are wanted; links are followed.
@@ -31,7 +31,7 @@ extension Files {
                 try file.setOwner(userID: wanted.userID, groupID: wanted.groupID)
             } catch {
                 guard ignoringOwner, error.code == .permissionDenied else { throw error }
-                // The group may be one of the caller's all the same; where it isn't, it stays.
+                // The group may still be one of the caller's; if not, it stays.
                 try? file.setOwner(userID: found.userID, groupID: wanted.groupID)
             }
         }
@@ -91,13 +91,13 @@ extension Files {
                 guard let name = String(validating: bytes.map { UInt8(bitPattern: $0) }, as: UTF8.self) else {
                     throw FileError(
                         code: .badName, operation: "list the attributes of", path: path,
-                        message: "an extended attribute has a name that is no UTF-8; remove it (setfattr -x)")
+                        message: "an extended attribute has a name that isn't UTF-8; remove it (setfattr -x)")
                 }
                 return name
             }
         }
 
-        /// Whether a refusal is passed over: attributes of the kernel's security modules, and those of administrators.
+        /// Whether a refusal is ignored: attributes of the kernel's security modules, and those of administrators.
         static func isPrivileged(_ name: String, _ error: FileError) -> Bool {
             (name.hasPrefix("security.") || name.hasPrefix("trusted."))
                 && (error.errorNumber == EPERM || error.errorNumber == ENOTSUP)
@@ -128,7 +128,7 @@ extension Files {
         /// - Returns: false where only the system or root may set it.
         fileprivate func setAttribute(_ name: String, _ value: [UInt8]) throws(FileError) -> Bool {
             let descriptor = descriptor
-            // Security modules refuse to set what is there already.
+            // Security modules refuse to set an existing attribute.
             var buffer = [UInt8](repeating: 0, count: ExtendedAttributes.maximumLength)
             let count = unsafe causeway_fgetxattr(descriptor, name, &buffer, buffer.count)
             if count >= 0, buffer.prefix(count) == value[...] { return true }

@@ -7,8 +7,8 @@
 extension Files {
     /// Copies a file's content to a new file and syncs it; the name is durable after `syncDirectory`.
     ///
-    /// In pieces of 1 MiB: memory doesn't grow with the file. When it fails, no part of the copy stays. Without `syncs`,
-    /// whoever calls syncs the file when all is done to it. Without `followsLinks`, a source that is a symbolic link is
+    /// In pieces of 1 MiB: memory doesn't grow with the file. When it fails, no part of the copy stays. Without `syncs`
+    /// the caller syncs the file when it is complete. Without `followsLinks`, a source that is a symbolic link is
     /// refused (`.symbolicLink`).
     /// - Returns: the number of bytes.
     /// - Throws: `.exists` when the target's name is taken.

@@ -36,7 +36,7 @@ extension Files {
             // linkat without AT_SYMLINK_FOLLOW: link() of macOS follows links, that of Linux doesn't.
             _ = try SystemCall.run("link", new) { unsafe linkat(AT_FDCWD, existing, AT_FDCWD, new, 0) }
         } catch {
-            // ENOENT speaks of the file that is to be linked.
+            // ENOENT is about the file to be linked.
             if error.code == .notFound { throw FileError("link", existing, errorNumber: error.errorNumber) }
             throw error
         }
@@ -90,8 +90,8 @@ extension Files {
     }
 
     /// Puts a small file in place, whole or not at all: written beside it as `<path>.tmp`, synced, renamed, the folder
-    /// synced. One writer a path at a time; a `.tmp` that a crash left is overwritten. Without `syncs`, which is for tests
-    /// alone, the content may be lost.
+    /// synced. One writer per path at a time; a `.tmp` that a crash left is overwritten. Without `syncs`, which is for
+    /// tests alone, the content may be lost.
     package static func writeFileDurably(
         _ path: String, _ bytes: [UInt8], permissions: UInt32 = 0o600, syncs: Bool = true
     ) throws(FileError) {

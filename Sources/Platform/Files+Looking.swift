@@ -39,7 +39,7 @@ extension Files {
         unsafe faccessat(AT_FDCWD, path, R_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW) == 0
     }
 
-    /// Bytes of the longest name that a folder's file system takes.
+    /// Bytes of the longest name that a folder's file system allows.
     package static func longestName(in folder: String) -> Int {
         let limit = unsafe pathconf(folder, Int32(_PC_NAME_MAX))
         // Without a limit of its own there is the usual one of what programs expect.
@@ -56,8 +56,8 @@ extension Files {
         #endif
     }
 
-    /// Whether this process may put another file in the place of one: in a folder with the sticky bit only the owners of
-    /// file and folder, and root, may.
+    /// Whether this process may replace a file: in a folder with the sticky bit only the owners of file and folder, and
+    /// root, may.
     package static func mayReplace(_ path: String) throws(FileError) -> Bool {
         let folder = try status(of: Paths.parent(of: path))
         guard folder.mode & 0o1000 != 0, ProcessFacts.userID != 0 else { return true }
@@ -67,8 +67,8 @@ extension Files {
     /// Whether a folder is a safe place for a private folder of ours: no other user may rename or remove what is in it.
     ///
     /// - Parameter path: The folder in which something is to be made; links are followed.
-    /// - Returns: false where everybody may write there and the sticky bit doesn't keep the entries with their owners.
-    /// - Throws: where there is no such folder, or it can't be looked at.
+    /// - Returns: false if everyone may write there and the sticky bit doesn't protect the entries.
+    /// - Throws: if there is no such folder, or it has no readable status.
     package static func isSafeParent(_ path: String) throws(FileError) -> Bool {
         let status = try status(of: path)
         guard status.kind == .directory else { throw FileError("look at", path, errorNumber: ENOTDIR) }

@@ -17,7 +17,7 @@ package enum Files {
         defer { unsafe _ = closedir(folder) }
         var names: [String] = []
         while true {
-            // The end and an error look alike but for the number.
+            // Only the error number distinguishes the end from an error.
             errno = 0
             guard let entry = unsafe readdir(folder) else {
                 let number = errno
@@ -32,7 +32,7 @@ package enum Files {
             guard let name else {
                 throw FileError(
                     code: .badName, operation: "list", path: path,
-                    message: "a file in it has a name that is no UTF-8; rename it or move it away")
+                    message: "a file in it has a name that isn't UTF-8; rename it or move it away")
             }
             if name == "." || name == ".." { continue }
             if names.count == limit {
@@ -55,7 +55,7 @@ package enum Files {
         let status = try file.status()
         if status.kind == .directory { throw FileError("read", path, errorNumber: EISDIR) }
         var content: [UInt8] = []
-        // A device or a growing file may hold more than its status says: the reads are what counts.
+        // A device or a growing file may hold more than its status says: only the reads count.
         content.reserveCapacity(min(max(0, Int(clamping: status.size)), limit))
         let pieceSize = limit < copyBufferSize ? max(0, limit) + 1 : copyBufferSize
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceSize, alignment: 16)
@@ -65,13 +65,13 @@ package enum Files {
             if content.count + count > limit {
                 throw FileError(
                     code: .tooLarge, operation: "read", path: path,
-                    message: "it is longer than \(limit) bytes, more than it can be; check that it is the right file")
+                    message: "it is longer than \(limit) bytes, more than expected; check that it is the right file")
             }
             unsafe content.append(contentsOf: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             if count < buffer.count { return content }
         }
     }
 
-    /// Bytes that are read and written at once: large enough that the calls don't count, small enough for any machine.
+    /// Bytes that are read and written at once: large enough that the calls cost little, small enough for any machine.
     static let copyBufferSize = 1 << 20
 }

@@ -50,7 +50,7 @@ package struct OpenFile: ~Copyable {
     }
 
     deinit {
-        // What must not be lost has been synced, and its errors seen, before.
+        // Important content was synced before, with its errors reported.
         _ = close(descriptor)
     }
 
@@ -88,20 +88,20 @@ package struct OpenFile: ~Copyable {
         }
     }
 
-    /// Sets the length; what is new is zeros.
+    /// Sets the length; new bytes are zeros.
     package func truncate(to size: Int64) throws(FileError) {
         _ = try SystemCall.run("truncate", path) { ftruncate(descriptor, off_t(size)) }
     }
 
     /// Returns when the content is on the medium.
     ///
-    /// After a failure the content must be taken as lost: the system marks the pages as written, and a second call would
-    /// "succeed" (InsideCrashSafety §2.2). Remove the file and write it anew.
+    /// After a failure the content counts as lost: the system marks the pages as written, and a second call would
+    /// "succeed" (InsideCrashSafety §2.2). Remove the file and write it again.
     package func sync() throws(FileError) {
         #if canImport(Darwin)
             // fsync leaves the data in the drive's cache there.
             if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
-            // File systems that don't know the call (network, FAT) say so.
+            // File systems without the call (network, FAT) report that.
             let number = errno
             if number != ENOTSUP && number != ENOTTY && number != EINVAL {
                 throw FileError("sync", path, errorNumber: number)

@@ -1,4 +1,4 @@
-/// Paths as text; nothing here asks the file system.
+/// Paths as text, without the file system.
 package enum Paths {
     /// The folder part: `/a/b` gives `/a`, `b` gives `.`, `/` gives `/`.
     package static func parent(of path: String) -> String {

@@ -12,7 +12,7 @@ package enum Pause {
         var time = timespec()
         time.tv_sec = Int(milliseconds / 1_000)
         time.tv_nsec = Int(milliseconds % 1_000) * 1_000_000
-        // Whoever rests looks at the clock afterwards.
+        // The caller checks the clock afterwards.
         _ = unsafe nanosleep(&time, nil)
     }
 }

@@ -4,10 +4,10 @@
     internal import Glibc
 #endif
 
-/// Places at which the reliability harness can end or hold the process: every numbered step of InsideCrashSafety §4.2.
+/// Points at which the reliability harness can end or pause the process: every numbered step of InsideCrashSafety §4.2.
 ///
-/// Compiled into debug builds and into builds with `-DCAUSEWAY_HARNESS` only; elsewhere `reach` is nothing. They answer
-/// where the environment has `CAUSEWAY_HARNESS`, too: without it a debug build does what a release does.
+/// Compiled into debug builds and into builds with `-DCAUSEWAY_HARNESS` only; elsewhere `reach` is nothing. They also
+/// need `CAUSEWAY_HARNESS` in the environment: without it a debug build behaves like a release.
 ///
 /// - `CAUSEWAY_KILL_AT=name[:n]` ends the process with SIGKILL at the n-th time (default 1) that the place is reached.
 /// - `CAUSEWAY_PAUSE_AT=name:milliseconds` sleeps there, each time.
@@ -28,7 +28,8 @@ package enum KillPoint: String, CaseIterable, Sendable {
     case rowsMade, rowsRelated, rowsValidated, indexMade, handlersBegun, handlersDone, schemaFinished
     /// 5: rows are verified; the record of it is durable; the step before is removed.
     case verified, verifiedWritten, stepHandedOver
-    /// 6: the progress row is gone and the journal mode set; owner and permissions are set; file and folder are synced.
+    /// 6: the progress row is removed and the journal mode set; owner and permissions are set; file and folder are
+    /// synced.
     case sealed, attributesCopied, stagingSynced
     /// 7: external files are linked in.
     case externalFilesLinked
@@ -44,7 +45,7 @@ package enum KillPoint: String, CaseIterable, Sendable {
         private static let pausing = Setting("CAUSEWAY_PAUSE_AT")
         private static let count = Counter()
 
-        /// Ends or holds the process if the environment says so.
+        /// Ends or pauses the process if the environment says so.
         package static func reach(_ point: KillPoint) {
             if pausing?.name == point.rawValue, let milliseconds = pausing?.number {
                 usleep(UInt32(clamping: milliseconds) &* 1_000)
@@ -58,24 +59,24 @@ package enum KillPoint: String, CaseIterable, Sendable {
     #endif
 }
 
-/// Deliberate breaks of the protocol, one at a time, by which the harness proves that it can see them
+/// Deliberate violations of the protocol, one at a time, with which the harness proves that it detects them
 /// (InsideCrashSafety §3.4). `CAUSEWAY_MUTANT=name`, in debug and harness builds only.
 package enum Mutant: String, CaseIterable, Sendable {
-    /// The progress row is committed before the rows that it speaks of; or after, in a transaction of its own.
+    /// The progress row is committed before its rows; or after, in a transaction of its own.
     case progressFirst, progressAfter
     /// SQLite doesn't sync the staging store; `plan.json` isn't synced; folders are never synced.
     case noStagingSync, noPlanSync, noDirectorySync
     /// Two renames instead of link and rename; the new store is put in place before it is verified.
     case twoRenames, swapBeforeVerification
-    /// `-wal` and `-journal` aren't removed and not looked for; the store isn't locked against writers.
+    /// `-wal` and `-journal` are neither checked nor removed; the store isn't locked against writers.
     case noSidecarCheck, noGuard
     /// The new store isn't locked when it gets its name.
     case noHandover
     /// The store's file is opened and closed by another means before the swap.
     case rawClose
-    /// A staging store whose fsync failed is used on.
+    /// A staging store whose fsync failed is still used.
     case trustAfterSyncError
-    /// A changed source, or another plan, is resumed all the same.
+    /// Work is resumed despite a changed source or another plan.
     case noSourceCheck, noPlanCheck
     /// A resumed pass begins a row early; the keys given before the crash are forgotten.
     case cursorTooEarly, keysForgotten
@@ -83,7 +84,7 @@ package enum Mutant: String, CaseIterable, Sendable {
     #if DEBUG || CAUSEWAY_HARNESS
         private static let chosen = Setting("CAUSEWAY_MUTANT")?.name
 
-        /// Whether this break is asked for.
+        /// Whether this violation is switched on.
         package static func isOn(_ mutant: Mutant) -> Bool { chosen == mutant.rawValue }
     #else
         @inlinable
@@ -91,8 +92,8 @@ package enum Mutant: String, CaseIterable, Sendable {
     #endif
 }
 
-/// What a run would cost without its safety: `CAUSEWAY_WITHOUT_CHECKPOINTS=1`, in debug and harness builds only. Then
-/// nothing is committed before a step's end, and SQLite syncs nothing.
+/// Measures a run without its safety: `CAUSEWAY_WITHOUT_CHECKPOINTS=1`, in debug and harness builds only. Then nothing
+/// is committed before a step's end, and SQLite syncs nothing.
 package enum UnsafeBaseline {
     #if DEBUG || CAUSEWAY_HARNESS
         package static let isOn = Setting("CAUSEWAY_WITHOUT_CHECKPOINTS") != nil

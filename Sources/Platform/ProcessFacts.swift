@@ -31,7 +31,7 @@ package struct ProcessUsage: Hashable, Sendable {
     }
 }
 
-/// Time for measuring and for commit intervals; no decision about data may rest on it.
+/// Time for measuring and for commit intervals; no decision about data may depend on it.
 package enum MonotonicClock {
     /// Nanoseconds since an arbitrary start; never goes back.
     package static func nanoseconds() -> UInt64 {
@@ -74,8 +74,8 @@ package enum ProcessFacts {
         return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Changes with every start of the machine, so that a process number of before isn't taken for one of now; empty
-    /// where the system doesn't say.
+    /// Changes with every start of the machine, so that an old process number isn't mistaken for a current one; empty
+    /// if the system doesn't show it.
     package static let bootID: String = {
         #if canImport(Darwin)
             var time = timeval()
@@ -93,7 +93,7 @@ package enum ProcessFacts {
         #endif
     }()
 
-    /// Whether a process of any user has this number now. Numbers are given again: for messages only.
+    /// Whether a process of any user has this number now. Numbers are reused: for messages only.
     package static func isRunning(_ processID: Int32) -> Bool {
         // Zero and negative numbers mean groups.
         guard processID > 0 else { return false }

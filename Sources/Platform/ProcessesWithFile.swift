@@ -11,10 +11,10 @@ package struct FileUser: Hashable, Sendable {
     package let name: String
 }
 
-/// The processes that have a file open, as far as this one is told.
+/// The processes that have a file open, as far as the system shows them.
 package struct FileUsers: Hashable, Sendable {
     package var known: [FileUser] = []
-    /// Whether this process could look into every other one; those of other users, in another container, and those that
+    /// Whether this process could inspect every other one; those of other users, in another container, and those that
     /// can't be dumped are closed to it unless it is root's.
     package var isComplete = true
 }
@@ -23,7 +23,7 @@ extension Files {
     /// Other processes that have a file open, by whatever name.
     ///
     /// - Parameter file: The file's status.
-    /// - Returns: Nobody, and not all, where the system doesn't say who has what open.
+    /// - Returns: An empty, incomplete list if the system doesn't show open files.
     package static func otherUsers(of file: FileStatus) -> FileUsers {
         var users = FileUsers()
         #if os(Linux)
@@ -51,7 +51,7 @@ extension Files {
     }
 
     #if os(Linux)
-        /// Whether a process has the file open; nil where it doesn't let us look.
+        /// Whether a process has the file open; nil if we may not inspect it.
         private static func uses(_ file: FileStatus, _ process: String) -> Bool? {
             let descriptors: [String]
             do {

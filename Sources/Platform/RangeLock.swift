@@ -8,7 +8,7 @@ internal import CausewayCPlatform
 
 /// A POSIX lock for writing on bytes of a file, which keeps out all other processes that ask for one, for reading too.
 ///
-/// It goes when this process closes *any* descriptor of the file.
+/// It is lost when this process closes *any* descriptor of the file.
 package struct RangeLock: ~Copyable {
     private let file: OpenFile
 
@@ -34,7 +34,7 @@ package struct RangeLock: ~Copyable {
 
     /// Whether another process has a lock on bytes of a file.
     ///
-    /// The file is opened and closed, which ends all locks of this process on it: to be asked before it has any.
+    /// The file is opened and closed, which drops all locks of this process on it: call it before there are any.
     package static func isHeldByOthers(_ path: String, start: Int64, length: Int64) throws(FileError) -> Bool {
         let file = try OpenFile(path, mode: .read)
         let descriptor = file.descriptor

@@ -56,7 +56,7 @@ final class Monitor: @unchecked Sendable {
         }
     }
 
-    /// These calls fail for misuse only; going on without a lock would corrupt rows.
+    /// These calls fail for misuse only; continuing without a lock would corrupt rows.
     private static func expectSuccess(_ result: Int32) {
         precondition(result == 0, "a thread primitive was misused")
     }

@@ -5,18 +5,18 @@
 #endif
 internal import Synchronization
 
-/// A thread of one's own for blocking work.
+/// A dedicated thread for blocking work.
 ///
-/// Join it: a thread that is not joined goes on when this object is gone, until its closure returns.
+/// Join it: a thread that isn't joined outlives this object until its closure returns.
 package final class WorkerThread: Sendable {
-    /// Bytes. Room for SQLite's parser and for a policy that recurses; the 512 KiB of macOS are not.
+    /// Bytes. Room for SQLite's parser and for a policy that recurses; macOS's 512 KiB isn't enough.
     package static let defaultStackSize = 8 << 20
 
     /// The thread's identity as an integer, since on macOS it is a pointer, which is not Sendable; nil once joined.
     private let identity: Mutex<UInt?>
 
-    /// Starts the thread. Its name is for debuggers and `top`; Linux shows the first 15 bytes.
-    /// Throws when the system has no thread left (EAGAIN) or the stack's size is none that it can give (EINVAL).
+    /// Starts the thread. Its name is for debuggers and `top`; Linux shows the first 15 bytes. Throws when the system
+    /// has no thread left (EAGAIN) or the stack's size is invalid (EINVAL).
     package init(
         name: String, stackSize: Int = defaultStackSize, _ body: @escaping @Sendable () -> Void
     ) throws(FileError) {
@@ -94,7 +94,7 @@ package final class WorkerThread: Sendable {
     }
 }
 
-/// What the new thread gets.
+/// The new thread's argument.
 private final class ThreadStart: Sendable {
     let name: String
     private let body: @Sendable () -> Void

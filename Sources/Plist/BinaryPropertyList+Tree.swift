@@ -2,9 +2,9 @@ extension BinaryPropertyList {
     /// Expands the top object into a tree of values.
     ///
     /// Each object is converted once and its value shared, so time and memory follow the file's size; the number of
-    /// values that a walk of the tree would meet is counted all the same and must stay below
-    /// `PropertyListLimits.treeNodes`. Throws `cycle`, `limitExceeded`, and `malformed` for a null, for a key that's
-    /// no string and for equal keys in one dictionary.
+    /// values in a walk of the tree is still counted and must stay below `PropertyListLimits.treeNodes`. Throws
+    /// `cycle`, `limitExceeded`, and `malformed` for a null, for a key that's no string and for equal keys in one
+    /// dictionary.
     package func tree() throws(PropertyListError) -> PropertyList {
         var expansion = TreeExpansion(list: self)
         return try expansion.expand()
@@ -77,7 +77,7 @@ private struct TreeExpansion {
     private func close(_ index: Int) throws(PropertyListError) -> State {
         switch list.objects[index] {
         case .null:
-            throw PropertyListError(.malformed, "A null is no value of a property list.", at: "object \(index)")
+            throw PropertyListError(.malformed, "A property list can't hold a null.", at: "object \(index)")
         case .boolean(let value): return leaf(.boolean(value))
         case .integer(let value): return leaf(.integer(value))
         case .unsigned(let value): return leaf(.unsigned(value))
@@ -95,7 +95,7 @@ private struct TreeExpansion {
             entries.reserveCapacity(values.count)
             for (position, value) in values.enumerated() {
                 guard case .string(let key) = list.object(at: position, in: keys) else {
-                    throw PropertyListError(.malformed, "A dictionary key is no string.", at: "object \(index)")
+                    throw PropertyListError(.malformed, "A dictionary key isn't a string.", at: "object \(index)")
                 }
                 guard entries.updateValue(value, forKey: key) == nil else {
                     throw PropertyListError(

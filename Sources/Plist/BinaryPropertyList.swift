@@ -60,7 +60,7 @@ package struct BinaryPropertyList: Sendable {
         objects[Int(references[Int(range.start) + position])]
     }
 
-    /// The value of a string key in a dictionary object; `nil` when absent or when the object is no dictionary.
+    /// The value of a string key in a dictionary object; `nil` when absent or when the object isn't a dictionary.
     ///
     /// The first of several equal keys wins, as it does for Foundation's decoder.
     package func value(of key: String, in object: Object) -> Object? {

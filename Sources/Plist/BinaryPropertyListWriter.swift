@@ -32,7 +32,7 @@ private struct ObjectTable {
         case dictionary(slots: Range<Int>)
     }
 
-    /// What's still to be numbered, and where its number goes.
+    /// An unnumbered value, and where its number goes.
     private struct Pending {
         enum Item {
             case key(String)

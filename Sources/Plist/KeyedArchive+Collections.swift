@@ -23,7 +23,8 @@ extension KeyedArchive {
 
     /// The entries of a dictionary with string keys, in stored order; `NSKnownKeysDictionary1` included.
     ///
-    /// `nil` for an absent field and for null; throws `typeMismatch` for another value or for a key that's no string.
+    /// `nil` for an absent field and for null; throws `typeMismatch` for another value or for a key that isn't a
+    /// string.
     package func dictionary(
         _ value: ArchivedValue?
     ) throws(PropertyListError) -> [(key: String, value: ArchivedValue)]? {
@@ -106,7 +107,7 @@ extension KeyedArchive {
         _ stored: BinaryPropertyList.Object, in reference: Reference
     ) throws(PropertyListError) -> InlineList {
         guard case .array(let range) = stored else {
-            throw PropertyListError(.malformed, "A collection's elements are no list.", at: place(of: reference))
+            throw PropertyListError(.malformed, "A collection's elements aren't a list.", at: place(of: reference))
         }
         return InlineList(range: range)
     }

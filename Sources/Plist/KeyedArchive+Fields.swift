@@ -10,7 +10,7 @@ extension KeyedArchive {
         return try value(of: object, at: reference)
     }
 
-    /// The names of an instance's fields in file order, `$class` left out; empty for what is no instance.
+    /// The names of an instance's fields in file order, `$class` left out; empty if it isn't an instance.
     package func fieldNames(of reference: Reference) -> [String] {
         guard archivedClass(of: reference) != nil,
             case .dictionary(let keys, _) = list.object(at: Int(reference.index), in: entries)
@@ -28,7 +28,7 @@ extension KeyedArchive {
     func storedField(_ name: String, of reference: Reference) throws(PropertyListError) -> BinaryPropertyList.Object? {
         guard archivedClass(of: reference) != nil else {
             throw PropertyListError(
-                .typeMismatch, "The field “\(name)” was looked for in something that is no instance of a class.",
+                .typeMismatch, "The field “\(name)” was looked for in something that isn't an instance of a class.",
                 at: place(of: reference))
         }
         return list.value(of: name, in: list.object(at: Int(reference.index), in: entries))
@@ -47,7 +47,7 @@ extension KeyedArchive {
             case .string(let text): return text
             case .data(let bytes):
                 guard let text = String(validating: bytes, as: UTF8.self) else {
-                    throw PropertyListError(.malformed, "A string's bytes are no UTF-8.", at: place(of: reference))
+                    throw PropertyListError(.malformed, "A string's bytes aren't UTF-8.", at: place(of: reference))
                 }
                 return text
             default: throw mismatch("a string", .object(reference))

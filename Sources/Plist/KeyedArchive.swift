@@ -157,7 +157,7 @@ private struct ClassIndex {
             let object = list.object(at: index, in: entries)
             guard let link = list.value(of: "$class", in: object) else { continue }
             guard case .uid(let target) = link else {
-                throw PropertyListError(.malformed, "An instance's class is no reference.", at: "object \(index)")
+                throw PropertyListError(.malformed, "An instance's class isn't a reference.", at: "object \(index)")
             }
             numbers[index] = try number(ofClassAt: target, for: index)
         }

@@ -16,7 +16,7 @@ extension ArchivedClass {
 }
 
 extension KeyedArchiveWriter {
-    /// What stands in a known-keys dictionary's slot that has no value.
+    /// The token in an empty slot of a known-keys dictionary.
     private static let emptyToken = "__empty_slot_token_4c24_98dc_ac1e_b773__"
 
     package mutating func array(_ items: [Reference]) -> Reference { list(.array, items) }

@@ -1,4 +1,4 @@
-/// Bounds on foreign property lists. Past each of them the input is refused, never cut short.
+/// Bounds on foreign property lists. Input beyond them is refused, never truncated.
 package enum PropertyListLimits {
     /// Bytes of one binary property list. The largest model cache known (Photos) has 0.3 MB; the parsed form takes
     /// up to about 20 times the bytes of the file, so this keeps a hostile file near one gigabyte.

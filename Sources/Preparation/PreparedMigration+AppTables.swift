@@ -3,14 +3,14 @@ import CausewaySQLite
 package import CausewayStoreFormat
 package import CausewayStores
 
-/// What isn't carried, with the rows that are in it.
+/// Objects that aren't carried, with their rows.
 extension PreparedMigration {
     /// A sentence for each object of the app's own that a step doesn't carry. A table that an earlier step carried has the
     /// rows that it has in the store.
     ///
     /// - Parameters:
     ///   - step: whose objects they are.
-    ///   - stale: the store as it is, of which what earlier versions left is named too; nil for later steps.
+    ///   - stale: the store, to name what earlier versions left in it too; nil for later steps.
     ///   - store: where rows are counted.
     /// - Returns: the sentences.
     /// - Throws: why the store can't be read.
@@ -27,8 +27,8 @@ extension PreparedMigration {
         } ?? sentences
     }
 
-    /// Join tables of earlier versions, which Core Data leaves where they are, and a cache that the version doesn't have.
-    /// Then indexes and triggers with names that Core Data gives: one of them may be the app's all the same.
+    /// Join tables of earlier versions, which Core Data leaves in place, and a cache that the version doesn't have.
+    /// Then indexes and triggers with Core Data's kind of names: one of them may still be the app's.
     private static func losses(ofStale binding: StoreBinding, in store: SourceStore) throws(EngineError) -> [String] {
         var sentences: [String] = []
         for object in binding.objects(.staleCoreData) where object.kind == .table && !object.isVirtualTable {
@@ -41,10 +41,10 @@ extension PreparedMigration {
             guard let first = names.first else { continue }
             sentences.append(
                 names.count == 1
-                    ? "\(kind.rawValue) \(first) is not carried: it is named as Core Data names its own, and this version has "
-                        + "none of that name"
-                    : "\(names.count) \(kinds) are not carried: they are named as Core Data names its own, and this version "
-                        + "has none of these names: \(names.joined(separator: ", "))")
+                    ? "\(kind.rawValue) \(first) is not carried: its name is one that Core Data would use, and "
+                        + "this version has none of that name"
+                    : "\(names.count) \(kinds) are not carried: their names are ones that Core Data would use, "
+                        + "and this version has none of them: \(names.joined(separator: ", "))")
         }
         return sentences
     }
@@ -55,7 +55,7 @@ extension PreparedMigration {
             var statement = try store.connection.prepare("SELECT count(*) FROM \(try SQLIdentifier(table))")
             return try statement.step() ? Int(statement.int64(at: 0)) : nil
         } catch {
-            // A table that SQLite can't read here has no number of rows.
+            // A table that SQLite can't read has no row count.
             if error.code == .error { return nil }
             throw EngineError(reading: error, during: store.location.path)
         }

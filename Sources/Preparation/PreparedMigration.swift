@@ -12,7 +12,7 @@ package struct PreparedMigration: Sendable {
     package let storeBytes: Int
     package let sourceVersion: String
     package let targetVersion: String
-    /// Every version on the way, both ends included.
+    /// Every version of the path, both ends included.
     package let path: [String]
     package let steps: [StepPlan]
     /// Rows that each pass of the first step reads; later steps read what it writes.
@@ -22,10 +22,10 @@ package struct PreparedMigration: Sendable {
     /// What a stage does with each step's rows.
     package let handlers: [[StageHandler]]
     package let warnings: [String]
-    /// What the check of the rows has counted and carries all the same; empty until it ran.
+    /// Warnings of the check of the rows; empty before it ran.
     package var notices: [String] = []
     package let frameworkVersion: Int
-    /// What a store that has the target version already gets other names for; empty where a store is migrated.
+    /// New names in a store that has the target version already; empty if the store is migrated.
     package let renames: [String]
     /// Where the store's -wal breaks off; nil where it doesn't.
     package let walBreak: WALBreak?
@@ -93,7 +93,7 @@ package struct PreparedMigration: Sendable {
             steps.first?.objects?.mappings.map { $0.sourceEntity == nil ? nil : $0.shape } ?? [], in: store)
     }
 
-    /// The versions to go through, with their models.
+    /// The versions of the path, with their models.
     private static func line(
         from origin: VersionIdentification, to target: String, _ staged: StagedPath?, _ history: ModelHistory,
         _ doubt: String?
@@ -107,7 +107,7 @@ package struct PreparedMigration: Sendable {
             return result
         }
         if origin.isFromCache {
-            // The history can't say where such a version stands: one step leads to the target.
+            // The history has no place for such a version: one step leads to the target.
             let goal = try history.version(named: target)
             result.append(.init(name: origin.name, model: origin.model, hashes: VersionHashes(origin.model)))
             result.append(.init(name: target, model: goal.model, hashes: goal.hashes))
@@ -140,7 +140,7 @@ package struct PreparedMigration: Sendable {
         }
     }
 
-    /// Names that Causeway gives its own tables, which a new store must not have from elsewhere.
+    /// Prefixes of Causeway's own tables; other objects of a new store must not have them.
     private static let ownPrefixes = ["zz_causeway_", "causeway_"]
 
     private static func refuseOwnNames(_ store: SourceStore) throws(EngineError) {
@@ -157,7 +157,7 @@ package struct PreparedMigration: Sendable {
         }
     }
 
-    /// The target of a store that no version of the history fits must at least know most of its entities: models of
+    /// If no version of the history fits the store, the target must at least have most of its entities: models of
     /// another app would leave an empty store.
     private static func refuseForeignModels(
         _ mapping: MappingModel, _ store: SourceStore, _ history: ModelHistory, target: String
@@ -168,8 +168,8 @@ package struct PreparedMigration: Sendable {
         throw EngineError(
             .plan,
             """
-            \(store.location.path): no version in \(history.path) is the store's, and "\(target)" lacks \(lost.count) of its \
-            \(entities.count) entities: these are the models of something else
+            \(store.location.path): no version in \(history.path) is the store's, and "\(target)" lacks \(lost.count) \
+            of its \(entities.count) entities: these models belong to another app
             """,
             details: ["missing: \(lost.sorted().joined(separator: ", "))"],
             remedy: "give the application's own models, with the version that wrote the store")

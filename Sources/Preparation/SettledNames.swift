@@ -3,7 +3,7 @@ import CausewayPlatform
 package import CausewayStoreFormat
 import CausewayStores
 
-/// What the user knows of names that models leave open (InsideStoreFormat §5.3): stores that Core Data wrote
+/// What the user gives for names that models leave open (InsideStoreFormat §5.3): stores that Core Data wrote
 /// (`--schema-template`), and names of join tables that were seen on a device (`--join-table`).
 struct SettledNames {
     /// Names of join tables of the target version, in capitals.
@@ -19,7 +19,7 @@ struct SettledNames {
         var hints: LayoutHints
     }
 
-    /// Reads the templates and checks that everything fits the target and nothing contradicts something else.
+    /// Reads the templates and checks that they fit the target and don't contradict each other.
     init(
         _ request: MigrationRequest, target: ModelHistory.Version, history: ModelHistory, frameworkVersion: Int,
         store: SourceStore
@@ -49,7 +49,7 @@ struct SettledNames {
         templates.first { $0.hashes == version.hashes.entities }?.hints
     }
 
-    /// The layout of a store of the target version, whose names are `schema`'s where nothing else is known.
+    /// The layout of a store of the target version, with `schema`'s names where nothing else is known.
     func layout(insteadOf schema: StoreSchema) throws(EngineError) -> StoreLayout {
         try layout(hints(for: target) ?? LayoutHints(schema), joinTables)
     }
@@ -59,14 +59,14 @@ struct SettledNames {
             return try StoreLayout(
                 model: target.model, frameworkVersion: frameworkVersion, hints: hints, joinTables: joinTables)
         } catch {
-            throw EngineError(.plan, "\(target.name): \(error)", remedy: "mend the model")
+            throw EngineError(.plan, "\(target.name): \(error)", remedy: "fix the model")
         }
     }
 
     // MARK: - Templates
 
     private static func template(_ path: String, besides store: SourceStore) throws(EngineError) -> Template {
-        // Looking at the store's own file once more would drop the lock on it.
+        // Opening the store's own file again would drop the lock on it.
         guard (try? Files.status(of: path).isSameFile(as: store.identity)) != true else {
             throw EngineError(
                 .usage, "\(path): the store to be migrated can't be the template of its own schema",
@@ -77,7 +77,7 @@ struct SettledNames {
         }
     }
 
-    /// Every store of a folder; other files aren't looked at.
+    /// Every store of a folder; other files are ignored.
     private static func templates(in folder: String, besides store: SourceStore) throws(EngineError) -> [Template] {
         let names = try EngineError.reading(folder) { try Files.list(folder).sorted() }
         var result: [Template] = []
@@ -95,7 +95,7 @@ struct SettledNames {
             guard status.kind == .regular, !status.isSameFile(as: store.identity) else { return false }
             return try Files.readPrefix(of: path, length: 16) == Array("SQLite format 3\0".utf8)
         } catch {
-            // A link that leads nowhere, or in a circle.
+            // A dangling link, or a circle of links.
             if [.notFound, .symbolicLink].contains(error.code) { return false }
             throw EngineError(reading: error, at: path)
         }
@@ -126,7 +126,7 @@ struct SettledNames {
             for other in templates[(index + 1)...] where other.hashes == template.hashes {
                 guard try layout(template.hints, []).names != layout(other.hints, []).names else { continue }
                 throw EngineError(
-                    .usage, "\(template.path) and \(other.path) are of one version and name join tables otherwise",
+                    .usage, "\(template.path) and \(other.path) are of one version and name join tables differently",
                     remedy: "keep the one that Core Data wrote")
             }
         }
@@ -172,7 +172,7 @@ extension StoreLayout {
             }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// What a store with the names of `old` gets other names for: `Z_2LIKES → Z_2LIKEDBY`.
+    /// The names that a store with the names of `old` changes: `Z_2LIKES → Z_2LIKEDBY`.
     package func renames(from old: StoreLayout) -> [String] {
         let before = old.names
         return names.sorted { $0.key < $1.key }.flatMap { key, now in

@@ -3,7 +3,7 @@ import CausewayModel
 import CausewayPlanning
 import CausewayStores
 
-/// The steps of a path with their mappings, joined into runs that need no complete store in between.
+/// The steps of a path with their mappings, fused into runs that need no complete store in between.
 struct StepChain {
     package struct Version {
         var name: String
@@ -30,7 +30,7 @@ struct StepChain {
         var destination: ManagedObjectModel
         /// What inferred steps leave behind.
         var losses: [String] = []
-        /// What a stage does with the finished rows, before anything else happens to them.
+        /// The handlers of a stage, which run on the finished rows first.
         var handlers: [StageHandler] = []
     }
 
@@ -40,7 +40,7 @@ struct StepChain {
     let library: MappingLibrary
     let history: ModelHistory
     let fuses: Bool
-    /// Whether rows that a step can make nothing of are left out.
+    /// Whether bad rows are left out.
     let leavesRowsOut: Bool
 
     init(
@@ -59,7 +59,7 @@ struct StepChain {
 
     /// Finds or infers every step's mapping; what can't be is refused for all steps at once.
     ///
-    /// - Returns: the runs, and what is to be said about mapping models that aren't used.
+    /// - Returns: the runs, and warnings about mapping models that aren't used.
     func runs() throws(EngineError) -> (runs: [Run], warnings: [String]) {
         var runs: [Run] = []
         let hops = hops()
@@ -67,11 +67,11 @@ struct StepChain {
             for: hops.map { MappingHop(from: $0.from.versioned, to: $0.to.versioned) }, in: history)
         var refusals: [String] = []
         var remedy = "change the model, add a mapping model, or route around the version with --next"
-        // What has become of the store's own version, as far as mappings were inferred.
+        // The mapping from the store's own version, as far as mappings were inferred.
         var before: MappingModel?
         for (index, hop) in hops.enumerated() {
             let step = "\(hop.from.name) → \(hop.to.name)"
-            // A version to itself is a copy, whatever mapping models would fit it.
+            // A step from a version to itself is a copy, even if mapping models would fit it.
             let explicit = hop.from.name == hop.to.name ? [] : selection.models[index]
             let content: Content
             var losses: [String] = []
@@ -114,7 +114,7 @@ struct StepChain {
         return (runs, selection.warnings)
     }
 
-    /// Mapping models that lead over a step which can't be inferred, from further back or further on, and what uses them.
+    /// Mapping models that span a step which can't be inferred, and the options that would use them.
     private func spanning(_ hop: Hop, in hops: [Hop]) -> [String] {
         let order = history.graph.versions
         guard let from = order.firstIndex(of: hop.from.name), let to = order.firstIndex(of: hop.to.name) else {
@@ -149,8 +149,8 @@ struct StepChain {
         }
     }
 
-    /// Whether the last of these steps asks for unique values, which are looked for in its own rows: the next version
-    /// doesn't ask for them any more, or has fewer rows.
+    /// Whether the uniqueness of the last of these steps must be checked in its own rows: the next version doesn't
+    /// demand it any more, or has fewer rows.
     private func asksInBetween(_ steps: [InferredStep], _ next: MappingModel, _ model: ManagedObjectModel) -> Bool {
         guard let last = steps.last else { return false }
         func constraints(_ model: ManagedObjectModel) -> Set<[String]> {

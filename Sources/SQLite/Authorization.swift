@@ -63,7 +63,7 @@ final class AuthorizerContext {
 }
 
 extension Connection {
-    /// Statements that are compiled from now on must keep to it; others fail with `.notAuthorized`.
+    /// Statements that are compiled from now on fail with `.notAuthorized` if they do more.
     package mutating func setAuthorization(_ authorization: Authorization) throws(SQLiteError) {
         let context: AuthorizerContext? =
             switch authorization {
@@ -86,7 +86,7 @@ extension Connection {
             result = unsafe sqlite3_set_authorizer(handle, nil, nil)
         }
         if result != SQLITE_OK { throw unsafe SQLiteError.last(of: handle, result: result) }
-        // Only now may the previous one go.
+        // Only now may the previous one be released.
         authorizer = context
     }
 }

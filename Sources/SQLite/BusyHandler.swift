@@ -1,6 +1,6 @@
 internal import CausewayCSQLite
 
-/// What the busy callback asks.
+/// The busy callback's context.
 final class BusyContext {
     let shouldRetry: () -> Bool
 
@@ -10,12 +10,13 @@ final class BusyContext {
 }
 
 extension Connection {
-    /// Asks `shouldRetry` each time that another connection's lock is in the way, on the thread that runs the statement;
-    /// `false` ends the statement with `.busy`. It waits by itself: SQLite tries again as soon as it returns `true`.
+    /// Calls `shouldRetry` each time that another connection's lock is in the way, on the thread that runs the
+    /// statement; `false` ends the statement with `.busy`. It waits by itself: SQLite tries again as soon as it returns
+    /// `true`.
     ///
-    /// It takes the place of the busy timeout, as `setBusyTimeout` takes its place. Between two tries SQLite keeps the
-    /// locks that the statement has so far: `BEGIN EXCLUSIVE` that waits for readers to end lets no other connection write,
-    /// and no new one read (`pager_wait_on_lock` of its pager.c). They are given up when the answer is `false`.
+    /// It replaces the busy timeout, and `setBusyTimeout` replaces it. Between two tries SQLite keeps the locks that
+    /// the statement has so far: `BEGIN EXCLUSIVE` that waits for readers to end lets no other connection write, and no
+    /// new one read (`pager_wait_on_lock` of its pager.c). It releases them when the answer is `false`.
     package mutating func setBusyHandler(_ shouldRetry: @escaping () -> Bool) {
         let context = BusyContext(shouldRetry: shouldRetry)
         // Can't fail for an open connection.
@@ -27,7 +28,7 @@ extension Connection {
                 return handler.shouldRetry() ? 1 : 0
             },
             unsafe Unmanaged.passUnretained(context).toOpaque())
-        // Only now may the previous one go.
+        // Only now may the previous one be released.
         busyHandler = context
     }
 

@@ -1,4 +1,4 @@
-/// What a statement computes, read from the program that SQLite made of it.
+/// The functions that a statement calls, read from its compiled program.
 package struct CompiledFunctions: Sendable {
     /// One call of a function.
     package struct Call: Hashable, Sendable {
@@ -13,7 +13,7 @@ package struct CompiledFunctions: Sendable {
 }
 
 extension Connection {
-    /// Compiles a statement and looks at its program; nothing of it is run.
+    /// Compiles a statement and reads its program, without running it.
     package func compiledFunctions(of sql: String) throws(SQLiteError) -> CompiledFunctions {
         var result = CompiledFunctions()
         var calls: [(name: String, register: Int64)] = []
@@ -56,8 +56,8 @@ extension Connection {
         "BitNot", "Blob", "Copy", "Int64", "Integer", "Not", "Null", "Real", "Rowid", "SCopy", "Variable",
     ]
 
-    /// Whether the program that SQLite makes of a statement compares values by a collating sequence. Ordering and grouping
-    /// by it isn't meant, nor who only hands a value on.
+    /// Whether the program that SQLite makes of a statement compares values by a collating sequence. Ordering and
+    /// grouping by it don't count, nor passing a value on.
     package func compares(_ sql: String, by collation: String) throws(SQLiteError) -> Bool {
         var program = try prepare("EXPLAIN " + sql)
         while try program.step() {

@@ -3,15 +3,15 @@ internal import CausewayCSQLite
 extension Connection {
     /// Steps of SQLite's virtual machine for one row of the schema table; 3.40 takes 7.
     private static let instructionsPerRow = 16
-    /// Rows between two looks at the limits, about.
+    /// Approximate rows between two checks of the limits.
     private static let rowsBetweenLooks = 10
 
     /// Has SQLite read the schema table, and stops it beyond the limits.
     ///
     /// SQLite parses the whole schema before the first statement that names a table, so no query can measure it before:
-    /// 20,000 tables of 500 columns took 10 seconds (InsideCrashSafety §2.4). It steps through the schema table like
-    /// through any other, though, and asks the progress handler meanwhile. The bound is loose, by a small factor;
-    /// whoever reads the schema counts exactly. A progress handler that was set before is removed.
+    /// 20,000 tables of 500 columns took 10 seconds (InsideCrashSafety §2.4). But it steps through the schema table
+    /// like any other and calls the progress handler meanwhile. The limit is approximate, by a small factor; the
+    /// schema's reader counts exactly. A progress handler that was set before is removed.
     ///
     /// - Parameters:
     ///   - maximumRows: Rows of the schema table.

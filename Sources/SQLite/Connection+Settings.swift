@@ -17,7 +17,7 @@ extension Connection {
         try setPragma("query_only", to: isOn ? 1 : 0)
     }
 
-    /// The last connection of a WAL database folds the log in when it closes; with `true` it leaves it as it is.
+    /// The last connection of a WAL database folds the log in when it closes; with `true` the log stays as it is.
     package func setNoCheckpointOnClose(_ isOn: Bool) throws(SQLiteError) {
         try unsafe Hardening.configure(
             handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, name: "NO_CKPT_ON_CLOSE", to: isOn)
@@ -88,7 +88,7 @@ extension Connection {
         return value
     }
 
-    /// Pragma names and words stand in SQL unquoted, so they may hold letters, digits, `_` and `-` only.
+    /// Pragma names and words are unquoted in SQL, so they may have letters, digits, `_` and `-` only.
     private static func checkedWord(_ word: String) throws(SQLiteError) -> String {
         let isWord =
             !word.isEmpty
@@ -101,7 +101,7 @@ extension Connection {
                 }
             }
         guard isWord else {
-            throw SQLiteError(code: .misuse, message: "“\(word)” is no name or word of a pragma")
+            throw SQLiteError(code: .misuse, message: "“\(word)” isn't a name or word of a pragma")
         }
         return word
     }

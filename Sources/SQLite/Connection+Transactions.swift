@@ -5,7 +5,7 @@ extension Connection {
         case deferred = "DEFERRED"
         /// The right to write at once; others may read.
         case immediate = "IMMEDIATE"
-        /// Nobody else reads (rollback journal) or writes.
+        /// No other connection reads (rollback journal) or writes.
         case exclusive = "EXCLUSIVE"
     }
 

@@ -25,7 +25,7 @@ package struct Connection: ~Copyable {
 
     /// Opens a file. The path is never taken as a URI or as one of SQLite's special names (`:memory:`, the empty name).
     ///
-    /// SQLite reads nothing before the first statement: a file that is no database is refused there.
+    /// SQLite reads nothing before the first statement: a file that isn't a database is refused there.
     package init(path: String, mode: Mode, hardening: Hardening) throws(SQLiteError) {
         if path.isEmpty || path.utf8.contains(0) {
             throw SQLiteError(
@@ -95,7 +95,7 @@ package struct Connection: ~Copyable {
         _ = unsafe sqlite3_close_v2(handle)
     }
 
-    /// Closes now, and says if that is not possible. Locks of the process on the file are released here.
+    /// Closes now, and throws if that isn't possible. Locks of the process on the file are released here.
     ///
     /// - Throws: `.busy` while a statement of this connection lives; the connection then closes with the last of them.
     package consuming func close() throws(SQLiteError) {
@@ -109,7 +109,7 @@ package struct Connection: ~Copyable {
         }
     }
 
-    /// Nobody outside may reach the connection, nor it our contexts, once it closes.
+    /// Once it closes, no other code may use the connection, and it must not use our contexts.
     private func detach() {
         interruptHandle.invalidate()
         unsafe sqlite3_progress_handler(handle, 0, nil, nil)

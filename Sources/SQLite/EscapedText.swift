@@ -3,8 +3,8 @@
 /// SQLite's messages quote names and bytes of the file, and a damaged or hostile file may hold anything, terminal
 /// escape sequences included (InsideCrashSafety §2.1).
 enum EscapedText {
-    /// Longest text in bytes that is kept; the rest is cut and marked. A `CREATE TABLE` of 500 columns would else fill
-    /// the report.
+    /// Longest text in bytes that is kept; the rest is cut and marked. Otherwise a `CREATE TABLE` of 500 columns would
+    /// fill the report.
     static let maximumLength = 2_000
 
     static func of(cString: UnsafePointer<CChar>) -> String {

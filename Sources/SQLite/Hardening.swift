@@ -1,12 +1,12 @@
 internal import CausewayCSQLite
 
-/// How far a connection trusts the file that it opens; set right after open, before a byte of the file is believed.
+/// How far a connection trusts the file that it opens; set right after open, before a byte of the file is trusted.
 ///
 /// Always, whatever is chosen: DEFENSIVE on, and WRITABLE_SCHEMA, LOAD_EXTENSION and double-quoted strings off,
-/// TRUSTED_SCHEMA off unless the library's own functions are harmless (`trustsFunctions`), `cell_size_check` on, `mmap_size` 0 (a file cut short while mapped would kill the process), CHECK
-/// constraints not evaluated: Core Data makes none, and one of an app's own table may compute what it likes for every
-/// row that is checked or copied.
-/// Rules and evidence: InsideCrashSafety §2.4.
+/// TRUSTED_SCHEMA off unless the library's own functions are harmless (`trustsFunctions`), `cell_size_check` on,
+/// `mmap_size` 0 (a file truncated while mapped would kill the process), CHECK constraints not evaluated: Core Data
+/// makes none, and an app's own table may compute anything for every row that is checked or copied. Rules and evidence:
+/// InsideCrashSafety §2.4.
 package struct Hardening: Hashable, Sendable {
     /// Milliseconds that a statement waits for another connection's lock before it fails with `.busy`. Long enough for
     /// an application's transaction, short enough that a person sees the reason.
@@ -17,7 +17,7 @@ package struct Hardening: Hashable, Sendable {
     /// Views of the file's schema can be read.
     package var allowsViews: Bool
     package var limits: ConnectionLimits
-    /// What only the app orders by has a stand-in, so that the tables around it can be read (`StandIns.swift`).
+    /// The app's own collations get stand-ins, so that their tables can be read (`StandIns.swift`).
     package var lendsCollations = false
 
     package init(
@@ -29,7 +29,7 @@ package struct Hardening: Hashable, Sendable {
         self.lendsCollations = lendsCollations
     }
 
-    /// A file that somebody gave us: no trigger fires, no view is read.
+    /// A user's file: no trigger fires, no view is read.
     package static let untrusted = Hardening(
         allowsTriggers: false, allowsViews: false, limits: .untrusted, lendsCollations: true)
     /// A file that we have created ourselves.
@@ -60,14 +60,14 @@ package struct ConnectionLimits: Hashable, Sendable {
         valueLength: 1 << 30, statementLength: 1_000_000, columns: 2_000, expressionDepth: 100,
         compoundSelectTerms: 50, programLength: 1_000_000, attachedDatabases: 0, workerThreads: 0)
 
-    /// SQLite's own defaults, so that our statements never meet a limit that the source's rows didn't meet.
+    /// SQLite's own defaults, so that our statements never hit a limit that the source's rows didn't hit.
     package static let own = ConnectionLimits(
         valueLength: 1 << 30, statementLength: 16_000_000, columns: 2_000, expressionDepth: 1_000,
         compoundSelectTerms: 500, programLength: 250_000_000, attachedDatabases: 10, workerThreads: 8)
 }
 
 extension Hardening {
-    /// - Throws: when SQLite doesn't know or doesn't take a setting: then the file must not be read.
+    /// - Throws: when SQLite refuses a setting: then the file must not be read.
     func apply(to database: OpaquePointer) throws(SQLiteError) {
         let switches: [(operation: Int32, name: String, value: Bool)] = [
             (SQLITE_DBCONFIG_DEFENSIVE, "DEFENSIVE", true),
@@ -93,7 +93,7 @@ extension Hardening {
             _ = unsafe sqlite3_limit(database, limit, value)
         }
         _ = unsafe sqlite3_busy_timeout(database, Self.defaultBusyTimeout)
-        // No pragma reads the file.
+        // None of these pragmas reads the file.
         let pragmas = "PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA ignore_check_constraints=ON"
         let result = unsafe sqlite3_exec(database, pragmas, nil, nil, nil)
         if result != SQLITE_OK { throw unsafe SQLiteError.last(of: database, result: result) }
@@ -103,9 +103,9 @@ extension Hardening {
     /// Whether a schema that isn't trusted may call the functions that this SQLite doesn't mark as innocuous.
     ///
     /// SQLite 3.40 leaves the mark off its JSON functions, which compute and do nothing else: every table with
-    /// `CHECK (json_valid(a))` would count as a malformed schema. Reading a store evaluates deterministic functions alone
-    /// (generated columns, indexes); where one of these is of another kind, none is trusted. Functions marked for direct
-    /// use only, such as load_extension, are refused in any case.
+    /// `CHECK (json_valid(a))` would count as a malformed schema. Reading a store evaluates only deterministic
+    /// functions (generated columns, indexes); if one of these isn't harmless, none is trusted. Functions marked for
+    /// direct use only, such as load_extension, are refused in any case.
     static let trustsFunctions: Bool = {
         var database: OpaquePointer?
         defer { _ = unsafe sqlite3_close(database) }

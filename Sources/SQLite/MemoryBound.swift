@@ -1,7 +1,7 @@
 internal import CausewayCSQLite
 import Synchronization
 
-/// A bound on what SQLite may allocate while it compiles a text that isn't trusted.
+/// A limit on SQLite's memory while it compiles an untrusted text.
 ///
 /// Each mention of a common table expression is compiled anew: forty lines of SQL can ask for more memory than there is.
 /// Nothing that belongs to one connection stops that. The compiler copies all mentions before it asks the authorizer,
@@ -20,7 +20,7 @@ package enum MemoryBound {
 
     private static let state = Mutex(State())
 
-    /// Runs `body`; what takes more than so many bytes fails in it with `.outOfMemory`.
+    /// Runs `body`; an allocation beyond this many bytes fails in it with `.outOfMemory`.
     package static func limiting<Result: ~Copyable, Failure: Error>(
         to bytes: Int64, _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -1,6 +1,6 @@
 internal import CausewayCSQLite
 
-/// What the progress callback asks.
+/// The progress callback's context.
 final class ProgressContext {
     let shouldStop: () -> Bool
 
@@ -10,7 +10,7 @@ final class ProgressContext {
 }
 
 extension Connection {
-    /// Asks `shouldStop` about every `instructions` steps of SQLite's virtual machine, on the thread that runs the
+    /// Calls `shouldStop` about every `instructions` steps of SQLite's virtual machine, on the thread that runs the
     /// statement; `true` ends the statement with `.interrupted`. This bounds what a hostile schema can make us compute.
     package mutating func setProgressHandler(everyInstructions instructions: Int32, shouldStop: @escaping () -> Bool) {
         let context = ProgressContext(shouldStop: shouldStop)

@@ -59,7 +59,7 @@ extension ResultCode {
     package static let ioErrorRead = ResultCode(rawValue: SQLITE_IOERR | (1 << 8))
     /// The file is shorter than its header says.
     package static let ioErrorShortRead = ResultCode(rawValue: SQLITE_IOERR | (2 << 8))
-    /// `fsync` failed: the pages that it spoke of must be taken as lost (InsideCrashSafety §2.2).
+    /// `fsync` failed: its pages count as lost (InsideCrashSafety §2.2).
     package static let ioErrorSync = ResultCode(rawValue: SQLITE_IOERR | (4 << 8))
     package static let ioErrorDirectorySync = ResultCode(rawValue: SQLITE_IOERR | (5 << 8))
 }

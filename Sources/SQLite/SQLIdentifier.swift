@@ -1,4 +1,4 @@
-/// The name of a table, column or index, quoted for SQL: the only way by which a name gets into a statement.
+/// The name of a table, column or index, quoted for SQL: the only way to put a name into a statement.
 ///
 /// `"` is doubled, so that any name stays one token whatever it holds.
 package struct SQLIdentifier: Hashable, Sendable, CustomStringConvertible {

@@ -6,7 +6,7 @@ internal import CausewayCSQLite
     internal import Glibc
 #endif
 
-/// What SQLite, or this layer on its behalf, refused or failed to do.
+/// A failure or refusal of SQLite, or of this layer.
 ///
 /// All texts are escaped: they may quote a damaged file.
 @usableFromInline package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -36,7 +36,7 @@ internal import CausewayCSQLite
 extension SQLiteError {
     /// The error that a call on `database` has just returned as `result`.
     static func last(of database: OpaquePointer?, result: Int32, sql: String? = nil) -> SQLiteError {
-        // Looked at first: the calls below may change it.
+        // Read first: the calls below may change it.
         let systemError = errno
         var code = result
         var reason: String?
@@ -49,14 +49,14 @@ extension SQLiteError {
             }
         }
         if code & 0xff == SQLITE_CORRUPT, systemError == EIO {
-            // SQLite takes a page that the system can't read for a damaged one (SQLITE_IOERR_CORRUPTFS). To us the disk has
+            // SQLite reports a page that the system can't read as damaged (SQLITE_IOERR_CORRUPTFS). For us the disk has
             // failed, and the next run may read the page.
             code = ResultCode.ioErrorRead.rawValue
             reason = "a page can't be read"
         }
         let numbers = [systemError, unsafe lastFailure(of: database)]
         if code & 0xff == SQLITE_CANTOPEN, numbers.contains(where: isOfSystem) {
-            // The file is there: a -shm or a journal beside it can't be made or opened now.
+            // The file exists, but a -shm or a journal beside it can't be made or opened now.
             code = ResultCode.ioErrorRead.rawValue
             reason = "the file, or one beside it, can't be opened: the system failed"
         }
@@ -66,14 +66,13 @@ extension SQLiteError {
             path: unsafe path(of: database))
     }
 
-    /// The system's number of what SQLite failed at last: by the time that the call returns, it has closed and looked at
-    /// other files.
+    /// The system's error number of SQLite's last failure: by the time the call returns, SQLite has used other files.
     private static func lastFailure(of database: OpaquePointer?) -> Int32 {
         guard let database = unsafe database else { return 0 }
         return unsafe sqlite3_system_errno(database)
     }
 
-    /// Failures to open that another time need not meet, whatever the path and its permissions.
+    /// Temporary failures to open, whatever the path and its permissions.
     private static func isOfSystem(_ number: Int32) -> Bool {
         [EIO, ENOSPC, EDQUOT, EMFILE, ENFILE, ENOMEM].contains(number)
     }
@@ -89,12 +88,12 @@ extension SQLiteError {
     private static func withRemedy(_ reason: String, code: Int32) -> String {
         let remedy: String? =
             switch ResultCode(rawValue: code) {
-            // SQLite reads the file well, and refuses what is in it.
+            // SQLite can read the file, but refuses its content.
             case .corrupt where reason.hasSuffix("()"): nil
             case .busy, .locked: "another connection uses the store: close the program that has it open and run again"
             case .full: "make space on the disk and run again"
             case .corrupt: "the file is damaged: work on a copy repaired with sqlite3's .recover, or on a backup"
-            case .notADatabase: "the file is no SQLite database, or it is encrypted: check the path"
+            case .notADatabase: "the file isn't an SQLite database, or it is encrypted: check the path"
             case .cannotOpen: "check that the path exists and that you may read it and write its folder"
             case .readOnlyRollback: "an interrupted transaction must be rolled back first: open it for writing once"
             case .readOnlyMoved: "the file was replaced while open: run again"

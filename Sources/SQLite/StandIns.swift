@@ -6,7 +6,7 @@ internal import CausewayCSQLite
     internal import Glibc
 #endif
 
-/// Stand-ins for what only an app registers, so that SQL that names it can be compiled where the app isn't.
+/// Stand-ins for an app's own functions and collations, so that SQL with them compiles outside the app.
 extension Connection {
     /// Registers a function of any number of arguments that gives NULL.
     ///
@@ -27,7 +27,7 @@ extension Connection {
         if result != SQLITE_OK { throw unsafe SQLiteError.last(of: handle, result: result) }
     }
 
-    /// Registers a collating sequence that takes all texts for equal.
+    /// Registers a collating sequence for which all texts are equal.
     package func registerStandInCollation(_ name: String) throws(SQLiteError) {
         let result = unsafe sqlite3_create_collation_v2(handle, name, SQLITE_UTF8, nil, { _, _, _, _, _ in 0 }, nil)
         if result != SQLITE_OK { throw unsafe SQLiteError.last(of: handle, result: result) }
@@ -48,14 +48,15 @@ extension Connection {
 
 // MARK: - Lent while a table is made
 
-/// What SQLite lacks to compile a statement.
+/// Something that SQLite needs to compile a statement.
 package enum StandIn: Hashable, Sendable {
     case function(String)
     case collation(String)
 }
 
 extension SQLiteError {
-    /// What only an app registers, where SQLite refuses a statement for want of it; SQLite says it only in words.
+    /// The app's own function or collation without which SQLite refuses a statement; SQLite names it only in its
+    /// message.
     package var missingStandIn: StandIn? {
         guard case .error = code else { return nil }
         for (beginning, make) in [
@@ -68,7 +69,8 @@ extension SQLiteError {
         return nil
     }
 
-    /// What a schema calls though it may not, as SQLite says it: `malformed database schema (t) - unsafe use of f()`.
+    /// The forbidden function that a schema calls, from SQLite's message:
+    /// `malformed database schema (t) - unsafe use of f()`.
     package var unsafeUse: (object: String, function: String)? {
         let (beginning, middle) = ("malformed database schema (", ") - unsafe use of ")
         guard case .corrupt = code, message.hasPrefix(beginning) else { return nil }
@@ -79,10 +81,10 @@ extension SQLiteError {
 }
 
 extension Connection {
-    /// Names that one statement may lack.
+    /// Most stand-ins for one statement.
     package static let maximumStandIns = 100
 
-    /// Runs `body` with stand-ins for what SQLite turns out to lack; afterwards they are gone.
+    /// Runs `body` with stand-ins for what SQLite needs, and removes them afterwards.
     package func lendingStandIns(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
         var lent: Set<StandIn> = []
         defer { remove(lent) }
@@ -119,12 +121,12 @@ extension Connection {
 // MARK: - Lent while a store is read
 
 extension Hardening {
-    /// Has SQLite order by bytes where it needs a collating sequence that it doesn't know: no statement that uses such an
-    /// index would compile, `quick_check` not either. Nothing may be concluded from that order.
+    /// Makes SQLite order by bytes for an unknown collating sequence: otherwise no statement that uses such an index
+    /// would compile, not even `quick_check`. Nothing may depend on that order.
     static func lendCollations(to database: OpaquePointer) throws(SQLiteError) {
         let result = unsafe sqlite3_collation_needed(database, nil) { _, database, _, name in
             guard let database = unsafe database, let name = unsafe name else { return }
-            // Where it fails, SQLite says that the sequence is missing.
+            // If it fails, SQLite reports that the sequence is missing.
             _ = unsafe sqlite3_create_collation_v2(
                 database, name, SQLITE_UTF8, nil,
                 { _, leftCount, left, rightCount, right in

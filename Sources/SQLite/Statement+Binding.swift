@@ -40,7 +40,7 @@ extension Statement {
         try check(result)
     }
 
-    /// UTF-8 that SQLite reads where it is: the caller keeps it until the parameter is bound again, the bindings are
+    /// UTF-8 that SQLite reads in place: the caller keeps it until the parameter is bound again, the bindings are
     /// cleared or the statement ends.
     @unsafe @inlinable package mutating func bindText(
         borrowing bytes: UnsafeRawBufferPointer, at position: Int
@@ -50,7 +50,7 @@ extension Statement {
                 handle, Int32(clamping: position), bytes.baseAddress, UInt64(bytes.count)))
     }
 
-    /// A blob that SQLite reads where it is; kept by the caller as with `bindText(borrowing:at:)`.
+    /// A blob that SQLite reads in place; kept by the caller as with `bindText(borrowing:at:)`.
     @unsafe @inlinable package mutating func bindBlob(
         borrowing bytes: UnsafeRawBufferPointer, at position: Int
     ) throws(SQLiteError) {

@@ -63,7 +63,7 @@ extension Statement {
     }
 
     /// A copy of the cell as a string; nil for NULL.
-    /// - Throws: `.mismatch` when the bytes are no valid UTF-8, `.outOfMemory` when SQLite had none to convert it.
+    /// - Throws: `.mismatch` when the bytes aren't valid UTF-8, `.outOfMemory` when SQLite had no memory to convert it.
     package func string(at index: Int) throws(SQLiteError) -> String? {
         if isNull(at: index) { return nil }
         let bytes = unsafe unsafeText(at: index)
@@ -72,7 +72,7 @@ extension Statement {
         guard let text = unsafe String(validating: bytes, as: UTF8.self) else {
             throw SQLiteError(
                 code: .mismatch,
-                message: "column \(columnName(at: index)) holds text that is no valid UTF-8; repair the row first",
+                message: "column \(columnName(at: index)) holds text that isn't valid UTF-8; repair the row first",
                 sql: sql, path: unsafe SQLiteError.path(of: sqlite3_db_handle(handle)))
         }
         return text

@@ -1,10 +1,10 @@
 // Public, because the bodies below are inlined in other modules; no declaration shows a type of C.
 public import CausewayCSQLite
 
-/// A compiled statement, and while it stands on a row, that row.
+/// A compiled statement, and its current row.
 ///
-/// Changing it (bind, step, reset) needs the statement itself; a loop lends it to its body as `borrowing`, which leaves
-/// only the reads. Every call is one C call that is inlined in other modules: no allocation per row or cell.
+/// Changing it (bind, step, reset) needs the statement itself; a loop lends it to its body as `borrowing`, which allows
+/// only reads. Every call is one C call that is inlined in other modules: no allocation per row or cell.
 ///
 /// It may outlive its connection, which then closes with it. Like the connection, it belongs to one thread at a time.
 @safe
@@ -16,7 +16,7 @@ public import CausewayCSQLite
     }
 
     deinit {
-        // Gives the error of the last step again, which step has thrown.
+        // Repeats the error of the last step, which was thrown already.
         _ = unsafe sqlite3_finalize(handle)
     }
 
@@ -35,7 +35,7 @@ public import CausewayCSQLite
         reset()
     }
 
-    /// Back before the first row; bindings stay. Its result repeats the error of the last step and is not an own one.
+    /// Back before the first row; bindings stay. Its result repeats the last step's error and isn't a new one.
     @inlinable package mutating func reset() {
         _ = unsafe sqlite3_reset(handle)
     }

@@ -20,7 +20,7 @@ package struct StatementUse: Sendable {
 
 /// What is compiled while its use is recorded.
 package enum RecordedText: Hashable, Sendable {
-    /// A `CREATE` statement of a schema that isn't trusted: it may define its object and nothing else. In particular
+    /// A `CREATE` statement of a schema that isn't trusted: it may only define its object. In particular
     /// `CREATE TABLE … AS SELECT` is refused, which would run the query.
     case definition
     /// Any statement; it is compiled, never stepped.
@@ -59,7 +59,7 @@ final class UseContext {
 
 extension Connection {
     /// Runs `body` and records what the statements that it compiles name. What isn't allowed fails with
-    /// `.notAuthorized`. Any authorization that was set before is gone afterwards.
+    /// `.notAuthorized`. It removes any earlier authorization.
     package mutating func recordingUse(
         of text: RecordedText, _ body: (inout Connection) throws(SQLiteError) -> Void
     ) throws(SQLiteError) -> StatementUse {

@@ -7,8 +7,8 @@ package struct DatabaseHeader: Hashable, Sendable {
     package let pageSize: Int
     /// Both version bytes are 2: the database is in WAL mode.
     package let isWAL: Bool
-    /// Both version bytes are 1 or 2, and the schema format is at most 4: SQLite writes no others. It takes a database with
-    /// another write version for one that may only be read, and has no code of its own for another schema format.
+    /// Both version bytes are 1 or 2, and the schema format is at most 4: SQLite writes no others. It treats a database
+    /// with another write version as read-only, and has no error code for another schema format.
     package let hasKnownVersions: Bool
     /// Pages, as the last writer left them; nil where that writer didn't keep the number.
     package let pageCount: Int?

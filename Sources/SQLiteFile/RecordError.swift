@@ -1,11 +1,11 @@
-/// A record that is not as the file format says: the store is damaged there.
+/// A record that breaks the file format: the store is damaged there.
 @usableFromInline package struct RecordError: Error, Hashable, Sendable, CustomStringConvertible {
     @usableFromInline package enum Code: Hashable, Sendable {
         /// The header's length is not inside the record, or its last serial type goes over it.
         case badHeader
         /// A serial type that the format reserves, or of a value over SQLite's largest.
         case badSerialType
-        /// The cells take more, or less, than the body has.
+        /// The cells don't fill the body exactly.
         case badBody
         /// More cells than the caller has room for: more than the table has columns.
         case tooManyCells

@@ -1,4 +1,4 @@
-/// Where a cell lies in its record: 16 bytes.
+/// Where a cell is in its record: 16 bytes.
 @usableFromInline package struct CellDescriptor: Sendable {
     @usableFromInline package let serialType: SerialType
     /// Byte of its serial type in the record.
@@ -18,7 +18,7 @@
 
 /// Finds the cells of one record after another without decoding them; values are decoded when asked for.
 ///
-/// One reader a thread, for the whole pass: it owns room for the descriptors and allocates nothing per record. The
+/// One reader per thread, for the whole pass: it owns room for the descriptors and allocates nothing per record. The
 /// bytes of the record stay the caller's and must live until the next `load`.
 ///
 /// A record may have fewer cells than its table has columns (`ALTER TABLE ADD COLUMN` rewrites no rows): cells from
@@ -32,8 +32,8 @@
     @inlinable package var count: Int { cellCount }
 
     @usableFromInline let cells: UnsafeMutablePointer<CellDescriptor>
-    /// What changes lies behind one pointer: as properties of a class, each access in another module would ask the
-    /// runtime for exclusive access.
+    /// Mutable state is behind one pointer: properties of a class would cost a runtime exclusivity check for each
+    /// access from another module.
     @usableFromInline let state: UnsafeMutablePointer<State>
 
     @unsafe @usableFromInline struct State {

@@ -1,15 +1,15 @@
 /// Composes one record after another from cells: carried ones, spliced from a source record without being decoded,
 /// constants encoded once per pass, and new values.
 ///
-/// One writer a thread, for the whole pass: it allocates nothing per record. Carried cells, texts and blobs are only
+/// One writer per thread, for the whole pass: it allocates nothing per record. Carried cells, texts and blobs are only
 /// referred to until the record is finished: the caller keeps their bytes until then.
 ///
 /// The same cells always give the same bytes: integers in the shortest form, reals as given (SQLite itself would store
 /// the real 2.0 in a column of REAL affinity as the integer 2: a caller who wants that passes the integer), NaN as NULL.
 @safe
 @usableFromInline package final class RecordWriter {
-    /// What changes lies behind one pointer: as properties of a class, each access in another module would ask the
-    /// runtime for exclusive access.
+    /// Mutable state is behind one pointer: properties of a class would cost a runtime exclusivity check for each
+    /// access from another module.
     @usableFromInline let state: UnsafeMutablePointer<State>
 
     @unsafe @usableFromInline struct State {
@@ -151,7 +151,7 @@ extension RecordWriter {
                 serialType: type.rawValue))
     }
 
-    /// Carries a run of cells of the reader's record, bytes unchanged, with two copies however many they are.
+    /// Carries a run of cells of the reader's record, bytes unchanged, with two copies however many there are.
     @inlinable package func append(cells range: Range<Int>, of reader: RecordReader) {
         if range.isEmpty { return }
         let (header, body) = unsafe reader.bytes(of: range)
@@ -188,7 +188,7 @@ extension RecordWriter {
     }
 
     /// Adds the record to `batch` and begins the next.
-    /// - Throws: `.tooLong` when the record is over 2³¹−1 bytes; the writer then begins anew too.
+    /// - Throws: `.tooLong` when the record is over 2³¹−1 bytes; the writer then starts a new record too.
     @inlinable package func finish(into batch: RowBatch, rowid: Int64) throws(RecordError) {
         let length = byteCount
         if length > Int(Int32.max) {
@@ -220,7 +220,7 @@ extension RecordWriter {
             if let body = unsafe run.pointee.body {
                 unsafe cursor.copyMemory(from: body, byteCount: Int(run.pointee.bodyLength))
             } else {
-                // Always all eight: what is too many is overwritten by the next cell, or lies in the arena's slack.
+                // Always all eight: extra bytes are overwritten by the next cell, or are in the arena's slack.
                 unsafe cursor.storeBytes(of: run.pointee.bits.bigEndian, as: UInt64.self)
             }
             unsafe cursor += Int(run.pointee.bodyLength)

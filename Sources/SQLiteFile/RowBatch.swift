@@ -1,14 +1,14 @@
-/// The unit that travels through the pipeline: rows as the file holds them, (rowid, record), in one contiguous buffer.
+/// The unit of the pipeline: rows as the file holds them, (rowid, record), in one contiguous buffer.
 ///
 /// Recycled: `removeAll(keepingCapacity:)` keeps the memory, so that a pass allocates only until its batches have grown
 /// to their size. When to close a batch is the caller's decision, by `count` and `byteCount`.
 ///
 /// Sendable although it is mutable: exactly one thread holds a batch at a time; it is handed over through a queue whose
-/// lock orders the accesses, and the giver does not touch it again.
+/// lock orders the accesses, and the sender doesn't touch it again.
 @safe
 @usableFromInline package final class RowBatch: @unchecked Sendable {
-    /// What changes lies behind one pointer: as properties of a class, each access in another module would ask the
-    /// runtime for exclusive access.
+    /// Mutable state is behind one pointer: properties of a class would cost a runtime exclusivity check for each
+    /// access from another module.
     @usableFromInline let state: UnsafeMutablePointer<State>
 
     @unsafe @usableFromInline struct State {
@@ -69,8 +69,8 @@
         if bytes > arenaCapacity { growArena(to: bytes) }
     }
 
-    /// Empties the batch. Memory over `keepingCapacity` bytes is given back: one huge row must
-    /// not stay paid for in every recycled batch.
+    /// Empties the batch. Memory over `keepingCapacity` bytes is given back: the memory of one huge row must not stay
+    /// in every recycled batch.
     package func removeAll(keepingCapacity limit: Int = .max) {
         rowCount = 0
         arenaCount = 0
@@ -106,7 +106,7 @@
         return unsafe target
     }
 
-    /// Takes the last row back, for a row that turned out to be dropped.
+    /// Removes the last row, if it turns out to be dropped.
     @inlinable package func removeLast() {
         precondition(rowCount > 0, "the batch is empty")
         rowCount &-= 1

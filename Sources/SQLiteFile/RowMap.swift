@@ -1,10 +1,10 @@
-/// Where the cells of a pass lie in the records of a table's own b-tree.
+/// Where the cells of a pass are in the records of a table's own b-tree.
 ///
 /// Such a record has the table's columns in the order of CREATE TABLE. It holds NULL where the row's key is a column, and
 /// a whole number of a REAL column as an integer; it ends before columns that were added after it was written. A
 /// statement's rows need no map: SQLite has done all that, and their n-th cell is the record's n-th.
 @usableFromInline package struct RowMap: Sendable {
-    /// What one cell of the pass is.
+    /// One cell of the pass.
     package enum Cell: Hashable, Sendable {
         /// A column of the table, counted from 0. `isReal`: it has REAL affinity.
         case column(Int, isReal: Bool = false)
@@ -16,12 +16,12 @@
         /// nil: the row's key.
         let column: Int?
         let isReal: Bool
-        /// Behind the last of the cells, this one the first, that lie side by side in the record and are taken as they are.
+        /// The end of the run of cells, from this one on, that are adjacent in the record and carried as they are.
         let end: Int
     }
 
     let places: [Place]
-    /// One record with what each column holds in rows that end before it.
+    /// One record with each column's default for shorter rows.
     let defaults: RowBatch
     /// Columns of the table.
     let columns: Int

@@ -1,15 +1,15 @@
-/// The row in hand of a pass, cell by cell: the same whether its record was made from a statement's row or comes out of a
+/// The current row of a pass, cell by cell: the same whether its record was made from a statement's row or comes from a
 /// page of the table (`RowMap`).
 ///
-/// One view a thread, for the whole pass; it allocates nothing per row. The bytes of the record stay the caller's and must
-/// live until the next `load`. Accessors of cells out of range are errors of the caller and trap.
+/// One view per thread, for the whole pass; it allocates nothing per row. The bytes of the record stay the caller's and
+/// must live until the next `load`. Accessors of cells out of range are errors of the caller and trap.
 @safe
 @usableFromInline package final class RowView {
     @usableFromInline let record: RecordReader
-    /// Without a map a cell is the record's own: decided once a pass, so that a statement's rows pay for no look-up.
+    /// Without a map a cell is the record's own: decided once per pass, so that a statement's rows need no look-up.
     @usableFromInline let isMapped: Bool
-    /// Behind a pointer: as a property of a class, each access in another module would ask the runtime for exclusive
-    /// access.
+    /// Behind a pointer: a property of a class would cost a runtime exclusivity check for each access from another
+    /// module.
     @usableFromInline let key: UnsafeMutablePointer<Int64>
     private let places: [RowMap.Place]
     fileprivate let defaults: RecordReader
@@ -49,13 +49,13 @@
         unsafe key.deallocate()
     }
 
-    /// Stands on a row. After a throw, the view has no cells.
+    /// Moves to a row. After a throw, the view has no cells.
     @unsafe @inlinable package func load(_ bytes: UnsafeRawBufferPointer, rowid: Int64) throws(RecordError) {
         try unsafe record.load(bytes)
         unsafe key.pointee = rowid
     }
 
-    /// Stands on a row of a batch, which must stay as it is until the next row is loaded.
+    /// Moves to a row of a batch, which must stay as it is until the next row is loaded.
     @inlinable package func load(_ row: Int, of batch: RowBatch) throws(RecordError) {
         try unsafe load(batch.record(at: row), rowid: batch.rowid(at: row))
     }
@@ -88,7 +88,7 @@ extension RowView {
         unsafe isMapped ? mappedBytes(at: cell) : record.unsafeBytes(at: cell)
     }
 
-    /// Whether a record that was made has these cells, `first` the first of them: every byte of types and values.
+    /// Whether a new record has these cells, `first` the first of them: every byte of types and values.
     @inlinable package func isCarried(_ cells: Range<Int>, into made: RowView, at first: Int) -> Bool {
         isMapped
             ? isMappedCarried(cells, into: made.record, at: first)
@@ -96,7 +96,7 @@ extension RowView {
     }
 }
 
-/// Cells that lie elsewhere than their number says.
+/// Cells whose position differs from their number.
 extension RowView {
     /// Where neighbouring cells come from.
     fileprivate enum Piece {
@@ -180,7 +180,7 @@ extension RowView {
 }
 
 extension RecordWriter {
-    /// Carries a run of cells of a row: what lies side by side in its record with two copies, however many they are.
+    /// Carries a run of cells of a row: adjacent cells of its record with two copies, however many there are.
     @inlinable package func append(cells: Range<Int>, of row: RowView) {
         if row.isMapped { return appendMapped(cells, of: row) }
         append(cells: cells, of: row.record)

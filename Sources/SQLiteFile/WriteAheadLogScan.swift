@@ -1,12 +1,11 @@
 /// How far a `-wal` can be read, by the rules of SQLite's own recovery
-/// (https://www.sqlite.org/fileformat2.html#the_write_ahead_log), and whether there is more of the same generation behind
-/// that place.
+/// (https://www.sqlite.org/fileformat2.html#the_write_ahead_log), and whether more of the same generation follows.
 ///
-/// Recovery ends at the first frame whose salts or checksum don't fit. Three things are ordinary there: frames of an
-/// earlier generation, which have other salts; a last commit of which a part is missing, with nothing behind it; and
-/// frames of a transaction that was rolled back after some of it had been written, none of which ends a commit. Frames of
-/// this generation that reach beyond the place and end a commit are another matter: a power loss leaves such a file, and so
-/// does damage; they can't be told apart.
+/// Recovery ends at the first frame whose salts or checksum don't fit. Three things are normal there: frames of an
+/// earlier generation, which have other salts; an incomplete last commit with nothing after it; and frames of a
+/// transaction that was rolled back after some of it had been written, none of which ends a commit. Frames of this
+/// generation after that point that end a commit aren't normal: a power loss leaves such a file, and so does damage;
+/// they can't be distinguished.
 ///
 /// Fed frame by frame; keeps a few numbers. Linear in the file's bytes.
 package struct WriteAheadLogScan {
@@ -39,7 +38,7 @@ package struct WriteAheadLogScan {
     ///
     /// - Parameters:
     ///   - header: the file's first bytes.
-    ///   - pageSize: the database's, for frames behind a header that SQLite doesn't take.
+    ///   - pageSize: the database's, for frames after a header that SQLite refuses.
     package init(header: [UInt8], pageSize: Int) {
         func word(_ offset: Int) -> UInt32 {
             guard header.count >= offset + 4 else { return 0 }
@@ -62,8 +61,7 @@ package struct WriteAheadLogScan {
         self.checksum = checksum
     }
 
-    /// Frames after the last readable commit that belong to the generation and can't be read; 0 where what is there is
-    /// ordinary.
+    /// Frames after the last readable commit that belong to the generation and can't be read; 0 if the end is normal.
     package var unreadableFrames: Int {
         guard endsCommitBeyond, lastOfGeneration > breakFrame else { return 0 }
         return lastOfGeneration - lastCommit

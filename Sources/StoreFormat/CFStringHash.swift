@@ -5,7 +5,7 @@
 /// (InsideStoreFormat §5.3).
 package enum HashWidth: Hashable, Sendable {
     case bits64
-    /// 32-bit devices and simulators; worth a second attempt for framework versions up to 754.
+    /// 32-bit devices and simulators; tried second for framework versions up to 754.
     case bits32
 }
 

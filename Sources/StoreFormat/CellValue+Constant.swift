@@ -7,7 +7,7 @@ extension CellValue {
     /// The stored form of an attribute's default.
     ///
     /// - Returns: nil where the constant has no stored form for this type (an app's own object as the default of a
-    ///   transformable attribute): the caller must refuse it, never write NULL for it.
+    ///   transformable attribute): the caller must refuse it, never write NULL instead.
     package init?(_ constant: Constant?, as attribute: Attribute) {
         guard let constant, constant != .null else {
             self = .null

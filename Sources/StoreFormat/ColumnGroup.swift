@@ -16,7 +16,7 @@ enum ColumnGroup: Int, CaseIterable {
     case transformables
     case binaries
 
-    /// Groups that hold attributes only, in order; the integers come first, with relationships between.
+    /// Groups of attributes only, in order; the integers come first, then the relationships.
     static let afterRelationships = allCases.dropFirst(2)
 }
 

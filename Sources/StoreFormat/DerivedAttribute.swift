@@ -9,7 +9,7 @@ enum DerivedForm: Hashable {
     case count(relationship: String)
     /// `toOne.attribute`
     case copy(relationship: String, attribute: String)
-    /// `attribute` of the same row, and whatever else: no store shows the triggers.
+    /// `attribute` of the same row, and all others: no store shows their triggers.
     case other
 
     init(_ expression: Expression) {
@@ -35,14 +35,14 @@ enum DerivedForm: Hashable {
     }
 }
 
-/// How to compute a derived attribute for rows that exist already.
+/// How to compute a derived attribute for existing rows.
 ///
 /// In time that is linear in the rows of both tables, whatever indexes there are: counts come from one grouped scan, and
 /// copies are looked up by Z_PK.
 package struct DerivedValue: Hashable, Sendable {
     package let table: String
     package let column: String
-    /// Rows whose Z_ENT lies here have the attribute.
+    /// Rows with a Z_ENT in this range have the attribute.
     package let entityNumbers: ClosedRange<Int>
     package let source: Source
 
@@ -53,7 +53,7 @@ package struct DerivedValue: Hashable, Sendable {
         self.source = source
     }
 
-    /// What the value is made of.
+    /// The source of the value.
     package enum Source: Hashable, Sendable {
         /// `now()`: the time of the save in seconds since 2001.
         case now
@@ -71,20 +71,20 @@ package struct DerivedValue: Hashable, Sendable {
         }
     }
 
-    /// The keys that are counted, and how often each occurs.
+    /// The counted keys, and how often each occurs.
     private static let counts = "temp.causeway_counts"
 
     /// Statements that compute the value for every row that has it.
     ///
-    /// - Parameter onlyChanges: rows that have the right value already aren't written.
+    /// - Parameter onlyChanges: rows with the right value aren't written.
     /// - Returns: what to execute, one after the other; nothing for `now()`, which only a save knows.
     package func statements(onlyChanges: Bool = false) -> [String] {
         switch source {
         case .now: return []
         case .count(let other, let key):
-            // A correlated count would scan the other table once a row where no index leads with the key: none does
-            // before the indexes are made, and none ever in a join table's second column up to framework version 519.
-            // Keys of another storage class lead nowhere, and fit into no INTEGER PRIMARY KEY.
+            // A correlated count would scan the other table once per row if no index leads with the key: there is none
+            // before the indexes are made, and never one on a join table's second column up to framework version 519.
+            // Keys of another storage class are dangling, and don't fit into an INTEGER PRIMARY KEY.
             return [
                 "CREATE TEMP TABLE causeway_counts (key INTEGER PRIMARY KEY, number INTEGER NOT NULL)",
                 "INSERT INTO \(Self.counts) SELECT \(key), count(*) FROM \(other) WHERE typeof(\(key)) = 'integer' "
@@ -115,8 +115,8 @@ package struct DerivedValue: Hashable, Sendable {
         for value in values { waiting[Cell(table: value.table, column: value.column), default: []].append(value) }
         var result: [DerivedValue] = []
         for value in values {
-            // A value copies from one column, so what must come first is one chain; one that leads back to itself ends
-            // where it is met again.
+            // A value copies from one column, so its prerequisites are one chain; a circular chain ends where it
+            // repeats.
             var chain: [DerivedValue] = []
             var next: Cell? = Cell(table: value.table, column: value.column)
             while let cell = next, let found = waiting.removeValue(forKey: cell) {
@@ -160,7 +160,7 @@ extension StoreLayout {
         }
     }
 
-    /// Every derived attribute that can be computed, in the order in which it can be.
+    /// Every derived attribute that can be computed, in a valid order.
     package var derivedValues: [DerivedValue] {
         DerivedValue.inOrder(
             entities.flatMap { name in

@@ -12,7 +12,7 @@ package enum FrameworkEra {
     package static let addsColumns = 900
     /// 969 is the first version that writes `NSStoreModelVersionHashesDigest`.
     static let hashesDigest = 969
-    /// 973 and 977 print two blanks after a partial index's WHERE; 1030 prints one.
+    /// 973 and 977 print two spaces after a partial index's WHERE; 1030 prints one.
     static let singleBlankBeforePredicate = 1030
     /// At 1044 derived triggers of an entity with subentities test Z_ENT; at 1340 they don't.
     static let derivedTriggersWithoutRange = 1300

@@ -32,8 +32,8 @@ package struct HistoryLayout: Hashable, Sendable {
         self.hasStrings = hasStrings
     }
 
-    /// What Core Data makes for the layout's model: one tombstone column for each attribute, inherited ones included,
-    /// that an entity preserves on deletion; the largest entity counts.
+    /// As Core Data makes it for the layout's model: one tombstone column for each attribute, inherited ones included,
+    /// that an entity preserves on deletion; the entity with the most decides.
     package init(_ layout: StoreLayout) {
         let counts = layout.entities.map { entity in
             layout.model.lineage(of: entity)
@@ -48,7 +48,7 @@ package struct HistoryLayout: Hashable, Sendable {
     private static let houseColumns = ["Z_PK INTEGER PRIMARY KEY", "Z_ENT INTEGER", "Z_OPT INTEGER"]
     private static let stringKeys = ["ZAUTHORTS", "ZBUNDLEIDTS", "ZCONTEXTNAMETS", "ZPROCESSIDTS"]
 
-    /// What tells ACHANGE from a table of an app's own that has its name.
+    /// Columns that distinguish ACHANGE from an app's own table of this name.
     static let changeColumns = [
         "Z_PK", "Z_ENT", "Z_OPT", "ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZTRANSACTIONID",
     ]

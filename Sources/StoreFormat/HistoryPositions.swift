@@ -1,6 +1,6 @@
 import CausewayModel
 
-/// What a bit of ACHANGE.ZCOLUMNS stands for, by the name that the entity gives it.
+/// The meaning of a bit of ACHANGE.ZCOLUMNS, by the entity's name for it.
 package enum HistoryPosition: Hashable, Sendable {
     case toOne(String)
     case toOneEntity(String)
@@ -16,8 +16,8 @@ package enum HistoryPosition: Hashable, Sendable {
 /// to-manys.
 package struct HistoryPositions: Hashable, Sendable {
     package let positions: [HistoryPosition]
-    /// False for entities with virtual to-ones or composites: no store shows where their bits stand, so that a bitmap
-    /// can be kept as it is but not rearranged.
+    /// False for entities with virtual to-ones or composites: no store shows the position of their bits, so a bitmap
+    /// can be kept but not rearranged.
     package let isKnown: Bool
 
     package init(positions: [HistoryPosition], isKnown: Bool) {
@@ -72,7 +72,7 @@ package struct HistoryColumnsMap: Sendable {
         case keep
         /// Destination bit of each source bit; nil clears it.
         case move([Int?])
-        /// A position that isn't known is involved.
+        /// It involves an unknown position.
         case forget
     }
 
@@ -80,7 +80,7 @@ package struct HistoryColumnsMap: Sendable {
     private let sourceCount: Int
     private let destinationBytes: Int
 
-    /// `identity` gives the destination's position for one of the source; nil for what is gone.
+    /// `identity` gives the destination's position for one of the source; nil for a dropped one.
     package init(
         from source: HistoryPositions, to destination: HistoryPositions,
         identity: (HistoryPosition) -> HistoryPosition?

@@ -31,7 +31,7 @@ extension LayoutBuilder {
         return inCreationOrder(found)
     }
 
-    /// A pair inside one entity whose name no store of such an entity has shown.
+    /// A pair inside one entity whose table name no store has shown.
     private mutating func noteOpenName(of found: FoundJoinTable) {
         let table = found.table
         let properties = outline.propertyNames(of: found.walkedAt)
@@ -52,8 +52,7 @@ extension LayoutBuilder {
                 tables: [table.name, other]))
     }
 
-    /// Columns that one entity's properties give equal names, where no store of such an entity has shown which of them
-    /// has which number.
+    /// Columns that get equal names from one entity's properties, if no store has shown which of them has which number.
     private mutating func noteOpenNumbers(_ scopes: JoinColumnScopes, _ found: [FoundJoinTable]) {
         for clash in scopes.clashes {
             let properties = outline.propertyNames(of: clash.walkedAt)
@@ -69,7 +68,7 @@ extension LayoutBuilder {
                         + (isCarried
                             ? "it may be another than in the store so far, because the properties of "
                                 + "\(outline.entities[clash.walkedAt].name) have changed"
-                            : "which has which is a guess"),
+                            : "which column has which number is a guess"),
                     tables: []))
         }
     }
@@ -85,7 +84,7 @@ extension LayoutBuilder {
             .map(\.table)
     }
 
-    /// The side that was met first, but for a pair inside one entity, where a real store knows better.
+    /// The side that comes first, except for a pair inside one entity if a real store shows the other.
     private func namingSide(_ met: RelationshipID, _ inverse: RelationshipID) -> RelationshipID {
         guard met.entity == inverse.entity, met != inverse else { return met }
         let number = outline.number(met.entity)
@@ -128,15 +127,15 @@ extension LayoutBuilder {
     }
 }
 
-/// A join table with the entity at whose turn the walk met it.
+/// A join table with the entity at which the walk found it.
 private struct FoundJoinTable {
     let owner: Int
     let walkedAt: Int
     let table: JoinTable
 }
 
-/// Join columns that point to one entity share a name scope. Who comes first is known between entities (by name), but
-/// guessed within one (dictionary order).
+/// Join columns that point to one entity share a name scope. The order is known between entities (by name), but guessed
+/// within one (dictionary order).
 private struct JoinColumnScopes {
     /// A key column of a join table.
     struct KeyColumn {
@@ -144,7 +143,7 @@ private struct JoinColumnScopes {
         let isOwner: Bool
     }
 
-    /// Columns that claimed one name at one entity's turn.
+    /// Columns of one entity that claimed the same name.
     struct Clash {
         let walkedAt: Int
         var columns: [KeyColumn]

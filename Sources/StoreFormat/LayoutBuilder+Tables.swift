@@ -22,7 +22,7 @@ private struct TableColumns {
 }
 
 extension LayoutBuilder {
-    /// Names are claimed entity by entity and, inside one, group by group; a clash inside the tree gives the later comer
+    /// Names are claimed entity by entity and, inside one, group by group; a clash inside the tree gives the later one
     /// a number (InsideStoreFormat §3).
     func table(root: Int) -> EntityTable {
         var columns = TableColumns()

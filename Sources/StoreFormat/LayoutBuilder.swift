@@ -28,9 +28,9 @@ struct LayoutBuilder {
 extension StoreLayout {
     /// The layout that Core Data of the given framework version makes for the model.
     ///
-    /// `width` is that of the process that makes the store: try `.bits32` where a store of framework version 754 or older
-    /// differs from the 64-bit layout. Throws `unusableModel` for names that can't stand in SQL, dangling references and
-    /// tables that collide.
+    /// `width` is that of the process that makes the store: try `.bits32` where a store of framework version 754 or
+    /// older differs from the 64-bit layout. Throws `unusableModel` for names that SQL can't contain, dangling
+    /// references and colliding tables.
     package init(
         model: ManagedObjectModel, frameworkVersion: Int, hints: LayoutHints = LayoutHints(), width: HashWidth = .bits64
     ) throws(StoreFormatError) {

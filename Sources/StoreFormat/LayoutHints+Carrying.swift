@@ -1,7 +1,7 @@
 package import CausewayModel
 
 extension LayoutHints {
-    /// Hints for a migration's destination from the source as really found: each join table keeps its naming side and its
+    /// Hints for a migration's destination from the source's real names: each join table keeps its naming side and its
     /// columns' clash numbers, renumbered for the new model; order keys keep their order (InsideStoreFormat §5.3).
     ///
     /// `source` holds the names that the store really has. `sourceOf` gives the source's relationship for one of the
@@ -63,7 +63,7 @@ private struct JoinTableCarrier {
         let blind: Int
     }
 
-    /// Names with their key columns, and what the names were chosen amid.
+    /// Names with their key columns, and the properties among which the names were chosen.
     func joinTables() -> (columns: [String: [String]], chosenAmid: [String: Set<String>]) {
         let carried = sourceNumbers()
         var tables: [(name: String, columns: [KeyColumn])] = []
@@ -103,8 +103,8 @@ private struct JoinTableCarrier {
             blind: SchemaNames.clashNumber(of: blind, base: base) ?? 0)
     }
 
-    /// The source's join table of the same links, with whether the other side names it there. What an earlier step has
-    /// guessed is none: it would only hide that the name isn't known.
+    /// The source's join table of the same links, and whether the other side names it there. Names that an earlier step
+    /// guessed don't count: they would hide that the name isn't known.
     private func origin(of named: Name, _ inverse: Name) -> (table: JoinTable, isTurned: Bool)? {
         guard let first = counterpart(named), let second = counterpart(inverse) else { return nil }
         for join in source.joinTables where !join.chosenAmid.isEmpty {
@@ -130,7 +130,7 @@ private struct JoinTableCarrier {
         return result
     }
 
-    /// Equal names are numbered anew, without gaps, carried ones first in their old order.
+    /// Renumbers equal names without gaps, carried ones first in their old order.
     private func numbered(_ columns: [KeyColumn]) -> [Name: String] {
         var result: [Name: String] = [:]
         for (base, clashing) in Dictionary(grouping: columns, by: \.base) {

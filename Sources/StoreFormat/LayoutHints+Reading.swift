@@ -1,7 +1,7 @@
 package import CausewaySQLite
 
 extension LayoutHints {
-    /// Takes from a real store what a model doesn't settle: join tables' names and key columns, the order of order keys.
+    /// Reads from a real store what a model leaves open: join tables' names and key columns, the order of order keys.
     package init(_ schema: StoreSchema) {
         self.init()
         for table in schema.tables.values {

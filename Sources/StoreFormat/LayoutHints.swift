@@ -1,17 +1,17 @@
 package import CausewayModel
 
-/// What a model doesn't settle about its layout, taken from a real store (InsideStoreFormat §5.3).
+/// What a model leaves open about its layout, read from a real store (InsideStoreFormat §5.3).
 package struct LayoutHints: Hashable, Sendable {
     /// Join tables by name: the two key columns in declared order.
     package var joinTables: [String: [String]]
     /// The `Z_FOK_…` columns of an entity table in declared order, by table name.
     package var orderColumns: [String: [String]]
-    /// `JoinTable.chosenAmid` of the tables whose name comes from a store of another version, or from none; the others'
-    /// was chosen for the very model that the hints are for.
+    /// `JoinTable.chosenAmid` of the tables whose name comes from a store of another version, or from none; the other
+    /// names were chosen for the hints' own model.
     package var chosenAmid: [String: Set<String>] = [:]
-    /// Tables whose name was seen in a store of the version, whatever `chosenAmid` says; their columns weren't.
+    /// Tables whose name was seen in a store of the version, regardless of `chosenAmid`; their columns weren't.
     package var seenTables: Set<String> = []
-    /// Order keys that the store which the hints come from doesn't have.
+    /// Order keys that the hints' store doesn't have.
     var newOrderKeys: Set<RelationshipName> = []
 
     package init(joinTables: [String: [String]] = [:], orderColumns: [String: [String]] = [:]) {
@@ -33,7 +33,7 @@ package struct LayoutHints: Hashable, Sendable {
 
 extension StoreLayout {
     /// As `init(model:frameworkVersion:hints:)`, with join tables named as they were seen in a store of the model:
-    /// `joinTables` are names in capitals, each one that a table of the layout may have; others count nothing. Throws as
+    /// `joinTables` are names in capitals, each one that a table of the layout may have; others are ignored. Throws as
     /// that does.
     package init(
         model: ManagedObjectModel, frameworkVersion: Int, hints: LayoutHints, joinTables: [String]

@@ -68,7 +68,7 @@ struct LayoutModel {
         inverses[id].map { ($0, relationship($0)) }
     }
 
-    /// Names of everything that the entity declares and inherits: what Core Data's dictionary of it holds.
+    /// Names of everything that the entity declares and inherits: the content of Core Data's dictionary for it.
     func propertyNames(of entity: Int) -> Set<String> {
         var names: Set<String> = []
         for ancestor in lineages[entity].map({ entities[$0] }) {
@@ -172,7 +172,7 @@ extension LayoutModel {
     }
 
     private static func checkTableNames(_ entities: [Entity]) throws(StoreFormatError) {
-        // SQLite compares table names without regard to case; Core Data's house tables are taken too.
+        // SQLite compares table names without regard to case; Core Data's house tables count too.
         var owners = ["Z_PRIMARYKEY": "Core Data", "Z_METADATA": "Core Data", "Z_MODELCACHE": "Core Data"]
         for entity in entities where entity.parent == nil {
             let table = SchemaNames.table(entity.name)

@@ -1,13 +1,13 @@
 import CausewayExpressions
 
 /// A partial index's predicate as SQL, in the bracket style of real stores: every compound in its own brackets, simple
-/// ones bare (InsideStoreFormat §7).
+/// ones without (InsideStoreFormat §7).
 enum PartialIndexPredicate {
     /// Deeper nesting isn't written; real predicates nest two deep.
     private static let deepestNesting = 32
 
-    /// The text; nil where the predicate has no form that a real store shows. `column` gives a property's column, nil
-    /// where it isn't stored.
+    /// The text; nil if no real store shows the predicate's form. `column` gives a property's column, nil where it
+    /// isn't stored.
     static func sql(_ predicate: Predicate, column: (String) -> String?) -> String? {
         sql(predicate, column: column, depth: 0)
     }

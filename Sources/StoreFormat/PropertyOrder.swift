@@ -2,10 +2,10 @@ import CausewayModel
 
 /// The order in which Core Data enumerates an entity's properties: by bucket of a hash table (InsideStoreFormat §5.3).
 ///
-/// Two properties of one bucket are taken by name. The order is a heuristic that holds for nearly all stores; where it
+/// Two properties of one bucket are sorted by name. The order is a heuristic that holds for nearly all stores; where it
 /// decides a name, the layout says so in `undecidable`.
 enum PropertyOrder {
-    /// CFDictionary's table sizes, each with the number of entries that it takes.
+    /// CFDictionary's table sizes, each with its capacity.
     private static let tables: [(size: UInt64, capacity: Int)] = [
         (3, 3), (7, 6), (13, 11), (23, 19), (41, 32), (71, 52), (127, 85), (191, 118), (251, 155), (383, 237),
         (631, 390), (1087, 672), (1723, 1065), (2803, 1732), (4523, 2795), (7351, 4543), (11959, 7391),

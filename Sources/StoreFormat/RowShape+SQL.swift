@@ -10,8 +10,9 @@ extension RowShape {
         return text
     }
 
-    /// The rows are read as they lie in the table and sorted apart (an external merge sort): an index in their order that
-    /// doesn't hold all cells would lead through the table at random. With the ordering cells alone the index has all.
+    /// Rows are read in the table's order and sorted separately (an external merge sort): an index in their order that
+    /// lacks some cells would cause random access to the table. If only the ordering cells are read, the index has them
+    /// all.
     private var isSortedApart: Bool { !order.isEmpty && cells.count > order.count }
 
     /// As `sql`, but only the rows whose rowid is above the one parameter. For seekable statements.
@@ -51,7 +52,7 @@ extension RowShape {
         return result
     }
 
-    /// The first link of each key. SQLite sorts them, and finds them by an index that it makes once for the statement.
+    /// The first link of each key. SQLite sorts them, and finds them through an index that it makes once per statement.
     private var joins: String {
         unindexed.enumerated().map { place, key in
             """

@@ -1,9 +1,9 @@
 package import CausewaySQLite
 
-/// What a pass reads: rows of one table, as cells of it and of what must be looked up elsewhere, under conditions, in an order.
+/// What a pass reads: rows of one table, with their own and looked-up cells, under conditions, in an order.
 ///
-/// A cell is named by its place among `cells`, for statements (`RowShape.sql`) and for readers of pages alike.
-/// Names come from a store that isn't trusted, so every one is an `SQLIdentifier`.
+/// A cell is named by its place among `cells`, for statements (`RowShape.sql`) and for readers of pages alike. Names
+/// come from an untrusted store, so each is an `SQLIdentifier`.
 package struct RowShape: Hashable, Sendable {
     /// One cell of a row.
     package indirect enum Cell: Hashable, Sendable {
@@ -43,7 +43,7 @@ package struct RowShape: Hashable, Sendable {
         }
     }
 
-    /// What a row must fulfil.
+    /// A condition on a row.
     package enum Condition: Hashable, Sendable {
         case notNull(Cell)
         /// The integer column holds one of these.
@@ -75,7 +75,7 @@ package struct RowShape: Hashable, Sendable {
 
     package var table: SQLIdentifier
     package var cells: [Cell] { didSet { places = nil } }
-    /// Of the cells; nil until it is asked for. A hierarchy's table has hundreds, each asked for by every entity.
+    /// Indices of the cells, made on first use. A hierarchy's table has hundreds, each used by every entity.
     private var places: [Cell: Int]?
     package var conditions: [Condition]
     /// Places of the cells that order the rows; empty for the table's own order.
@@ -136,7 +136,7 @@ package struct RowShape: Hashable, Sendable {
         return result.union([table.name])
     }
 
-    /// Whether rows can be asked for from a key on: they come in the table's own order, and no cell counts rows.
+    /// Whether rows can be read from a key on: they come in the table's own order, and no cell counts rows.
     package var isSeekable: Bool {
         if case .key = rowOrder { return false }
         return order.isEmpty

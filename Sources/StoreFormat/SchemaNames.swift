@@ -1,11 +1,11 @@
 /// How Core Data makes SQL names out of a model's names. Its SQL is unquoted, so a name must be an SQL identifier.
 enum SchemaNames {
-    /// Longest name of an entity, property or index, in UTF-8 bytes. Real ones stay under 100; beyond this a model is
-    /// refused rather than carried into thousands of statements.
+    /// Longest name of an entity, property or index, in UTF-8 bytes. Real ones stay under 100; a model with longer ones
+    /// is refused.
     static let longestName = 512
 
-    /// Whether the text can stand in SQL without quotes after a letter: letters, digits, underscores. SQLite takes every
-    /// character beyond ASCII as a letter; control and format characters hidden there are refused all the same.
+    /// Whether SQL accepts the text without quotes after a letter: letters, digits, underscores. SQLite takes every
+    /// character beyond ASCII as a letter; control and format characters among them are still refused.
     static func isSafe(_ name: String) -> Bool {
         guard !name.isEmpty, name.utf8.count <= longestName else { return false }
         return name.unicodeScalars.allSatisfy { scalar in
@@ -35,7 +35,7 @@ enum SchemaNames {
     /// Second column of a join table whose relationship is its own inverse.
     static let reflexive = "REFLEXIVE"
 
-    /// The number that Core Data appended to a name that was taken (`ZTEXT1`): 0 for the bare name, nil for another name.
+    /// The number that Core Data appended to a used name (`ZTEXT1`): 0 for the bare name, nil for another name.
     static func clashNumber(of name: String, base: String) -> Int? {
         let name = name.uppercased()
         guard name.hasPrefix(base) else { return nil }
@@ -46,7 +46,7 @@ enum SchemaNames {
     }
 }
 
-/// Names in use within one scope; who comes later gets 1, 2, … appended.
+/// Names in use within one scope; later ones get 1, 2, … appended.
 struct NameScope {
     private var used: Set<String>
 

@@ -1,11 +1,11 @@
-/// An object of a store with where it comes from.
+/// An object of a store with its origin.
 package struct SchemaObject: Hashable, Sendable {
     package enum Origin: Hashable, Sendable {
         /// Core Data makes it for the store's model.
         case coreData
         /// Core Data made it for an earlier model and left it (InsideStoreFormat §10); a rebuild drops it.
         case staleCoreData
-        /// The app's own; to be carried or reported, never dropped in silence.
+        /// The app's own; it is carried or reported, never dropped silently.
         case appMade
         /// SQLite's own: statistics, indexes of constraints.
         case sqliteInternal
@@ -19,10 +19,10 @@ package struct SchemaObject: Hashable, Sendable {
     package let origin: Origin
 }
 
-/// The tables in which Core Data keeps what it mirrors to CloudKit (InsideStoreFormat §11).
+/// Core Data's tables for CloudKit mirroring (InsideStoreFormat §11).
 package enum CloudKitTables {
     private static let prefix = "ansck"
-    /// Whichever of them a store has, its tables of this prefix are Core Data's: newer versions may have more.
+    /// If a store has one of them, all its tables with this prefix are Core Data's: newer versions may have more.
     private static let known: Set<String> = [
         "ansckdatabasemetadata", "ansckevent", "ansckexportedobject", "ansckexportmetadata", "ansckexportoperation",
         "ansckhistoryanalyzerstate", "ansckimportoperation", "ansckimportpendingrelationship", "ansckmetadataentry",
@@ -30,16 +30,16 @@ package enum CloudKitTables {
         "ansckrecordzonequery",
     ]
 
-    /// Lower-cased names. An app's own table may begin as they do, or be called as one is; it has no Z_PK then.
+    /// Lower-cased names. An app's own table may have the prefix or even the name; it has no Z_PK then.
     package static func names(in schema: StoreSchema) -> Set<String> {
         let names = schema.tables.filter { $0.key.hasPrefix(prefix) && $0.value.position(of: "Z_PK") != nil }.keys
         return names.contains(where: known.contains) ? Set(names) : []
     }
 }
 
-/// Sorts a store's objects by origin, by their names and what the model asks for.
+/// Finds the origin of a store's objects, by their names and the model.
 struct SchemaOrigins {
-    /// Lower-cased names of what Core Data makes for the model.
+    /// Lower-cased names of the objects that Core Data makes for the model.
     private let expected: Set<String>
     private let virtualTables: [String: SchemaObject.Origin]
     private let schema: StoreSchema
@@ -80,7 +80,7 @@ struct SchemaOrigins {
         let (name, table) = (object.name.lowercased(), object.table.lowercased())
         if name.hasPrefix("sqlite_") { return .sqliteInternal }
         if cloudKit.contains(table) { return .cloudKit }
-        // Without them these are an app's tables, whatever they are called.
+        // Without them these are an app's tables, whatever their names.
         if hasHistory, HistoryLayout.Entity.allCases.contains(where: { $0.table.lowercased() == table }) {
             return object.kind == .table || isHistoryIndex(object) ? .history : .appMade
         }

@@ -2,18 +2,18 @@ import CausewayModel
 
 /// The statements of a fresh store in Core Data's text, in the order in which it issues them (InsideStoreFormat §1).
 ///
-/// A migrator creates tables first, loads rows, then makes indexes, R-trees and triggers: the triggers call functions
-/// that exist only inside Core Data, so nothing may fire them.
+/// A migration creates tables first, loads rows, then makes indexes, R-trees and triggers: the triggers call functions
+/// that exist only inside Core Data, so no statement may fire them.
 package struct SchemaStatements: Sendable {
-    /// What the model asks for: tables, indexes, R-trees, triggers.
+    /// The model's tables, indexes, R-trees and triggers.
     package let modelStatements: [SchemaStatement]
     /// Z_PRIMARYKEY, Z_METADATA, Z_MODELCACHE.
     package let houseStatements: [SchemaStatement]
-    /// What persistent history adds; not part of `inOrder`.
+    /// The statements of persistent history; not part of `inOrder`.
     package let historyStatements: [SchemaStatement]
     /// Statement that fills an R-tree from its table, by the R-tree's name.
     package let rTreeFills: [String: String]
-    /// What Core Data would create and this layer can't: one sentence each, for the plan's warnings.
+    /// Objects that Core Data would create and this layer can't: one sentence each, for the plan's warnings.
     package let unsupported: [String]
 
     /// A fresh store without history.
@@ -22,7 +22,7 @@ package struct SchemaStatements: Sendable {
     package var tableStatements: [SchemaStatement] {
         modelStatements.filter { $0.kind == .entityTable || $0.kind == .joinTable }
     }
-    /// Indexes that the model asks for.
+    /// The model's indexes.
     package var indexStatements: [SchemaStatement] { modelStatements.filter { $0.index != nil } }
     package var rTreeStatements: [SchemaStatement] { modelStatements.filter { $0.kind == .rTree } }
     /// Triggers of derived attributes and R-trees.
@@ -30,7 +30,7 @@ package struct SchemaStatements: Sendable {
 }
 
 extension StoreLayout {
-    /// - Throws: `unusableModel`, where the layout wasn't made by a builder that checks names.
+    /// - Throws: `unusableModel`, if a name of the layout is unsafe.
     package func statements() throws(StoreFormatError) -> SchemaStatements {
         var writer = try SchemaWriter(self)
         writer.write()
@@ -55,7 +55,7 @@ struct SchemaWriter {
         outline = try LayoutModel(layout.model)
     }
 
-    /// A name that is met twice is issued once.
+    /// Adds each name once.
     mutating func add(_ kind: SchemaStatement.Kind, _ name: String, on table: String, _ sql: String) {
         guard names.insert(name.lowercased()).inserted else { return }
         statements.append(SchemaStatement(kind: kind, name: name, table: table, sql: sql))
@@ -95,7 +95,7 @@ struct SchemaWriter {
 }
 
 extension EntityTable {
-    /// `CREATE TABLE …` in Core Data's text; a table that ends with a constraint closes without a blank.
+    /// `CREATE TABLE …` in Core Data's text; a table that ends with a constraint has no space before the bracket.
     package var createStatement: String {
         let parts =
             columns.map { "\($0.name) \($0.declaredType)\($0.isUnique ? " UNIQUE" : "")" } + constraints

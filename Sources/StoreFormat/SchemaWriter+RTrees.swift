@@ -43,7 +43,7 @@ extension SchemaWriter {
         let (name, host) = ("Z_RT_\(entity.name)_\(index)", table.name)
         let declared = columns.map { "\($0)_MIN FLOAT, \($0)_MAX FLOAT" }.joined(separator: ", ")
         let names = columns.map { "\($0)_MIN, \($0)_MAX" }.joined(separator: ", ")
-        // The blank before the first comma is Core Data's.
+        // Core Data writes the space before the first comma.
         let first = "NEW.\(columns[0]) ,NEW.\(columns[0])"
         let values = ([first] + columns.dropFirst().map { "NEW.\($0), NEW.\($0)" }).joined(separator: ", ")
         add(
@@ -60,7 +60,7 @@ extension SchemaWriter {
             "DELETE FROM \(name) WHERE Z_PK = NEW.Z_PK ; INSERT INTO \(name) (Z_PK, \(names)) VALUES (NEW.Z_PK, \(values))"
         )
         trigger("DELETE", "DELETE FROM \(name) WHERE Z_PK = OLD.Z_PK")
-        // As the triggers would have: every row of the table, whatever its entity.
+        // As the triggers would: every row of the table, whatever its entity.
         let selected = columns.map { "\($0), \($0)" }.joined(separator: ", ")
         rTreeFills[name] = "INSERT INTO \(name) (Z_PK, \(names)) SELECT Z_PK, \(selected) FROM \(host) ORDER BY Z_PK"
     }

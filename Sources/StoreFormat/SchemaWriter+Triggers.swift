@@ -3,7 +3,8 @@ import CausewayModel
 /// Triggers of derived attributes. Their text is Core Data's; they call functions that exist only inside it
 /// (InsideStoreFormat §7).
 extension SchemaWriter {
-    /// A derived attribute is issued with the entity that it depends on, there by owner and the owner's dictionary order.
+    /// The triggers of a derived attribute come with the entity that it depends on, there by owner and the owner's
+    /// dictionary order.
     mutating func addTriggersAndRTrees() {
         var dependents: [Int: [(owner: Int, place: Int, attribute: Attribute, form: DerivedForm)]] = [:]
         for (owner, entity) in outline.entities.enumerated() {

@@ -1,25 +1,25 @@
 package import CausewayModel
 
-/// A store matched with its model: where each thing of the model really is, and what else is there.
+/// A store matched with its model: the real place of everything in the model, and the other objects.
 ///
-/// Tables are found by the names that the model gives, columns by name in any order, join tables by looking at them:
+/// Tables are found by the names that the model gives, columns by name in any order, join tables by their columns:
 /// their names aren't always derivable (InsideStoreFormat §§5.3, 10).
 package struct StoreBinding: Sendable {
     package let schema: StoreSchema
-    /// The model's layout with the store's real names; an entity table's columns are in the store's order, without those
-    /// that the model doesn't know. Tables and columns that are missing are missing here too, see `problems`.
+    /// The model's layout with the store's real names; an entity table's columns are in the store's order, without
+    /// those that the model doesn't know. Without missing tables and columns, see `problems`.
     package let layout: StoreLayout
     /// Every reason why the tables don't fit the model; empty where they do.
     package let problems: [StoreFormatError]
     /// Columns of entity and join tables that the model doesn't know, by table.
     package let extraColumns: [String: [String]]
-    /// Names in Z_PRIMARYKEY that the model gives otherwise, by Z_ENT: Core Data leaves the old one when only an
-    /// entity's name changes.
+    /// Names in Z_PRIMARYKEY that differ from the model's, by Z_ENT: Core Data keeps the old one when only an entity's
+    /// name changes.
     package let staleEntityNames: [Int: String]
     /// Every object of the store, in the schema table's order.
     package let objects: [SchemaObject]
 
-    /// - Throws: `unusableModel` where the model has no layout. What doesn't fit is in `problems`.
+    /// - Throws: `unusableModel` where the model has no layout. Mismatches are in `problems`.
     package init(
         _ schema: StoreSchema, model: ManagedObjectModel, frameworkVersion: Int
     ) throws(StoreFormatError) {
@@ -50,7 +50,7 @@ package struct StoreBinding: Sendable {
             .modelMismatch, "the store's tables don't fit its model in \(problems.count) places:\n\(lines)")
     }
 
-    /// Where a column's cell stands in the records of its table.
+    /// The position of a column's cell in its table's records.
     package func position(of column: String, in table: String) -> Int? {
         schema.table(table)?.position(of: column)
     }

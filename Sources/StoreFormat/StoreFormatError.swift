@@ -7,13 +7,13 @@ package struct StoreFormatError: Error, Hashable, Sendable {
         case unusableModel
         /// The database isn't a Core Data store: a house table is missing or has another shape.
         case notACoreDataStore
-        /// Z_METADATA holds something else than it must.
+        /// Z_METADATA has unexpected content.
         case unusableMetadata
         /// The store's tables don't belong to the model.
         case modelMismatch
-        /// The schema holds something that is not supported where a table is needed (view, generated column).
+        /// The schema has something unsupported in place of a table (view, generated column).
         case unsupportedSchema
-        /// More objects, columns or bytes than this reader takes.
+        /// More objects, columns or bytes than this reader's limits.
         case limitExceeded
         /// SQLite failed; the message carries its text.
         case database
@@ -22,9 +22,9 @@ package struct StoreFormatError: Error, Hashable, Sendable {
     package let code: Code
     /// What is wrong and what to do about it.
     package let message: String
-    /// The entity, table or metadata key that it is about; nil where it is about the whole store.
+    /// The entity, table or metadata key; nil if it is about the whole store.
     package let place: String?
-    /// What SQLite said, where it failed: a full disk or a lack of memory says nothing about the store.
+    /// SQLite's error, if it failed: a full disk or a lack of memory says nothing about the store.
     package let cause: SQLiteError?
 
     package init(_ code: Code, _ message: String, place: String? = nil, cause: SQLiteError? = nil) {

@@ -7,7 +7,7 @@ extension StoreLayout {
     }
 
     /// The column with the given role; nil where the layout has none. House columns (`Z_PK`, …) exist in every table:
-    /// for them the answer is that of some table.
+    /// for them it returns that of any table.
     package func column(_ role: ColumnRole) -> Column? {
         columnsByRole[role]?.column
     }
@@ -35,8 +35,8 @@ extension StoreLayout {
         return nil
     }
 
-    /// Whether Core Data has the index to find the members of a to-many by the key that they hold; a declared one of the
-    /// same column isn't.
+    /// Whether it is Core Data's index for finding the members of a to-many by their key; a declared index on the same
+    /// column isn't.
     package func findsMembers(_ index: TableIndex) -> Bool {
         if index.isUnique || index.isSpelledOut { return false }
         if joinTables.contains(where: { $0.name == index.table }) { return true }

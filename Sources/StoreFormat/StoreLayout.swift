@@ -2,7 +2,7 @@ package import CausewayModel
 
 /// The tables that Core Data makes for a model: names, columns, types and order (InsideStoreFormat §§2, 3, 5).
 ///
-/// A value computed from the model alone, but for what the model does not settle (`LayoutHints`). The statements that
+/// A value computed from the model alone, except for what the model leaves open (`LayoutHints`). The statements that
 /// create it are `StoreLayout.statements`.
 package struct StoreLayout: Sendable {
     package let model: ManagedObjectModel
@@ -14,14 +14,14 @@ package struct StoreLayout: Sendable {
     package let tables: [EntityTable]
     /// In the order in which Core Data creates them (by owner's Z_ENT, then its property order).
     package let joinTables: [JoinTable]
-    /// What the model leaves open and no store settles, for the plan's warnings.
+    /// What the model leaves open and no store shows, for the plan's warnings.
     package let undecidable: [OpenName]
     /// Order keys whose place among those of their table no store has shown.
     let newOrderKeys: Set<LayoutHints.RelationshipName>
 
     /// Z_ENT by entity name.
     package let entityNumbers: [String: Int]
-    /// Every column of every entity table by what it holds, with its table; a role stands for one column of the store.
+    /// Every column of every entity table by what it holds, with its table; each role is one column of the store.
     let columnsByRole: [ColumnRole: TableColumn]
     /// Place in `tables` by root entity.
     let tablesByRoot: [String: Int]
@@ -102,7 +102,7 @@ package enum ColumnRole: Hashable, Sendable {
     case toOneEntity(entity: String, relationship: String)
     /// `Z_FOK_…`: the row's place in the ordered to-many whose inverse is this to-one.
     case orderKey(entity: String, relationship: String)
-    /// The key of the owner of a to-many without inverse; stands in the destination's table.
+    /// The key of the owner of a to-many without inverse, in the destination's table.
     case virtualToOne(owner: String, relationship: String)
     /// The row's place in an ordered to-many without inverse.
     case virtualOrderKey(owner: String, relationship: String)
@@ -144,7 +144,7 @@ package struct JoinTable: Hashable, Sendable {
     package var isPairInOneEntity: Bool { owner == inverseOwner && relationship != inverse }
 }
 
-/// A name that the model leaves open (InsideStoreFormat §5.3): what is written, and what else it may be.
+/// A name that the model leaves open (InsideStoreFormat §5.3): the written name, and the other possible ones.
 package struct OpenName: Hashable, Sendable {
     /// A sentence without its full stop.
     package let message: String
@@ -163,7 +163,7 @@ package struct SchemaStatement: Hashable, Sendable {
     /// The table that an index or trigger belongs to; the object's own name for tables.
     package let table: String
     package let sql: String
-    /// What an index's text says; nil for everything else.
+    /// The index; nil for everything else.
     package let index: TableIndex?
 
     package init(kind: Kind, name: String, table: String, sql: String) {
@@ -184,7 +184,7 @@ package struct SchemaStatement: Hashable, Sendable {
 }
 
 extension SchemaStatement {
-    /// As the schema table lists it; nil for what belongs to Core Data alone.
+    /// As the schema table lists it; nil for Core Data's own statements.
     package var object: StoreSchema.Object? {
         let kind: StoreSchema.Object.Kind
         switch self.kind {
@@ -192,7 +192,7 @@ extension SchemaStatement {
         case .index: kind = .index
         case .rTree, .trigger: return nil
         }
-        // A page that is there: without one it would be a virtual table.
+        // A page number other than 0: with 0 it would be a virtual table.
         return StoreSchema.Object(kind: kind, name: name, table: table, rootPage: 1, sql: sql)
     }
 }

@@ -1,6 +1,6 @@
 import CausewayModel
 
-/// Finds a layout's tables and columns in a real schema and notes what isn't there.
+/// Finds a layout's tables and columns in a real schema and notes missing ones.
 struct StoreMatcher {
     let schema: StoreSchema
     let expected: StoreLayout
@@ -19,7 +19,7 @@ struct StoreMatcher {
         problems.append(StoreFormatError(code, message, place: place))
     }
 
-    /// The rows say Z_ENT, so the store's numbering must be the model's. A name alone may be old.
+    /// Rows have Z_ENT, so the store's numbering must be the model's. A name alone may be old.
     mutating func matchNumbers() {
         let rows = schema.primaryKeys.filter { $0.number < HistoryLayout.firstNumber }
         let numbers = expected.primaryKeyRows
@@ -124,7 +124,7 @@ extension StoreMatcher {
                     "the columns of its join table \(named.name) aren't \(join.columns.joined(separator: ", ")): the store "
                         + "is damaged or this isn't its model", place: place))
         } else {
-            // Says whether a view or virtual table stands there.
+            // Reports a view or virtual table of this name.
             _ = ordinaryTable(join.name, for: place)
         }
         return nil

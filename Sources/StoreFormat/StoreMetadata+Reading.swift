@@ -20,7 +20,7 @@ extension StoreMetadata {
             throw Self.unusable("Z_VERSION is \(row.version); only 1 is known, so the store is newer or damaged", nil)
         }
         guard let plist = row.plist, !plist.isEmpty else {
-            throw Self.unusable("Z_PLIST is empty, so the store's model can't be told: restore the store", nil)
+            throw Self.unusable("Z_PLIST is empty, so the store's model isn't known: restore the store", nil)
         }
         let tree: PropertyList
         do throws(PropertyListError) {
@@ -34,7 +34,7 @@ extension StoreMetadata {
     /// Interprets Z_PLIST.
     package init(uuid: String, propertyList: PropertyList) throws(StoreFormatError) {
         guard case .dictionary(var keys) = propertyList else {
-            throw Self.unusable("Z_PLIST is no dictionary: restore the store", nil)
+            throw Self.unusable("Z_PLIST isn't a dictionary: restore the store", nil)
         }
         let isUUID =
             uuid.utf8.count == 36
@@ -48,7 +48,7 @@ extension StoreMetadata {
         }
         let framework = try Self.integer(&keys, Key.frameworkVersion)
         guard let framework else {
-            throw Self.unusable("it is missing, so the layout of the tables can't be told", Key.frameworkVersion)
+            throw Self.unusable("it is missing, so the layout of the tables isn't known", Key.frameworkVersion)
         }
         self.init(
             uuid: uuid, entityHashes: try Self.hashes(&keys), versionIdentifiers: try Self.identifiers(&keys),
@@ -111,7 +111,7 @@ extension StoreMetadata {
         _ keys: inout [String: PropertyList]
     ) throws(StoreFormatError) -> [String: [UInt8]] {
         guard let entries = keys.removeValue(forKey: Key.hashes)?.dictionary else {
-            throw unusable("it is missing or no dictionary, so the store's model can't be told", Key.hashes)
+            throw unusable("it is missing or isn't a dictionary, so the store's model isn't known", Key.hashes)
         }
         var result: [String: [UInt8]] = [:]
         for (entity, value) in entries {
@@ -123,7 +123,7 @@ extension StoreMetadata {
         return result
     }
 
-    /// Texts; whatever else an app set is of no use and is rewritten anyway.
+    /// Texts; other values that an app set are useless and are rewritten anyway.
     private static func identifiers(
         _ keys: inout [String: PropertyList]
     ) throws(StoreFormatError) -> [String] {

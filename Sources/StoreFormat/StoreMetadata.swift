@@ -1,6 +1,6 @@
 package import CausewayPlist
 
-/// Z_METADATA: the store's identity, its model's hashes, and whatever the app put beside them (InsideStoreFormat §9).
+/// Z_METADATA: the store's identity, its model's hashes, and the app's own entries (InsideStoreFormat §9).
 package struct StoreMetadata: Hashable, Sendable {
     /// Z_UUID: 36 characters, upper case. Object URIs hold it.
     package var uuid: String
@@ -42,14 +42,14 @@ package struct StoreMetadata: Hashable, Sendable {
         static let digest = "NSStoreModelVersionHashesDigest"
         static let checksum = "NSStoreModelVersionChecksumKey"
         static let autoVacuum = "_NSAutoVacuumLevel"
-        /// Core Data's notes about a lightweight migration that it put off begin like this.
+        /// Prefix of Core Data's notes about a postponed lightweight migration.
         static let deferredMigration = "NSPersistenceDeferredLightweightMigration"
     }
 
     /// The value of `NSStoreType` in every SQLite store.
     static let storeType = "SQLite"
 
-    /// Core Data changed the model but put off part of the work on the tables. A rebuilt store has nothing put off.
+    /// Core Data changed the model but postponed part of the work on the tables. A rebuilt store has nothing postponed.
     package var hasDeferredMigration: Bool { other.keys.contains { $0.hasPrefix(Key.deferredMigration) } }
 }
 
@@ -75,14 +75,14 @@ package struct ModelIdentity: Hashable, Sendable {
 
 extension StoreMetadata {
     /// The metadata of the same store with another model, as a Core Data of `frameworkVersion` would leave it: the UUID
-    /// and all foreign keys stay, what speaks of the model is replaced, what that Core Data doesn't know is left out
-    /// unless the store has it already.
+    /// and all foreign keys stay, keys about the model are replaced, keys that this Core Data doesn't know are left out
+    /// unless the store has them.
     package func rewritten(for model: ModelIdentity, frameworkVersion version: Int) -> StoreMetadata {
         var result = self
         result.entityHashes = model.entityHashes
         result.versionIdentifiers = model.versionIdentifiers
         result.frameworkVersion = version
-        // A digest or checksum of the old model would be worse than none, so one that is there is always rewritten.
+        // A digest or checksum of the old model would be worse than none, so an existing one is always rewritten.
         result.hashesDigest = version >= FrameworkEra.hashesDigest || hashesDigest != nil ? model.digest : nil
         result.checksum = version >= FrameworkEra.checksum || checksum != nil ? model.checksum : nil
         if version >= FrameworkEra.maximumFrameworkVersion || maximumFrameworkVersion != nil {

@@ -1,7 +1,7 @@
 package import CausewaySQLite
 
 extension StoreFormatError {
-    /// SQLite's error with what was being done.
+    /// SQLite's error with the operation.
     init(_ error: SQLiteError, doing what: String, place: String? = nil) {
         self.init(.database, "\(what): \(error)", place: place, cause: error)
     }
@@ -89,7 +89,7 @@ extension StoreSchema {
                 try readTable(connection, object, indexes: indexes, mandatoryGenerated: &mandatory)
             }
             if let mandatory, let function = try computed(mandatory, of: object.name, connection) {
-                // quick_check computes it for every row, and one row may ask for a gigabyte.
+                // quick_check computes it for every row, and one row may need a gigabyte.
                 throw StoreFormatError(
                     .unsupportedSchema,
                     "column \(mandatory) is NOT NULL and computes “\(function)” for every row, which can't be checked "
@@ -106,7 +106,7 @@ extension StoreSchema {
         return tables
     }
 
-    /// The function without bounds that a generated column computes.
+    /// The unbounded function that a generated column calls.
     private static func computed(
         _ column: String, of table: String, _ connection: borrowing Connection
     ) throws(StoreFormatError) -> String? {

@@ -1,12 +1,12 @@
-/// What the database says it holds: the schema table, the columns of ordinary tables, Z_PRIMARYKEY.
+/// The database's own description: the schema table, the columns of ordinary tables, Z_PRIMARYKEY.
 ///
-/// Read once, within limits, and trusted for nothing but names: what an object is for, `StoreBinding` decides.
+/// Read once, within limits, and trusted only for names: `StoreBinding` decides what an object is.
 package struct StoreSchema: Sendable {
     /// Rows of the schema table. Photos, the largest store known, has about 900.
     package static let maximumObjects = 20_000
     /// Bytes of names and SQL together. Photos has about 0.5 MB.
     package static let maximumBytes = 32 * 1024 * 1024
-    /// Columns of all tables together; SQLite takes 2,000 a table. Bounds the memory that hostile tables can take.
+    /// Columns of all tables together; SQLite allows 2,000 per table. Limits the memory of hostile tables.
     package static let maximumColumns = 200_000
     /// Rows of Z_PRIMARYKEY; models have at most some hundred entities.
     package static let maximumPrimaryKeyRows = 20_000
@@ -73,7 +73,7 @@ package struct StoreSchema: Sendable {
         /// In declared order, which is the order of a record's cells.
         package let columns: [Column]
         package let isWithoutRowID: Bool
-        /// The primary key where it has an index of its own, in the index's order; empty where the rowid is the key.
+        /// The primary key if it has an index of its own, in the index's order; empty if the rowid is the key.
         package let primaryKey: [KeyColumn]
         /// By lower-cased name: a hostile table may have thousands of columns.
         private let positions: [String: Int]
@@ -114,7 +114,7 @@ package struct StoreSchema: Sendable {
         package let name: String
         /// The parent's number; 0 for a root.
         package let parent: Int64
-        /// Never to be trusted alone: −1 and values below the largest Z_PK occur (InsideStoreFormat §2).
+        /// Not reliable alone: −1 and values below the largest Z_PK occur (InsideStoreFormat §2).
         package let maximum: Int64
     }
 
@@ -141,7 +141,7 @@ package struct StoreSchema: Sendable {
     /// (InsideStoreFormat §10).
     package var isFresh: Bool { schemaVersion == Int64(objects.count { $0.sql != nil }) }
 
-    /// The history tables as they are; nil where the store has none (InsideStoreFormat §11).
+    /// The existing history tables; nil if the store has none (InsideStoreFormat §11).
     package var history: HistoryLayout? {
         guard let change = table(HistoryLayout.Entity.change.table),
             HistoryLayout.changeColumns.allSatisfy({ change.position(of: $0) != nil })

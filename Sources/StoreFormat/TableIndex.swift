@@ -1,6 +1,6 @@
-/// An index of a table: what is sorted, how, and which rows are in it.
+/// An index of a table: its key, its order, and its rows.
 package struct TableIndex: Hashable, Sendable {
-    /// Who asks for it.
+    /// Where it comes from.
     package enum Origin: String, Hashable, Sendable {
         /// The model: relationships, hierarchies, fetch indexes, uniqueness.
         case model
@@ -32,11 +32,11 @@ package struct TableIndex: Hashable, Sendable {
     package var isUnique: Bool
     /// Whether only rows that fulfil a predicate are in it.
     package var isPartial: Bool
-    /// That predicate, in SQL, of Core Data's own indexes; an app's stands in its text alone.
+    /// The predicate in SQL, for Core Data's own indexes; an app's is only in its text.
     package var condition: String?
     package var origin: Origin
-    /// Whether Core Data writes the key with collation and direction, as it does where a developer has declared the index;
-    /// keys of its own indexes are names alone (InsideStoreFormat §7).
+    /// Whether Core Data writes the key with collation and direction, as it does for declared indexes; keys of its own
+    /// indexes are names only (InsideStoreFormat §7).
     package var isSpelledOut: Bool
 
     package init(
@@ -53,7 +53,7 @@ package struct TableIndex: Hashable, Sendable {
         self.isSpelledOut = isSpelledOut
     }
 
-    /// Whether it has every row under one column alone.
+    /// Whether its key is this column alone and it has every row.
     package func isOf(_ column: String) -> Bool {
         columns.count == 1 && columns[0].name == column && !isPartial
     }
@@ -62,7 +62,7 @@ package struct TableIndex: Hashable, Sendable {
 extension TableIndex {
     /// `CREATE INDEX …` in Core Data's text; for indexes on columns.
     ///
-    /// - Parameter blank: what stands between WHERE and the condition.
+    /// - Parameter blank: the text between WHERE and the condition.
     /// - Returns: the statement's text.
     func statement(blank: String = " ") -> String {
         let keys = columns.map { column in

@@ -1,8 +1,8 @@
 extension StringProtocol {
-    /// Whether the text holds the other, byte by byte: the standard library alone has no such search.
+    /// Whether the text contains the other, byte by byte: the standard library alone has no such search.
     func hasPart(_ other: String) -> Bool { place(of: other) != nil }
 
-    /// What follows the first place at which the text holds the other.
+    /// The rest of the text after the first occurrence of the other.
     func afterPart(_ other: String) -> String? {
         place(of: other).map { String(decoding: Array(utf8)[($0 + other.utf8.count)...], as: UTF8.self) }
     }

@@ -1,7 +1,7 @@
 package import CausewaySQLite
 import Synchronization
 
-/// Asks a run to stop: at the next batch, and in the middle of a long statement.
+/// Asks a run to stop, at the next batch or in the middle of a long statement.
 package final class Cancellation: Sendable {
     private struct State {
         var reason: EngineError.Kind?
@@ -24,8 +24,8 @@ package final class Cancellation: Sendable {
 
     package var isCancelled: Bool { state.withLock { $0.reason != nil } }
 
-    /// Runs what may take long: statements of the connection end at once when the run is to stop. Outside of this they are
-    /// short, or inside a critical section.
+    /// Runs what may take long: a request to stop interrupts the connection's statements. Other statements are short,
+    /// or inside a critical section.
     package func interrupting<Result, Failure: Error>(
         _ connection: InterruptHandle, _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -3,10 +3,10 @@ package import CausewayObjects
 import CausewaySQLite
 
 extension EngineError {
-    /// An error that a hook, an expression or the object layer threw, with the place.
+    /// An error of a hook, an expression or the object layer, with its location.
     ///
     /// - Parameters:
-    ///   - error: what was thrown; a policy's own error speaks for itself.
+    ///   - error: what was thrown; a policy's own error is shown as it is.
     ///   - step: the versions.
     ///   - mapping: the entity mapping's name.
     ///   - row: the source or destination row's URI; nil outside of rows.
@@ -23,7 +23,7 @@ extension EngineError {
             self.init(writing: cause, during: place)
             return
         }
-        // What SQLite didn't say is the policy's or the row's, and comes again with the next run.
+        // An error that isn't SQLite's is the policy's or the row's, and comes again in a rerun.
         self.init(
             .sourceData, "\(place): \(error)",
             remedy: "fix the policy or the mapping model, or the row in a copy of the store, then run again")

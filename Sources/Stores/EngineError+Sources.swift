@@ -5,7 +5,7 @@ package import CausewayPlatform
 package import CausewaySQLite
 package import CausewayStoreFormat
 
-/// Where errors of the layers below become kinds of failure.
+/// Turns errors of the lower layers into kinds of failure.
 extension EngineError {
     /// SQLite failed while the source was read.
     package init(reading error: SQLiteError, during what: String) {
@@ -55,7 +55,7 @@ extension EngineError {
     package init(losing reason: some CustomStringConvertible, during what: String) {
         self.init(
             .inputOutput, "\(what): \(reason)",
-            remedy: "check the disk, then run again: what the disk may have lost is made again")
+            remedy: "check the disk, then run again: the run repeats what the disk may have lost")
         isFailedSync = true
     }
 
@@ -73,18 +73,18 @@ extension EngineError {
         case .ioErrorSync, .ioErrorDirectorySync:
             self.init(losing: error, during: what)
         case .corrupt, .notADatabase:
-            // What the disk or the memory has spoilt isn't resumed, or every run would end here.
+            // A store damaged by disk or memory isn't resumed, or every run would end here.
             self.init(
                 .inputOutput, "\(what): the new store is damaged: \(error.message)",
-                remedy: "check the disk and the memory, then run again: the step begins from its start")
+                remedy: "check the disk and the memory, then run again: the step starts over")
             isFailedSync = true
         default:
             self.init(.inputOutput, "\(what): \(error)")
         }
     }
 
-    /// A file or folder that had to be read can't be: it isn't there or out of reach, or the system failed, which says
-    /// nothing about the file.
+    /// A file or folder can't be read: it is missing or out of reach, or the system failed, which says nothing about
+    /// the file.
     package init(reading error: FileError, at path: String, _ what: String = "can't be read") {
         self.init(
             error.isOfSystem ? .inputOutput : .missing, "\(path): \(what): \(error.message)",
@@ -114,7 +114,7 @@ extension EngineError {
 }
 
 extension EngineError {
-    /// Whatever failed while something was read, as the kind that it is.
+    /// Any failure while reading, as its kind.
     package init(_ error: any Error, during what: String) {
         switch error {
         case let error as EngineError: self = error

@@ -1,4 +1,4 @@
-/// Why a command failed, as the layer above shows it: one kind for each exit code (InsideCrashSafety §4.6).
+/// Why a command failed, with one kind for each exit code (InsideCrashSafety §4.6).
 package struct EngineError: Error, Sendable, CustomStringConvertible {
     package var kind: Kind
     /// What went wrong, naming file, version, entity, attribute and row; never a row's content.
@@ -9,12 +9,12 @@ package struct EngineError: Error, Sendable, CustomStringConvertible {
     package var remedy: String
     /// What the run has done to the store.
     package var state: StoreState
-    /// What is left of the work that was begun.
+    /// What is left of the work.
     package var work = WorkState.none
     /// A staging store's fsync failed, or the store is damaged: its pages must be taken as lost, whatever a later fsync says.
     package var isFailedSync = false
 
-    /// Whether the cause may pass by itself or from outside: running again as it is can succeed.
+    /// Whether the cause may go away without a change to store or plan: a rerun can succeed.
     package var isPassing: Bool {
         switch kind {
         case .inputOutput, .busy, .interrupted, .terminated, .cannotCreate: true
@@ -45,13 +45,13 @@ package struct EngineError: Error, Sendable, CustomStringConvertible {
 
     /// What a failed run leaves of the work that it, or a run before it, began.
     package enum WorkState: Hashable, Sendable, CaseIterable {
-        /// Nothing was begun.
+        /// Nothing was started.
         case none
         /// There is unfinished work: this run's, or an earlier one's that this run left as it was.
         case kept
-        /// What was begun is removed again.
+        /// The work was removed.
         case discarded
-        /// Another migrator works on the store.
+        /// Another process is migrating the store.
         case others
     }
 

@@ -1,6 +1,6 @@
 import CausewayPlatform
 
-/// The files of externally stored values, on their way to another store's folder. In place they stay where they are.
+/// Copies the files of externally stored values to another store's folder. In place they stay where they are.
 package struct ExternalFiles {
     package let from: StoreLocation
     package let to: StoreLocation
@@ -15,8 +15,8 @@ package struct ExternalFiles {
 
     // MARK: - Before
 
-    /// Refuses an output that would keep its files in the source's own folder: `Store.sqlite` and `Store.db` beside each
-    /// other have one support folder, whether or not there are files in it now.
+    /// Refuses an output that would keep its files in the source's own folder: `Store.sqlite` and `Store.db` in one
+    /// folder share a support folder, whether or not there are files in it now.
     package static func refuseShared(from source: StoreLocation, to output: StoreLocation) throws(EngineError) {
         var isShared = source.supportDirectory == output.supportDirectory
         try EngineError.at(output.supportDirectory, as: .cannotCreate) {
@@ -51,7 +51,7 @@ package struct ExternalFiles {
         let names = try names() ?? []
         do {
             var result: [(name: String, bytes: Int)] = []
-            // What can't be read was told of before the run where a value refers to it, and is told of after it.
+            // A file that can't be read is reported before the run if a value refers to it, and again after it.
             for name in names where Files.mayRead(source(name)) {
                 let status = try Files.linkStatus(of: source(name))
                 // A link could lead to any file of the user's; Core Data makes none.
@@ -73,8 +73,8 @@ package struct ExternalFiles {
             guard [.permissionDenied, .notADirectory].contains(error.code) else { throw failure(error) }
             guard (try? Files.linkStatus(of: folder + "/.")) != nil else { return nil }
             throw EngineError(
-                .missing, "\(folder): you may not list this folder, and its files must be copied beside the new store",
-                remedy: "give yourself the right to read it (chmod u+r), or run as its owner")
+                .missing, "\(folder): you can't list this folder, and its files must be copied beside the new store",
+                remedy: "give yourself read access (chmod u+r), or run as its owner")
         }
     }
 
@@ -92,12 +92,12 @@ package struct ExternalFiles {
 
     /// Copies every file, durably, before the new store gets its name.
     ///
-    /// A file that is there already is never replaced: the same content is a copy that an ended run has made, another is
-    /// somebody else's. Owner, permissions and extended attributes come along, so that nobody may read the copies who
-    /// mayn't read the originals.
+    /// An existing file is never replaced: one with the same content is a copy that an earlier run made, another
+    /// belongs to someone else. Owner, permissions and extended attributes are copied too, so that only users who may
+    /// read the originals may read the copies.
     ///
-    /// - Parameter cancellation: looked at between two files.
-    /// - Returns: what of the originals' attributes couldn't be kept.
+    /// - Parameter cancellation: checked between two files.
+    /// - Returns: the originals' attributes that couldn't be copied.
     /// - Throws: `.cannotCreate` where a name is taken by something else, `.inputOutput`, or the request to stop.
     @discardableResult
     package func copy(cancellation: Cancellation = Cancellation()) throws(EngineError) -> [String] {
@@ -130,7 +130,7 @@ package struct ExternalFiles {
     /// Files that can't be read, and so have no copies.
     private func unreadableWarning() throws(EngineError) -> [String] {
         let names = try (self.names() ?? []).filter { name in
-            // What can't even be looked at is taken for a file.
+            // An entry without a readable status counts as a file.
             !Files.mayRead(source(name))
                 && (try? Files.linkStatus(of: source(name)))?.kind ?? .regular == .regular
         }
@@ -144,12 +144,12 @@ package struct ExternalFiles {
         ]
     }
 
-    /// Makes a folder, private until it is as its pattern is.
+    /// Makes a folder, private until it has the attributes of its pattern.
     private func makeFolder(_ path: String, like pattern: String, _ refused: inout Set<String>) throws(EngineError) {
         do {
             if let there = try Files.statusIfExists(path) {
                 guard try Files.status(of: path).kind == .directory else { throw taken(path) }
-                // A run that was ended here has left it private and empty; others' folders stay as they are.
+                // An interrupted run leaves it private and empty; other folders stay as they are.
                 guard there.kind == .directory, there.userID == ProcessFacts.userID, there.mode & 0o077 == 0,
                     try Files.list(path).isEmpty
                 else { return }
@@ -194,7 +194,7 @@ package struct ExternalFiles {
             // Unlike a rename, it replaces nothing.
             try Files.link(partial, as: target)
         } catch {
-            // What counts is why there is no copy; the next run removes what is left of this one.
+            // The error that matters is why there is no copy; the next run removes the rest of this one.
             _ = try? Files.unlink(partial)
             throw error
         }
@@ -206,13 +206,13 @@ package struct ExternalFiles {
         guard try Files.linkStatus(of: target).kind == .regular, try Files.haveSameContent(source, target) else {
             throw taken(target)
         }
-        // Whoever has written it: the new store will count on it.
+        // Even if another program wrote it: the new store depends on it.
         try Files.syncFile(target)
     }
 
     private func taken(_ path: String) -> EngineError {
         EngineError(
-            .cannotCreate, "\(path): is there already, and isn't what the new store needs there",
+            .cannotCreate, "\(path): already exists, and isn't what the new store needs there",
             remedy: "move \(to.supportDirectory) away, or give another --output")
     }
 }

@@ -11,7 +11,7 @@ package struct ExternalValues: Sendable {
     package static let referencePrefix: UInt8 = 2
     /// Bytes of a reference.
     package static let referenceLength = 38
-    /// Bytes of a file that becomes a value: SQLite's default limit for one.
+    /// Most bytes of a file that becomes a value: SQLite's default limit for one.
     static let maximumContent = 1_000_000_000
 
     /// `.<Name>_SUPPORT/_EXTERNAL_DATA` beside the store.
@@ -35,14 +35,14 @@ package struct ExternalValues: Sendable {
                 throw EngineError(
                     Self.isOfSystem(error) ? .inputOutput : .sourceData,
                     "\(title): the external data \(name) can't be read: \(error.message)",
-                    remedy: "bring the store's support folder back to its place beside the store")
+                    remedy: "put the store's support folder back beside the store")
             }
         default:
             throw EngineError(.sourceData, "\(title): an externally stored value has an unknown first byte")
         }
     }
 
-    /// What keeps a reference from being followed.
+    /// Why a reference can't be followed.
     package enum Trouble: Hashable {
         case malformed, missing, notAFile, unreadable
 
@@ -51,7 +51,7 @@ package struct ExternalValues: Sendable {
             switch self {
             case .malformed: "holds neither data nor a reference in the form of external storage"
             case .missing: "refers to a file that isn't in \(folder)"
-            case .notAFile: "refers to what isn't a file (a link or a folder) in \(folder)"
+            case .notAFile: "refers to a link or a folder instead of a file in \(folder)"
             case .unreadable: "refers to a file in \(folder) that can't be read"
             }
         }
@@ -78,7 +78,7 @@ package struct ExternalValues: Sendable {
         }
     }
 
-    /// The same for objects: whatever reads them knows a failure of the system's from one of the row's.
+    /// The same for objects: their reader tells the system's failures from the row's.
     package func content(ofProperty value: [UInt8]) throws(ObjectError) -> [UInt8] {
         do throws(EngineError) {
             return try content(of: value, title: "an externally stored value")
@@ -89,7 +89,7 @@ package struct ExternalValues: Sendable {
         }
     }
 
-    /// Whether a failure speaks of the system, not of the reference or its file.
+    /// Whether a failure is the system's, not the reference's or the file's.
     private static func isOfSystem(_ error: FileError) -> Bool {
         switch error.code {
         case .io, .tooManyOpenFiles, .other, .busy: true

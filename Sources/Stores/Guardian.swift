@@ -9,10 +9,10 @@ import CausewaySQLite
 package final class Guardian {
     private let location: StoreLocation
     private var connection: Connection
-    /// The header's flag before; given back when the migration doesn't come to the swap, unless its work is kept: then the
-    /// store stays as that work knows it.
+    /// The header's flag before. It is restored if the migration doesn't get to the swap, unless its work is kept: that
+    /// work expects the store as it is now.
     private let restoresWAL: Bool
-    /// Whether unfinished work counts on the store as it is by default.
+    /// Whether unfinished work expects the store as it is, by default.
     private let hasWork: Bool
     private var version: Int64
     private var isDone = false
@@ -29,7 +29,7 @@ package final class Guardian {
             throw EngineError(reading: error, during: location.path)
         }
         do {
-            // The journal of the fold is unlinked, but not durably: it must not come back beside work that counts on the
+            // The journal of the fold is unlinked, but not durably: it must not come back beside work that expects the
             // store as it is now.
             try Files.syncDirectory(location.directory)
         } catch {
@@ -48,8 +48,9 @@ package final class Guardian {
         release(keepingWork: hasWork)
     }
 
-    /// From RESERVED to EXCLUSIVE. Between the two another program could write: then the store has changed and nothing is
-    /// swapped. It is one statement, which keeps RESERVED while it waits for readers to end: no one writes meanwhile.
+    /// Raises the lock from RESERVED to EXCLUSIVE. If another program could write in between, the store has changed and
+    /// nothing is swapped. It is one statement, which keeps RESERVED while it waits for readers to end: no one writes
+    /// meanwhile.
     ///
     /// - Parameters:
     ///   - timeout: seconds for readers to end.
@@ -81,7 +82,7 @@ package final class Guardian {
     /// Seconds; longer waits are this long.
     private static let longestWait = 1_000_000.0
 
-    /// Waits a moment, and says whether to try again.
+    /// Waits a moment; returns whether to try again.
     private static func patience(_ timeout: Double, _ cancellation: Cancellation) -> () -> Bool {
         let seconds = timeout.isNaN ? 0 : max(0, min(timeout, longestWait))
         let end = ContinuousClock.now + .seconds(seconds)
@@ -92,7 +93,7 @@ package final class Guardian {
         }
     }
 
-    /// Ends the guard and gives the store its journal mode back, unless unfinished work counts on it as it is.
+    /// Ends the guard and gives the store its journal mode back, unless unfinished work expects it as it is.
     package func release(keepingWork: Bool) {
         guard !isDone else { return }
         isDone = true

@@ -2,10 +2,10 @@ package import CausewaySQLite
 import CausewayStoreFormat
 
 extension Connection {
-    /// A connection to a store that somebody gave us and that is to be owned: before it sets anything, its schema is read
-    /// within the limits of every store.
+    /// A connection to a user's store, to own it: before it sets anything, it reads the schema within the limits of
+    /// every store.
     ///
-    /// `PRAGMA journal_mode` has SQLite parse the whole schema first, which a store that was made to do harm can drag out
+    /// `PRAGMA journal_mode` has SQLite parse the whole schema first, which a malicious store can make slow
     /// (InsideCrashSafety §2.4); the connection keeps what it has parsed here. A hot journal is rolled back.
     ///
     /// - Throws: `.sourceData` where the schema is beyond the limits or damaged, `.busy` where it can't be read now.

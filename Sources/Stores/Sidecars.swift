@@ -1,9 +1,9 @@
 package import CausewayPlatform
 
 extension StoreLocation {
-    /// Whether a file beside an unused store holds nothing that SQLite would play into it: an empty one, and a
-    /// journal that a program in PERSIST mode has ended. SQLite zeroes its header then, and takes no journal whose first
-    /// byte is zero for a hot one (pager.c, `hasHotJournal`).
+    /// Whether a file beside an unused store holds nothing that SQLite would write into the store: an empty file, and a
+    /// journal that a program in PERSIST mode has ended. SQLite zeroes its header then, and a journal whose first byte
+    /// is zero isn't hot (pager.c, `hasHotJournal`).
     ///
     /// - Parameters:
     ///   - path: one of `wal`, `shm` and `journal`.

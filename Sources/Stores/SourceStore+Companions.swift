@@ -2,10 +2,9 @@ import CausewayPlatform
 package import CausewaySQLite
 import CausewayStoreFormat
 
-/// Another connection to a source store, on the same rows: for whatever looks rows up while the store's own connection
-/// streams.
+/// Another connection to a source store, on the same rows: for look-ups while the store's own connection streams.
 ///
-/// Sendable although its connection isn't: one thread has it.
+/// Sendable although its connection isn't: only one thread uses it.
 package final class SourceReader: @unchecked Sendable {
     package let connection: Connection
 
@@ -17,8 +16,8 @@ package final class SourceReader: @unchecked Sendable {
 extension SourceStore {
     /// Connections that see exactly what this store's own connection sees.
     ///
-    /// In rollback mode its SHARED lock keeps every writer out. In WAL mode another program may write when the store isn't
-    /// owned: then the -wal has changed since our transaction began, and that is refused.
+    /// In rollback mode its SHARED lock keeps every writer out. In WAL mode another program may write when the store
+    /// isn't owned: if the -wal has changed since our transaction began, that is refused.
     package func companions(_ count: Int) throws(EngineError) -> [SourceReader] {
         if waiting.count >= count { return Array(waiting.prefix(count)) }
         var result: [SourceReader] = []

@@ -21,9 +21,9 @@ extension SourceStore {
         return answer
     }
 
-    /// Refuses what was read without locks where the file isn't what it was when it was opened.
+    /// Refuses what was read without locks if the file has changed since it was opened.
     ///
-    /// Who writes in WAL mode changes the file only when it takes a `-wal` over: until then it holds one state, whole.
+    /// In WAL mode a writer changes the file only at a checkpoint: until then it holds one complete state.
     package func requireUnchanged() throws(EngineError) {
         guard isUnlocked else { return }
         let now = try EngineError.reading(location.path) { try Files.status(of: location.path) }

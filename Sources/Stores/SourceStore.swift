@@ -6,8 +6,8 @@ package import CausewayStoreFormat
 /// A store that is read: a connection with an open transaction, so that every statement sees the same rows.
 ///
 /// Three ways to hold one:
-/// - `reading`: for a plan, an inspection or `--output`. No byte of the store changes; writers may go on. Where SQLite can
-///   keep no locks, the file is looked at again when it has been read (`requireUnchanged`).
+/// - `reading`: for a plan, an inspection or `--output`. No byte of the store changes; other programs may write. If
+///   SQLite can't take locks, the file is checked again after reading (`requireUnchanged`).
 /// - `owning`: in place. The WAL is folded in by SQLite, and a guard connection holds RESERVED from now to the swap:
 ///   readers work, writers are told that it is busy (InsideCrashSafety §4.2).
 /// - `staged`: a staging store of an earlier step.
@@ -31,7 +31,7 @@ package final class SourceStore: @unchecked Sendable {
     /// `PRAGMA user_version` and `application_id`: the app's own, 0 in stores that Core Data alone writes.
     package let userVersion: Int64
     package let applicationID: Int64
-    /// Nothing keeps others from writing to the file while it is read.
+    /// Other programs may write to the file while it is read.
     let isUnlocked: Bool
     package let metadata: StoreMetadata
     package let schema: StoreSchema
@@ -47,7 +47,7 @@ package final class SourceStore: @unchecked Sendable {
     /// Opens a store to read it; its bytes stay as they are.
     package static func reading(_ location: StoreLocation) throws(EngineError) -> SourceStore {
         let file = try StoreFile(checking: location)
-        // Before SQLite opens it: a program that writes may begin the log anew.
+        // Before SQLite opens it: a writer may restart the log.
         let walBreak = try file.walBreak(location)
         let mode = try file.readingMode(location)
         return try SourceStore(
@@ -57,7 +57,7 @@ package final class SourceStore: @unchecked Sendable {
 
     /// Opens a store to read it with several connections, all of which see the same rows although others write.
     ///
-    /// The connections begin one after the other: where somebody has written in between, all begin again.
+    /// The connections begin one after the other: if a program wrote in between, all begin again.
     package static func reading(_ location: StoreLocation, companions count: Int) throws(EngineError) -> SourceStore {
         var attempt = 1
         while true {
@@ -73,15 +73,15 @@ package final class SourceStore: @unchecked Sendable {
         }
     }
 
-    /// Opening takes milliseconds: a program that writes in each of so many intervals writes all the time.
+    /// Opening takes milliseconds: a program that writes in every one of these intervals never stops writing.
     private static let openingAttempts = 50
 
     /// Opens a store to replace it.
     ///
     /// - Parameters:
     ///   - location: where it is.
-    ///   - wasWAL: what the header said when earlier work began, whose fold has changed it; nil: what it says now.
-    ///   - hasWork: whether unfinished work counts on the store as it is.
+    ///   - wasWAL: what the header said before earlier work folded the `-wal` in; nil: what it says now.
+    ///   - hasWork: whether unfinished work expects the store as it is.
     /// - Returns: the store, with writers kept away from it until it is released.
     /// - Throws: `.busy` where others use it, or why it can't be opened.
     package static func owning(
@@ -143,8 +143,8 @@ package final class SourceStore: @unchecked Sendable {
         self.guardian = guardian
     }
 
-    /// What can't be opened is the system's failure where the store was read a moment ago and files may be made beside it:
-    /// SQLite needs a `-shm` there, and doesn't say why it has none.
+    /// A failure to open is the system's if the store was read a moment ago and files can be made beside it: SQLite
+    /// needs a `-shm` there, and doesn't say why it has none.
     private static func failure(_ error: any Error, _ location: StoreLocation) -> EngineError {
         var failure = EngineError(error, during: location.path)
         if case .cannotOpen? = (error as? SQLiteError)?.code, Files.mayWrite(in: location.directory) {
@@ -154,12 +154,12 @@ package final class SourceStore: @unchecked Sendable {
         return failure
     }
 
-    /// Steps of SQLite's virtual machine between two looks at the budget: about a tenth of a second.
+    /// Steps of SQLite's virtual machine between two checks of the budget: about a tenth of a second.
     private static let instructionsPerLook: Int32 = 10_000_000
-    /// Looks until schema and metadata must be read. A schema at its limits takes less than one.
+    /// Checks until schema and metadata must be read. A schema at its limits takes less than one.
     private static let looksAtMost = 50
 
-    /// Stops what a store that was made to do harm would have us compute before its first row is read.
+    /// Limits what a malicious store can make us compute before its first row is read.
     private static func budget() -> () -> Bool {
         var looks = 0
         return {
@@ -171,7 +171,7 @@ package final class SourceStore: @unchecked Sendable {
     /// Ends the read transaction and lets a guarded store take back its journal mode.
     package func release() { release(keepingWork: false) }
 
-    /// As `release`; where unfinished work is kept, a guarded store stays as that work knows it.
+    /// As `release`; where unfinished work is kept, a guarded store stays as that work expects it.
     package func release(keepingWork: Bool) {
         waiting.removeAll()
         // Nothing was written through this connection; a failing ROLLBACK of a read can't lose anything.

@@ -2,8 +2,8 @@ package import CausewayPlatform
 import CausewaySQLite
 package import CausewaySQLiteFile
 
-/// A store's main file, looked at before SQLite opens it: opening and closing a file behind SQLite's back would drop its
-/// locks (InsideCrashSafety §1).
+/// A store's main file, checked before SQLite opens it: opening and closing the file ourselves later would drop
+/// SQLite's locks (InsideCrashSafety §1).
 package struct StoreFile {
     package let header: DatabaseHeader
     package let status: FileStatus
@@ -20,7 +20,7 @@ package struct StoreFile {
         bytes = status.size + walBytes
         guard !look.head.isEmpty else {
             throw EngineError(
-                .sourceData, "\(path): the file is empty: SQLite takes it for a database, but it holds no store",
+                .sourceData, "\(path): the file is empty: SQLite accepts it as a database, but it holds no store",
                 remedy: "restore the store from a backup")
         }
         guard let header = DatabaseHeader(look.head) else {
@@ -39,7 +39,7 @@ package struct StoreFile {
         if let length = look.missingLength {
             throw EngineError(
                 .sourceData,
-                "\(path): the file is truncated: its header speaks of \(length) bytes, there are \(status.size)",
+                "\(path): the file is truncated: its header says \(length) bytes, the file has \(status.size)",
                 remedy: "copy the store again, or restore a backup")
         }
         self.header = header
@@ -47,9 +47,9 @@ package struct StoreFile {
 
     /// How SQLite can read the store and leave nothing behind.
     ///
-    /// In WAL mode it makes a `-wal` and a `-shm` with the store's own permissions, and can't remove them without the right
-    /// to write to the store: the application, once it may write, couldn't write to them. Where they aren't there and can't
-    /// be made, a store without rows in a `-wal` needs neither.
+    /// In WAL mode it makes a `-wal` and a `-shm` with the store's own permissions, and can't remove them without write
+    /// access to the store: then the application couldn't write to them either. If they don't exist and can't be made,
+    /// a store without rows in a `-wal` needs neither.
     func readingMode(_ location: StoreLocation) throws(EngineError) -> Connection.Mode {
         guard header.isWAL else { return .readOnly }
         let (mayWrite, mayMakeFiles) = (Files.mayWrite(to: location.path), Files.mayWrite(in: location.directory))
@@ -61,11 +61,11 @@ package struct StoreFile {
         guard walBytes > 0 else { return .immutable }
         let obstacle =
             mayMakeFiles
-            ? "the store's file is read-only for you, and a -shm would be so for every program"
+            ? "the store's file is read-only for you, and its -shm would be read-only for every program"
             : "you can't make files in its folder"
         throw EngineError(
             .cannotCreate,
-            "\(location.path): its -wal holds something, which SQLite can't read without a -shm: \(obstacle)",
+            "\(location.path): its -wal holds data that SQLite can't read without a -shm: \(obstacle)",
             remedy: """
                 change the permissions (chmod u+w), or copy the store with its -wal and its support folder to a place that \
                 you can write
@@ -100,8 +100,8 @@ package struct StoreFile {
     /// SQLite's lock of a connection that writes (os.h, `RESERVED_BYTE`).
     private static let reservedByte: Int64 = 0x4000_0001
 
-    /// Whether a program that ended in the middle of a transaction has left its journal: one that holds something, and
-    /// without a transaction under way.
+    /// Whether a program that ended in the middle of a transaction has left its journal: one with content, while no
+    /// transaction is running.
     package static func hasHotJournal(_ location: StoreLocation) throws(EngineError) -> Bool {
         do {
             guard let journal = try Files.statusIfExists(location.journal),
@@ -113,8 +113,8 @@ package struct StoreFile {
         }
     }
 
-    /// Lets SQLite roll an interrupted transaction back, which only a connection that may write can do. For a store that
-    /// is to be replaced: a read-only look would refuse it. The journal was copied before.
+    /// Lets SQLite roll an interrupted transaction back, which only a connection that may write can do. For a store
+    /// that will be replaced: a read-only connection would refuse it. The journal was copied before.
     package static func rollBackHotJournal(_ location: StoreLocation) throws(EngineError) {
         do {
             let connection = try Connection(path: location.path, mode: .readWrite, hardening: .untrusted)

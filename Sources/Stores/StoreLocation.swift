@@ -20,7 +20,7 @@ package struct StoreLocation: Hashable, Sendable {
     package init(new path: String) throws(EngineError) {
         let parts = path.split(separator: "/", omittingEmptySubsequences: true)
         guard let name = parts.last, name != ".", name != "..", !path.hasSuffix("/") else {
-            throw EngineError(.usage, "\(path): not the path of a file")
+            throw EngineError(.usage, "\(path): isn't the path of a file")
         }
         let parent = path.dropLast(name.count)
         let directory = try EngineError.at("\(path): its folder can't be reached", as: .cannotCreate) {

@@ -1,7 +1,7 @@
 import CausewayPlatform
 import CausewaySQLiteFile
 
-/// What a store's files show from outside, without a lock: others may write meanwhile.
+/// What a store's files show without a lock: other programs may write meanwhile.
 struct StoreLook: Hashable {
     let status: FileStatus
     /// The first bytes of the main file; as many as a header has, or as there are.
@@ -9,8 +9,7 @@ struct StoreLook: Hashable {
     let walBytes: Int64
     private let journalBytes: Int64
 
-    /// Milliseconds between two looks, and how many there are at most: who writes is between two states for
-    /// microseconds.
+    /// Milliseconds between two looks, and the most looks: a writer is between two states for microseconds.
     private static let interval: UInt32 = 20
     private static let attempts = 50
 
@@ -35,10 +34,10 @@ struct StoreLook: Hashable {
         }
     }
 
-    /// A look that isn't in the middle of somebody's commit or checkpoint.
+    /// A look that isn't in the middle of another program's commit or checkpoint.
     ///
-    /// SQLite writes the first page, with the new length, before the file has it, and takes the `-wal` or the journal
-    /// away afterwards: the parts of a look may be older and newer than that. What is truncated stays so.
+    /// SQLite writes the first page, with the new length, before the file has it, and removes the `-wal` or the journal
+    /// afterwards: the parts of a look may be from before and after that. A truncated file stays truncated.
     ///
     /// - Throws: why the files can't be read; `.busy` where they never stay the same.
     static func settled(_ location: StoreLocation) throws(EngineError) -> StoreLook {
@@ -55,8 +54,9 @@ struct StoreLook: Hashable {
         )
     }
 
-    /// The bytes that the header speaks of, where there are fewer: nil where all are there, where there is no header, and
-    /// while there is a `-wal` or a journal: it may hold pages, and then the main file's own length says nothing.
+    /// The file's length according to its header, if the file is shorter: nil where all are there, where there is no
+    /// header, and while there is a `-wal` or a journal: it may hold pages, and then the main file's own length says
+    /// nothing.
     var missingLength: Int64? {
         guard walBytes == 0, journalBytes == 0, let header = DatabaseHeader(head), let pages = header.pageCount
         else { return nil }

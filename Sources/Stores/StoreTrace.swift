@@ -3,8 +3,8 @@ import CausewaySQLiteFile
 
 /// What a store's files show before a run, so that the run can say afterwards what it did to them.
 ///
-/// Only asked for under the work directory's lock, and where no connection of this process has the store open: closing a
-/// file ends SQLite's locks on it.
+/// Taken only under the work directory's lock, and while no connection of this process has the store open: closing a
+/// file drops SQLite's locks on it.
 package struct StoreTrace {
     private let location: StoreLocation
     private let status: FileStatus
@@ -13,7 +13,7 @@ package struct StoreTrace {
     /// A journal that SQLite may play into the store; one that PERSIST mode has ended is none.
     private let hasJournal: Bool
 
-    /// - Throws: why the store can't be looked at, which the run would meet next.
+    /// - Throws: why the store can't be read; the run would fail for the same reason.
     package init(_ location: StoreLocation) throws(EngineError) {
         self.location = location
         do {
@@ -32,8 +32,8 @@ package struct StoreTrace {
         }
     }
 
-    /// What a run that has replaced nothing did to the store. It folds a `-wal` in and plays a journal back, as every
-    /// program does that opens the store; changes to anything else are other programs'.
+    /// What a run that has replaced nothing did to the store. It folds a `-wal` in and rolls a journal back, as every
+    /// program does that opens the store; other programs made all other changes.
     package func state() -> EngineError.StoreState {
         guard let now = try? StoreTrace(location), now.status.isSameFile(as: status) else { return .untouched }
         var done: [String] = []

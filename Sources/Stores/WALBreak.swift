@@ -15,8 +15,8 @@ public struct WALBreak: Hashable, Codable, Sendable {
     /// Where a copy of the `-wal` is kept; nil where the `-wal` is still in its place.
     public var copy: String?
 
-    /// Looks at a log that others may write to meanwhile: what is found must be found twice. nil where it can be read to
-    /// its end, or ends as logs do.
+    /// Checks a log that others may write to meanwhile: a break must be found twice. nil if the log can be read to its
+    /// end, or ends as logs do.
     ///
     /// - Parameters:
     ///   - path: the `-wal`; it need not be there.
@@ -41,10 +41,10 @@ public struct WALBreak: Hashable, Codable, Sendable {
         self = last.found
     }
 
-    /// Milliseconds between two looks, and how many there are at most.
+    /// Milliseconds between two looks, and the most looks.
     private static let interval: UInt32 = 20
     private static let attempts = 50
-    /// Bytes that are read at once, about.
+    /// Approximate bytes per read.
     private static let pieceLength = 1 << 20
 
     private init?(scanning path: String, pageSize: Int) throws(FileError) {
@@ -59,7 +59,7 @@ public struct WALBreak: Hashable, Codable, Sendable {
         var offset = Int64(WriteAheadLogScan.headerLength)
         while true {
             let count = try unsafe file.read(into: piece, at: offset)
-            // A part of a frame at the end is none.
+            // An incomplete frame at the end doesn't count.
             for start in stride(from: 0, through: count - scan.frameLength, by: scan.frameLength) {
                 unsafe scan.add(UnsafeRawBufferPointer(rebasing: piece[start..<start + scan.frameLength]))
             }
@@ -74,7 +74,7 @@ public struct WALBreak: Hashable, Codable, Sendable {
     package func sentence(_ path: String) -> String {
         """
         \(path): commits that can be read: \(readableCommits); frames after them that can't, since a checksum fails: \
-        \(unreadableFrames); after a power loss that is normal, otherwise it is damage, and nobody can tell which
+        \(unreadableFrames); after a power loss this is normal, otherwise it is damage; the file doesn't tell which
         """
     }
 }

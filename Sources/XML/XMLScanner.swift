@@ -1,6 +1,6 @@
-/// Looks through a document before the parser sees it: encoding, declarations, and how much one tag holds.
+/// Checks a document before the parser sees it: encoding, declarations, and the size of tags.
 ///
-/// libxml2 would expand entities and compare attributes pairwise; what could make it do so is refused here.
+/// libxml2 would expand entities and compare attributes pairwise; input that could cause this is refused here.
 struct XMLScanner {
     private var bytes: [UInt8]
     private var position = 0
@@ -124,7 +124,7 @@ struct XMLScanner {
             "The document type is more than the name of an external file; remove the DOCTYPE declaration.")
     }
 
-    /// Takes what stands there from the parser; lines and columns are kept.
+    /// Hides a range from the parser; lines and columns are kept.
     private mutating func blank(_ range: Range<Int>) {
         for index in range where bytes[index] != UInt8(ascii: "\n") && bytes[index] != UInt8(ascii: "\r") {
             bytes[index] = UInt8(ascii: " ")
@@ -133,8 +133,8 @@ struct XMLScanner {
 
     // MARK: - Processing instructions
 
-    /// The XML declaration is the parser's. Instructions mean nothing to us, and FoundationXML on Linux traps at one without
-    /// data (`<?a?>`): the parser never sees them.
+    /// The parser reads the XML declaration. Instructions mean nothing to us, and FoundationXML on Linux traps at one
+    /// without data (`<?a?>`), so the parser never sees them.
     private mutating func passInstruction() throws(XMLError) {
         let start = position
         let isFirst = start == 0 || (start == 3 && bytes[0] == 0xEF)
@@ -144,7 +144,7 @@ struct XMLScanner {
             throw error(.malformed, "A processing instruction has no name.")
         }
         guard target.count == 3, String(decoding: target, as: UTF8.self).lowercased() == "xml" else {
-            // Blanks among an element's text would be text.
+            // Spaces inside an element would become text.
             guard !hasElement else {
                 throw error(.forbiddenDeclaration, "There is a processing instruction among the elements; remove it.")
             }
@@ -196,7 +196,7 @@ struct XMLScanner {
 
     private mutating func pass(_ opening: String, until closing: String) throws(XMLError) {
         guard let end = find(closing, from: position + opening.utf8.count) else {
-            throw error(.malformed, "What begins with \(opening) doesn't end with \(closing).")
+            throw error(.malformed, "“\(opening)” isn't closed with “\(closing)”.")
         }
         position = end + closing.utf8.count
     }
@@ -232,7 +232,7 @@ struct XMLScanner {
         byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'")
     }
 
-    /// What can't stand in a name or keyword of a document type.
+    /// Whether the byte ends a name or keyword of a document type.
     private static func endsWord(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: ">") || byte == UInt8(ascii: "<") || byte == UInt8(ascii: "[")
     }

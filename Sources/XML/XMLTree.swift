@@ -51,7 +51,7 @@ package struct XMLTree: Hashable, Sendable {
     }
 }
 
-/// Bounds on foreign documents. Past each of them the document is refused, never cut short.
+/// Bounds on foreign documents. A document beyond them is refused, never truncated.
 package enum XMLLimits {
     /// Bytes of a document. The largest mapping models known have 3 MB.
     package static let documentSize = 64 * 1024 * 1024

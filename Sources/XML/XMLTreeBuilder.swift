@@ -107,7 +107,7 @@ final class XMLTreeBuilder: NSObject, XMLParserDelegate {
         if failure == nil { failure = Self.notWellFormed(parseError, parser) }
     }
 
-    // The scanner lets no declaration through; this stays in case it and libxml2 ever read a document differently.
+    // The scanner lets no declaration through; this is a safeguard in case it and libxml2 read a document differently.
     func parser(_ parser: XMLParser, foundInternalEntityDeclarationWithName name: String, value: String?) {
         fail(.forbiddenDeclaration, "The document declares an entity.", parser)
     }

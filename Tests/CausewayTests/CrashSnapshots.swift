@@ -196,7 +196,7 @@ struct CrashSnapshots {
                 switch event {
                 case .resumed(let step, let rows): if state.resumed == nil { state.resumed = (step, rows) }
                 case .stepBegan(_, let index, _, _): if state.firstStep == nil { state.firstStep = index }
-                case .warning(let text): if text.contains("begins anew") { state.anew.append(text) }
+                case .warning(let text): if text.contains("starts over") { state.anew.append(text) }
                 default: break
                 }
             }

@@ -31,7 +31,8 @@ struct FailureOutcomeTests {
                 #expect(line.contains("no row of the store has changed") == isSettled, "\(place)")
                 #expect(line.contains("its -wal was written into it") == isSettled, "\(place)")
                 #expect(
-                    line.contains("nothing was begun") == (work == .none && error.isPassing && !isReplaced), "\(place)")
+                    line.contains("nothing was started") == (work == .none && error.isPassing && !isReplaced),
+                    "\(place)")
                 #expect(line.contains("is removed") == (work == .discarded && !isReplaced), "\(place)")
                 let isFinal = [.none, .discarded].contains(work) && !error.isPassing && !isReplaced
                 #expect(line.contains("rerun") == isFinal, "\(place)")

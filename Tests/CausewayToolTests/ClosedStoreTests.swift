@@ -76,7 +76,7 @@ struct ClosedStoreTests {
         let before = try contentOfOrchard()
         let run = try look(command)
         #expect(run.status == 73, "\(run.errors)")
-        #expect(run.errors.contains("-wal holds something") && run.errors.contains("chmod u+w"), "\(run.errors)")
+        #expect(run.errors.contains("-wal holds data") && run.errors.contains("chmod u+w"), "\(run.errors)")
         #expect(try contentOfOrchard() == before)
     }
 

@@ -218,7 +218,7 @@ struct OutputTests {
         process.waitUntilExit()
         #expect(process.terminationReason == .exit && process.terminationStatus == status)
         let said = try String(contentsOfFile: errors, encoding: .utf8)
-        #expect(said.hasPrefix("\(word): stopped; nothing of the store is left\n"), "\(said)")
+        #expect(said.hasPrefix("\(word): stopped; the partial store is removed\n"), "\(said)")
         #expect(
             try Set(FileManager.default.contentsOfDirectory(atPath: folder.url.path)) == [
                 "Notes.xcdatamodeld", "errors",

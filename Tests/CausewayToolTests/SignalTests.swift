@@ -68,7 +68,7 @@ struct SignalTests {
         #expect(run.process.terminationStatus == status)
         #expect(run.output.contains("\"exitCode\":\(status)"))
         #expect(run.output.contains("\"isResumable\":true"))
-        #expect(run.errors.contains("the store is untouched; running again resumes where this ended"))
+        #expect(run.errors.contains("the store is untouched; the next run resumes"))
         let store = folder.path("Store.sqlite")
         let original = SharedStores.path("posts-and-colors/CoreDataMigration_Example_3.sqlite")
         #expect(FileManager.default.contentsEqual(atPath: store, andPath: original))
@@ -103,7 +103,7 @@ struct SignalTests {
             let plan = folder.path(".Store.sqlite.migration/plan.json")
             while !FileManager.default.fileExists(atPath: plan), run.process.isRunning { usleep(10_000) }
             run.send(SIGTERM)
-            while !run.errors.contains("stopping: what is done is being saved"), run.process.isRunning {
+            while !run.errors.contains("stopping: saving progress"), run.process.isRunning {
                 usleep(10_000)
             }
             run.send(SIGINT)

@@ -30,7 +30,7 @@ struct StatusTests {
     func none() throws {
         let run = try ToolProcess(["status", store])
         #expect(run.status == 0)
-        #expect(run.output.hasSuffix("Store.sqlite: no migration is under way or unfinished\n"))
+        #expect(run.output.hasSuffix("Store.sqlite: no migration is running or unfinished\n"))
         #expect(try ToolProcess(migration).status == 0)
         let after = try status()
         #expect(after.state == .none)
@@ -103,7 +103,7 @@ struct StatusTests {
             #expect(try Set(folder.content().keys) == ["Store.sqlite", backup])
         }
 
-        @Test("--no-resume refuses it and changes nothing; --restart begins anew")
+        @Test("--no-resume refuses it and changes nothing; --restart starts over")
         func policies() throws {
             try kill()
             let before = try folder.content()

@@ -91,7 +91,7 @@ struct VerifyTests {
         let lines = try ToolProcess(["verify", store]).output.split(separator: "\n").map(String.init)
         let damage = try #require(lines.firstIndex(of: "Damage"))
         #expect(lines[damage + 1] == "  - Note.rank holds text, not an integer, in 1 row (p2)")
-        #expect(lines[damage + 2] == "Inconsistencies that apps are known to live with")
+        #expect(lines[damage + 2] == "Inconsistencies that apps tolerate")
         #expect(lines[damage + 3] == "  - Note.text is mandatory, but NULL, in 1 row (p1)")
     }
 }

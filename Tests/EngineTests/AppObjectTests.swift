@@ -222,16 +222,16 @@ struct AppObjectTests {
         let one = try Self.scenario("CREATE INDEX ZTHING_ZTEXT_INDEX ON ZTHING (ZTEXT);").migrate().prepared
         #expect(
             one.steps[0].losses.filter { $0.contains("_INDEX") } == [
-                "V1 → V2: index ZTHING_ZTEXT_INDEX is not carried: it is named as Core Data names its own, and this version "
-                    + "has none of that name"
+                "V1 → V2: index ZTHING_ZTEXT_INDEX is not carried: its name is one that Core Data would use, and "
+                    + "this version has none of that name"
             ])
         let two = try Self.scenario(
             "CREATE INDEX ZTHING_ZTEXT_INDEX ON ZTHING (ZTEXT); CREATE INDEX ZTHING_ZKIND_INDEX ON ZTHING (ZKIND);"
         ).migrate().prepared
         #expect(
             two.steps[0].losses.filter { $0.contains("_INDEX") } == [
-                "V1 → V2: 2 indexes are not carried: they are named as Core Data names its own, and this version has none of "
-                    + "these names: ZTHING_ZKIND_INDEX, ZTHING_ZTEXT_INDEX"
+                "V1 → V2: 2 indexes are not carried: their names are ones that Core Data would use, and this "
+                    + "version has none of them: ZTHING_ZKIND_INDEX, ZTHING_ZTEXT_INDEX"
             ])
         #expect(!two.warnings.contains { $0.contains("left behind") })
     }

@@ -41,7 +41,8 @@ struct EndedLinksTests {
         let count = pairs.count { !Self.isLeft($0) }
         #expect(error.details.count == 1, "\(error)")
         #expect(error.details.first?.hasPrefix("V1 → V2: would end \(count) links of Thing.link") == true, "\(error)")
-        #expect(error.details.first?.hasSuffix("it leads to Left now, and they to Base, Right objects") == true)
+        #expect(
+            error.details.first?.hasSuffix("it leads to Left now, and these links lead to Base, Right objects") == true)
         #expect(error.remedy.contains("--end-links"))
         #expect(try snapshot(scenario.folder) == before)
         #expect(try failure { _ = try Migration(Self.request(scenario, ends: false)).plan() }.details == error.details)
@@ -142,7 +143,7 @@ struct EndedLinksTests {
         }
         #expect(
             try remedy("Base").contains(
-                "with --end-links, go past V2 with --next \"V1=V3\", which may ask for less, or carry"))
+                "with --end-links, skip V2 with --next \"V1=V3\", which may need less, or carry"))
         #expect(try remedy("Left").contains("with --end-links, or carry"))
     }
 
@@ -177,7 +178,7 @@ struct EndedLinksTests {
                 """)
         #expect(
             try failure { try scenario.migrate() }.details == [
-                "V1 → V2: would end 1 link of Album.cover (p1): it leads to Image now, and they to Artwork objects"
+                "V1 → V2: would end 1 link of Album.cover (p1): it leads to Image now, and these links lead to Artwork objects"
             ])
         _ = try Migration(Self.request(scenario)).run()
         #expect(try scenario.rows("SELECT Z_PK, ZCOVER, ZARTWORK FROM ZALBUM") == ["1|NULL|2", "2|NULL|NULL"])

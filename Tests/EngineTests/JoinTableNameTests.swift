@@ -216,7 +216,7 @@ struct JoinTableNameTests {
         #expect(contradiction.message.contains("the template names the table"))
         try Scenario.makeStore(
             at: template.folder + "/Other.sqlite", model: Self.version(), rows: try Self.table(Self.names[1]))
-        #expect(try refusal([], template: template.folder).message.contains("name join tables otherwise"))
+        #expect(try refusal([], template: template.folder).message.contains("name join tables differently"))
         #expect(try refusal([], template: scenario.store).message.contains("can't be the template"))
     }
 }

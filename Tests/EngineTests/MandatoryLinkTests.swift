@@ -168,7 +168,7 @@ struct MandatoryLinkTests {
             return try failure { _ = try Migration(scenario.request(to: scenario.lastVersion)).plan() }.remedy
         }
         #expect(
-            try remedy(Self.changes[2]).contains(", go past V2 with --next \"V1=V3\", which may ask for less, or leave")
+            try remedy(Self.changes[2]).contains(", skip V2 with --next \"V1=V3\", which may need less, or leave")
         )
         for change in Self.changes[...1] { #expect(try !remedy(change).contains("--next")) }
     }
@@ -182,7 +182,7 @@ struct MandatoryLinkTests {
         var request = scenario.request(to: "V3")
         let error = try failure { _ = try Migration(request).plan() }
         #expect(error.details.first?.hasPrefix("V2: Thing.pet is mandatory, but its link") == true, "\(error)")
-        #expect(error.remedy.contains(", go past V2 with --next \"V1=V3\", which may ask for less"))
+        #expect(error.remedy.contains(", skip V2 with --next \"V1=V3\", which may need less"))
         request.edges = ["V1": "V3"]
         _ = try Migration(request).plan()
     }
@@ -240,8 +240,8 @@ struct MandatoryLinkTests {
         #expect(
             notices == [
                 """
-                V3: Thing.pet is mandatory now: whether 2 rows of Thing (p1, p4) fulfil it is decided by the mapping \
-                “CatToCat”, and asked when the step V2 → V3 begins
+                V3: Thing.pet is mandatory now: whether 2 rows of Thing (p1, p4) fulfil it depends on the mapping \
+                “CatToCat”; the step V2 → V3 checks it when it begins
                 """
             ])
         let error = try failure { _ = try Migration(request).run() }

@@ -159,7 +159,7 @@ struct NumericConversionTests {
             ])
         #expect(
             outcome.warnings.contains(
-                "V2: Thing.n: Integer 64 → Double: values that are no numbers and are carried as they are: 3"))
+                "V2: Thing.n: Integer 64 → Double: values that aren't numbers and are carried as they are: 3"))
     }
 
     @Test("cells of attributes that the row's entity doesn't have aren't checked; the column's affinity applies")

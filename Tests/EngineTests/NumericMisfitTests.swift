@@ -264,7 +264,7 @@ struct NumericMisfitTests {
             let scenario = try Self.scenario(types[0], types[1], types[2], value: "70000")
             return try failure { _ = try Migration(scenario.request(to: "V3")).plan() }.remedy
         }
-        let way = ", go past V2 with --next \"V1=V3\", which may ask for less"
+        let way = ", skip V2 with --next \"V1=V3\", which may need less"
         #expect(try remedy("Integer 32", "Integer 16", "Integer 64").contains(way))
         #expect(try !remedy("Integer 32", "Integer 16", "Boolean").contains("--next"))
     }

@@ -93,8 +93,8 @@ struct PlaceTests {
         }
         var request = scenario.request(to: "V2")
         request.output = path
-        #expect(try expectRefusal(request, scenario.folder).message.contains("exists already"))
-        #expect(try Migration(request).plan().notices.contains { $0.contains("exists already") })
+        #expect(try expectRefusal(request, scenario.folder).message.contains("already exists"))
+        #expect(try Migration(request).plan().notices.contains { $0.contains("already exists") })
     }
 
     @Test("a file to be written beside the new store that is there is refused at once", arguments: [true, false])
@@ -107,7 +107,7 @@ struct PlaceTests {
         (rejects.rejects, rejects.badRows) = (path, .quarantine)
         keyMap.keyMap = path
         for request in [rejects, keyMap] {
-            #expect(try expectRefusal(request, scenario.folder).message == "\(path): exists already")
+            #expect(try expectRefusal(request, scenario.folder).message == "\(path): already exists")
         }
     }
 }

@@ -88,7 +88,7 @@ struct PreflightLeftOutTests {
         #expect(
             notices.contains(
                 """
-                V3: Tag.note is mandatory now, it is missing, or may be once earlier steps have left rows out, in 1 row of \
+                V3: Tag.note is mandatory now, it is missing, or may be after earlier steps leave rows out, in 1 row of \
                 Tag (p1); at least 0 of them to be quarantined: links to rows that earlier steps leave out end
                 """), "\(notices)")
         #expect(notices.contains { $0.hasPrefix("V4: Tag: name must be unique, and 2 rows") }, "\(notices)")

@@ -40,9 +40,9 @@ struct PreflightLinkTests {
         "Firm.sites leads to a row that isn't there in 1 row (p2)",
         "Person.boss leads to a row that isn't there in 2 rows (p2, p3)",
         "Person.friend leads to a row that isn't there in 1 row (p3)",
-        "Person.friend names another entity than that of the row to which it leads in 2 rows (p4, p5)",
-        "Person.tags has links in its join table whose end in Person isn't there in 1 row (p6)",
-        "Tag.people has links in its join table whose end in Tag isn't there in 1 row (p5)",
+        "Person.friend names another entity than its target row has in 2 rows (p4, p5)",
+        "Person.tags lacks the Person end of its link in 1 row (p6)",
+        "Tag.people lacks the Tag end of its link in 1 row (p5)",
     ]
 
     @Test("each relationship is counted in the plan, the run and the summary, and carried", arguments: [true, false])

@@ -34,7 +34,7 @@ struct RecoveryStateTests {
         Row(found: "an intent, the store is the source", facts: facts(), state: .readyToSwap),
         Row(found: "the same, the backup has its name", facts: facts(backup: true), state: .readyToSwap),
         Row(
-            found: "the same, the new store is lost, or was begun anew since",
+            found: "the same, the new store is lost, or was started over since",
             facts: facts(staging: false, backup: true), state: .unfinished),
         Row(
             found: "the same, the plan is lost, too", facts: facts(plan: .absent, staging: false, backup: true),

@@ -11,7 +11,8 @@ import Testing
 /// Work of an earlier run is resumed only where plan and source are the same.
 @Suite("Recovery: whose work it is", .timeLimit(.minutes(10)))
 struct RecoveryPlanTests {
-    @Test("a run that was killed before its plan was there is begun anew", arguments: [KillPoint.locked, .storeOwned])
+    @Test(
+        "a run that was killed before its plan was there is started over", arguments: [KillPoint.locked, .storeOwned])
     func withoutPlan(_ point: KillPoint) async throws {
         let scenario = try Scenario.chain()
         try await scenario.kill(at: point)
@@ -207,7 +208,7 @@ struct RecoveryPlanTests {
         try writer.setNoCheckpointOnClose(true)
         try writer.execute("UPDATE ZTAG SET ZLABEL = 'new' WHERE Z_PK = 1")
         try writer.close()
-        try expectChanged(scenario, says: "-wal holds something")
+        try expectChanged(scenario, says: "-wal holds data")
     }
 
     private func expectChanged(_ scenario: Scenario, says text: String) throws {

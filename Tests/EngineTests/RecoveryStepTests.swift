@@ -81,7 +81,7 @@ struct RecoveryStepTests {
                 + "INSERT INTO zz_causeway_progress VALUES (1, NULL)"),
     ]
 
-    @Test("a staging store that is torn, or whose progress can't be read, begins anew and says so", arguments: damages)
+    @Test("a staging store that is torn, or whose progress can't be read, starts over and says so", arguments: damages)
     func damaged(_ damage: Damage) throws {
         let scenario = try Scenario.chain()
         try scenario.interrupt(afterBatches: 8)
@@ -89,7 +89,7 @@ struct RecoveryStepTests {
         let rerun = try scenario.rerun()
         #expect(rerun.outcome.resumed == nil)
         #expect(rerun.steps == [0, 1])
-        #expect(rerun.warnings.contains { $0.contains("the step begins anew") }, "\(rerun.warnings)")
+        #expect(rerun.warnings.contains { $0.contains("the step starts over") }, "\(rerun.warnings)")
         try scenario.expectChainDone()
     }
 
@@ -188,7 +188,7 @@ struct RecoveryStepTests {
         try scenario.expectChainDone()
     }
 
-    @Test("a record says nothing of a store that was begun anew", arguments: [KillPoint.verifiedWritten, .sealed])
+    @Test("a record says nothing of a store that was started over", arguments: [KillPoint.verifiedWritten, .sealed])
     func recordOfALostStore(_ point: KillPoint) async throws {
         let scenario = try Scenario.chain()
         try await scenario.kill(at: point, point == .sealed ? 2 : 1)

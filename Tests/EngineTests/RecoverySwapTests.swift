@@ -187,7 +187,8 @@ struct RecoverySwapTests {
         try scenario.expectChainDone()
     }
 
-    @Test("another store in place of one whose new store was begun anew after a recorded swap is taken with --restart")
+    @Test(
+        "another store in place of one whose new store was started over after a recorded swap is taken with --restart")
     func otherStore() async throws {
         let scenario = try Scenario.chain()
         try await scenario.kill(at: .backupLinked)

@@ -53,7 +53,7 @@ struct StoreHandoverTests {
         if isTold {
             let warning = try #require(outcome.warnings.last)
             #expect(warning.contains("sleep (process \(holder.processIdentifier))"))
-            #expect(warning.contains("end it before anything writes"))
+            #expect(warning.contains("end it before any program writes"))
         }
         try scenario.expectChainDone()
     }

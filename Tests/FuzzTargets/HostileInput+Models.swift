@@ -62,7 +62,7 @@ extension HostileInput {
             guard unsafe mkfifo(path, 0o600) == 0 else { throw HarnessFailure("no pipe can be made") }
             return ground.run(exits: [66, 78])
         },
-        HostileInput("a link that leads out of the model bundle") { folder in
+        HostileInput("a link that points outside the model bundle") { folder in
             let ground = try HostileGround(folder)
             let path = ground.models + "/v2.xcdatamodel/contents"
             try FileManager.default.moveItem(atPath: path, toPath: folder + "/outside")

@@ -26,7 +26,7 @@ struct RunCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Multiplies rounds and random cases.", valueName: "factor"))
     var scale = 1.0
 
-    @Option(help: ArgumentHelp("Cases that run at once. (default: one a core)", valueName: "number"))
+    @Option(help: ArgumentHelp("Cases that run at once. (default: one per core)", valueName: "number"))
     var jobs: Int?
 
     @Option(help: ArgumentHelp("Write the report here, too, as JSON.", valueName: "file"))

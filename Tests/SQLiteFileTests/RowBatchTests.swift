@@ -65,7 +65,7 @@ import Testing
         #expect(batch.rowid(at: 2) == 9)
     }
 
-    @Test("a writer that is begun anew forgets what was appended")
+    @Test("a writer that is started over forgets what was appended")
     func beginsAnew() throws {
         let bytes = try record { writer in
             writer.append(Int64(1))

@@ -22,7 +22,7 @@ struct Measure: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where the stores go while it runs.", valueName: "folder"), completion: .directory)
     var folder = NSTemporaryDirectory()
 
-    @Option(help: ArgumentHelp("Worker threads of the migration. (default: one a core)", valueName: "threads"))
+    @Option(help: ArgumentHelp("Worker threads of the migration. (default: one per core)", valueName: "threads"))
     var jobs: Int?
 
     @Flag(help: "Compare the two results row by row first, which takes as long as a round.")

@@ -21,7 +21,7 @@ struct Split: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where the stores go while it runs.", valueName: "folder"), completion: .directory)
     var folder = NSTemporaryDirectory()
 
-    @Option(help: ArgumentHelp("Worker threads of the migration. (default: one a core)", valueName: "threads"))
+    @Option(help: ArgumentHelp("Worker threads of the migration. (default: one per core)", valueName: "threads"))
     var jobs: Int?
 
     func run() async throws {

@@ -3,7 +3,7 @@ struct Progress {
     let total: Int
     var rows = 0
     var bytes = 0
-    /// What commits and checkpoints of this run have taken, in seconds.
+    /// Seconds that commits and checkpoints of this run took.
     var savingSeconds = 0.0
 }
 

@@ -4,13 +4,12 @@ import CausewaySQLite
 import CausewayStoreFormat
 import CausewayStores
 
-/// Ends the links that lead to quarantined rows, after the rows and before the indexes: keys become NULL, with the
-/// target's Z_ENT and the place in its order; join rows go.
+/// Ends the links to quarantined rows, after the rows and before the indexes: keys become NULL, with the target's Z_ENT
+/// and the place in its order; join rows are deleted.
 ///
-/// Delete rules aren't followed, and nothing else goes with a row: a row that loses a mandatory object stays, and is
-/// counted. Mandatory to-manys that lose members aren't counted. Where a relationship becomes a to-one and keeps the first
-/// of several links, none takes the place of a first one that ends here. Derived values that were carried aren't computed
-/// anew.
+/// Delete rules don't apply, and no other row is removed: a row that loses a mandatory object stays, and is counted.
+/// Mandatory to-manys that lose members aren't counted. If a relationship becomes a to-one and keeps the first of
+/// several links, no other link replaces a first one that ends here. Carried derived values aren't recomputed.
 ///
 /// Cost: a scan of each table for every relationship into a table that lost rows. Each relationship is a station.
 struct QuarantinedLinks {
@@ -23,13 +22,13 @@ struct QuarantinedLinks {
 
     private static let what = "links to quarantined rows"
     private static let list = "causeway_quarantined"
-    /// Rows between two looks at the cancellation.
+    /// Rows between two checks for cancellation.
     private static let rowsPerCheck = 4_096
 
-    /// A relationship whose links stand in a column.
+    /// A relationship whose links are in a column.
     private struct KeyColumn {
         let table: EntityTable
-        /// The key's column first, then those that go with it.
+        /// The key's column first, then the columns that belong to it.
         let columns: [String]
         /// Number of the list with the keys.
         let place: Int
@@ -70,7 +69,7 @@ struct QuarantinedLinks {
         }
     }
 
-    /// The errors of a station's body as the engine's.
+    /// Runs a station's body and turns its errors into the engine's.
     private func ending(_ body: () throws -> Void) throws(EngineError) {
         do {
             try cancellation.check()
@@ -99,7 +98,7 @@ struct QuarantinedLinks {
             let keys = state.quarantine.keys.keys(of: pass.id)
             if keys.isEmpty { continue }
             // Rows keep their keys, and no two source tables share a destination's: a key that was quarantined in a
-            // source table is a row's that is missing in every table which that one fills.
+            // source table is missing in every table which that one fills.
             for other in step.passes where other.kind == .entity && other.sourceTable == pass.sourceTable {
                 places[other.destinationTable] = places[other.destinationTable] ?? places.count
             }
@@ -234,10 +233,10 @@ struct QuarantinedLinks {
     }
 
     private func warn(_ title: String, _ rows: Int, isMandatory: Bool) {
-        let rest = isMandatory ? "; the relationship is mandatory, and the rows are without an object now" : ""
+        let rest = isMandatory ? "; the relationship is mandatory, and these rows have no object now" : ""
         events(
             .warning(
-                "\(step.versions.joined(separator: " → ")): \(title): \(rows) links led to quarantined rows and ended\(rest)"
+                "\(step.versions.joined(separator: " → ")): \(title): \(rows) links to quarantined rows ended\(rest)"
             ))
     }
 }

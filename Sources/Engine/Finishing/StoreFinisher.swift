@@ -5,11 +5,11 @@ import CausewaySQLite
 import CausewayStoreFormat
 import CausewayStores
 
-/// What comes after the rows: derived values, house rows, indexes, R-trees, triggers, objects of the app's own.
+/// Everything after the rows: derived values, house rows, indexes, R-trees, triggers, objects of the app's own.
 ///
 /// In two halves, so that handlers of a stage can work in between: `finishRows` leaves a store that can be searched and
-/// changed, `finishSchema` adds what can't be there while rows change outside of Core Data. Triggers come last: they call
-/// functions that exist only inside Core Data, so nothing may fire them.
+/// changed, `finishSchema` adds what must not exist while rows change outside of Core Data. Triggers come last: they
+/// call functions that exist only inside Core Data, so no statement may fire them.
 struct StoreFinisher {
     let step: StepPlan
     let source: SourceStore
@@ -17,7 +17,7 @@ struct StoreFinisher {
     let ledger: StepLedger
     let frameworkVersion: Int
 
-    /// Derived values, house rows, and indexes but for those that are made already. Each is a station.
+    /// Derived values, house rows, and the indexes that don't exist yet. Each is a station.
     func finishRows(besides made: Set<String>) throws(EngineError) {
         for (index, value) in step.derivedValues.enumerated() where value.source != .now {
             try ledger.once("derived value \(index)") { () throws(EngineError) in
@@ -77,7 +77,7 @@ struct StoreFinisher {
         }
     }
 
-    /// Keys that AUTOINCREMENT tables of the app's own have given out: they must not be given again.
+    /// The keys that AUTOINCREMENT tables of the app's own have used must not be used again.
     private func carrySequences() throws(EngineError) {
         guard source.schema.objects.contains(where: { $0.name == "sqlite_sequence" }) else { return }
         try EngineError.writing("sqlite_sequence") {
@@ -102,8 +102,8 @@ struct StoreFinisher {
         }
     }
 
-    /// The source's largest keys are asked for, too, and not only those of the rows that are still there: its Z_MAX may be
-    /// too low, and steps that run as one must give what single steps give.
+    /// The source's largest keys count too, not only those of the carried rows: its Z_MAX may be too low, and fused
+    /// steps must give the same result as single steps.
     private func maximumKey(of root: String) throws(SQLiteError) -> Int64 {
         guard let table = step.layout.tables.first(where: { $0.rootEntity == root }) else { return 0 }
         var maximum = max(0, try largestKey(in: table.name, staging.connection))

@@ -5,13 +5,13 @@ import CausewayStores
 /// The checkpoint files of one step: copies of the progress for `causeway status`, and segments with what would be too long
 /// for it (InsideCrashSafety §§4.1, 4.3).
 ///
-/// Both are worth nothing without the progress, which names what counts.
+/// Both are useless without the progress, which names the valid ones.
 final class CheckpointFiles {
     private let work: String
     private let step: Int
     private let identity: CheckpointIdentity
     private let level: Int32
-    /// Sequences of the files that are there, oldest first.
+    /// Sequences of the existing files, oldest first.
     private var written: [UInt64] = []
     private var segments: [[UInt8]] = []
 
@@ -53,8 +53,8 @@ final class CheckpointFiles {
         try EngineError.at(path, remedy: "make room, then run again") { try Files.writeFileDurably(path, bytes) }
     }
 
-    /// Takes over the checkpoints of an earlier run; those that are newer than the progress speak of rows that are lost, and
-    /// go.
+    /// Takes over the checkpoints of an earlier run; those that are newer than the progress describe lost rows, and are
+    /// removed.
     func adopt(upTo sequence: UInt64) throws(EngineError) {
         try EngineError.at(work) {
             for name in try Files.list(work) where WorkFile.isCheckpoint(name, of: step) {
@@ -88,9 +88,9 @@ final class CheckpointFiles {
         writer.write(bytes: chain.value)
     }
 
-    /// Reads the segments that the progress names, in order, and removes those that are newer.
+    /// Reads the segments that the progress names, in order, and removes newer ones.
     ///
-    /// - Throws: `.foreignCheckpoint` where one is missing or isn't what the progress says: the step begins anew.
+    /// - Throws: `.foreignCheckpoint` if one is missing or differs from the progress: the step starts over.
     func readSegments(
         count: Int, chain expected: [UInt8], _ body: ([UInt8]) throws(EngineError) -> Void
     ) throws(EngineError) {

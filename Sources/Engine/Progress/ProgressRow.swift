@@ -6,12 +6,12 @@ import CausewayStores
 /// Where a step's progress is kept: a table of one row in the store that the step makes. What is in the store and what the
 /// row says are committed together (InsideCrashSafety §4.3). Only the ledger knows that it is a row.
 struct ProgressRow {
-    /// No entity's, whose tables begin with Z.
+    /// Not an entity's table, which would begin with Z.
     private static let table = "zz_causeway_progress"
 
     private let staging: StagingConnection
 
-    /// The progress that a file of an ended run may hold.
+    /// The progress in a file of an earlier run, if it has one.
     init(in staging: StagingConnection) {
         self.staging = staging
     }
@@ -19,7 +19,7 @@ struct ProgressRow {
     /// Makes room for the progress in a fresh store.
     ///
     /// - Parameters:
-    ///   - room: bytes that it will take at most, about.
+    ///   - room: approximately the most bytes that it will take.
     ///   - staging: the store's connection, inside its first transaction.
     /// - Throws: `.cannotCreate`, or `.inputOutput` where the disk is full.
     init(reserving room: Int, in staging: StagingConnection) throws(EngineError) {
@@ -41,7 +41,7 @@ struct ProgressRow {
     /// False after an error with which SQLite rolled everything back: a full disk, a failing one.
     var canCommit: Bool { staging.connection.isInTransaction }
 
-    /// What was committed last; nil where there is nothing that can be read: what the store holds is then of no use.
+    /// The last commit; nil if nothing can be read: then the store's content is useless.
     func read(_ identity: CheckpointIdentity) throws(EngineError) -> CheckpointContainer.Content? {
         let stored: [UInt8]
         do {
@@ -80,8 +80,8 @@ struct ProgressRow {
         }
     }
 
-    /// The length in 8 bytes, the container, zeros: a value of the same length is overwritten where it stands, so the
-    /// number of commits decides nothing about the pages of the store.
+    /// The length in 8 bytes, the container, zeros: a value of the same length is overwritten in place, so the number
+    /// of commits doesn't affect the store's pages.
     private func write(_ container: [UInt8]) throws(SQLiteError) {
         var writer = FieldWriter()
         writer.write(fixed: UInt64(container.count))
@@ -97,14 +97,14 @@ struct ProgressRow {
 
     // MARK: - When the step is done
 
-    /// Takes the progress out of a finished store. One that was sealed before isn't written to: in WAL mode by now, it
-    /// would be through a -wal.
+    /// Removes the progress from a finished store. A store that was sealed before isn't written to: it may be in WAL
+    /// mode by now, and would get a -wal.
     static func remove(on connection: borrowing Connection) throws(SQLiteError) {
         guard try isThere(connection) else { return }
         try connection.begin(.immediate)
         try connection.execute("DROP TABLE \(table)")
         if try connection.pragmaInteger("auto_vacuum") == incremental {
-            // The row's pages are given back.
+            // Frees the row's pages.
             try connection.execute("PRAGMA incremental_vacuum(\(vacuumedPages))")
         }
         try connection.commit()
@@ -119,6 +119,6 @@ struct ProgressRow {
     /// `PRAGMA auto_vacuum` of all stores that Core Data makes.
     private static let incremental: Int64 = 2
 
-    /// Pages that are given back at most: a progress row takes a few, and moving many would take long.
+    /// Most pages to free: a progress row takes a few, and moving many would take long.
     private static let vacuumedPages = 64
 }

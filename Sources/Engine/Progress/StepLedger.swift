@@ -3,16 +3,15 @@ import CausewayPlatform
 import CausewayPreparation
 import CausewayStores
 
-/// How far a step is, saved together with the rows that it speaks of (InsideCrashSafety §4.3).
+/// How far a step is, saved together with its rows (InsideCrashSafety §4.3).
 ///
-/// A step goes through *stations*: tables, passes, indexes, hooks. Which ones there are, and in which order, follows from
-/// the plan and from what earlier stations did, so a resumed run reaches the same stations, passes over those that are
-/// done, and goes on in the one that was open. What else a later station needs to know of earlier ones is kept in
-/// *parts*, each under a name; its owner knows what it means.
+/// A step goes through *stations*: tables, passes, indexes, hooks. Their order follows from the plan and from what
+/// earlier stations did, so a resumed run reaches the same stations, skips those that are done, and resumes the open
+/// one. Other data that later stations need is kept in *parts*, each under a name; only its owner interprets it.
 ///
 /// Used by the one thread that writes the staging store.
 final class StepLedger {
-    /// How far a station that moves rows is. What the fields mean is the station's own affair; a fresh one is all zero.
+    /// How far a station that moves rows is. Each station defines what the fields mean; a fresh cursor is all zero.
     struct Cursor: Hashable, Sendable {
         /// Source rows that are done with.
         var rows = 0
@@ -26,7 +25,7 @@ final class StepLedger {
     enum Entry {
         /// An earlier run has done it.
         case done
-        /// It begins, or goes on after the cursor.
+        /// It begins, or resumes after the cursor.
         case open(Cursor?)
     }
 
@@ -44,32 +43,32 @@ final class StepLedger {
     /// The station that the next `enter` reaches.
     private var next = 0
     private var isInside = false
-    /// Inside of a station that is done as a whole: stations in it aren't counted.
+    /// Inside a station that is done as a whole: stations in it aren't counted.
     private var isHeld = false
     private var resumesAt: (station: Int, name: String, cursor: Cursor)?
     private var lastCommit = MonotonicClock.seconds()
     private var lastCheckpoint = MonotonicClock.seconds()
-    /// Rows and bytes that the last checkpoint speaks of.
+    /// Rows and bytes at the last checkpoint.
     private var checkpointedAt = (rows: 0, bytes: 0)
-    /// What a pass must have moved for a checkpoint at its end: less is moved again within a tenth of a second.
+    /// The least rows of a pass for a checkpoint at its end: fewer are moved again within a tenth of a second.
     private static let rowsWorthACheckpoint = 10_000
     private static let bytesWorthACheckpoint = 8 << 20
     /// Whether everything up to the cursor, and nothing after it, is in the transaction.
     private(set) var isAtCursor = true
-    /// What commits and checkpoint files have taken so far, fsyncs included, in seconds.
+    /// Seconds that commits and checkpoint files took so far, fsyncs included.
     private(set) var savingSeconds = 0.0
-    /// Told after each checkpoint file.
+    /// Called after each checkpoint file.
     var checkpointed: (_ sequence: UInt64, _ rows: Int) -> Void = { _, _ in }
 
-    /// Begins a step whose new store was just created; `room` is for the progress: bytes that it takes at most, about.
+    /// Begins a step whose new store was just created; `room` is approximately the most bytes that the progress takes.
     convenience init(
         beginning place: StepPlace, in staging: StagingConnection, room: Int, options: EngineOptions
     ) throws(EngineError) {
         self.init(try ProgressRow(reserving: room, in: staging), StepRecord(step: place.index), place, options)
     }
 
-    /// Resumes a step from what was saved; nil where nothing can be resumed: the progress can't be read, or is of another
-    /// plan.
+    /// Resumes a step from what was saved; nil if nothing can be resumed: the progress can't be read, or belongs to
+    /// another plan.
     convenience init?(
         resuming place: StepPlace, in staging: StagingConnection, options: EngineOptions
     ) throws(EngineError) {
@@ -93,7 +92,7 @@ final class StepLedger {
         if let open = record.open { resumesAt = (record.completed, open.name, open.cursor) }
     }
 
-    /// Rows that earlier runs had read; nil for a step that begins.
+    /// Rows that earlier runs had read; nil for a new step.
     let resumedRows: Int?
     /// Whether an earlier run has left something.
     var isResumed: Bool { resumedRows != nil }
@@ -102,7 +101,7 @@ final class StepLedger {
 
     /// Reaches a station.
     ///
-    /// - Throws: `.foreignCheckpoint` where the record speaks of another station at this place.
+    /// - Throws: `.foreignCheckpoint` if the record has another station here.
     func enter(_ name: String) throws(EngineError) -> Entry {
         if isHeld { return .open(nil) }
         precondition(!isInside, "a station is left before the next is entered")
@@ -117,7 +116,7 @@ final class StepLedger {
                 throw EngineError(
                     .foreignCheckpoint,
                     """
-                    \(keeping.path): the unfinished work stands at “\(resumed.name)”, where this run comes to “\(name)”
+                    \(keeping.path): the unfinished work stopped at “\(resumed.name)”, but this run is at “\(name)”
                     """,
                     remedy: "run again with --restart to discard it")
             }
@@ -127,10 +126,10 @@ final class StepLedger {
         return .open(cursor)
     }
 
-    /// Rows are about to be written that the cursor doesn't speak of yet.
+    /// Called before rows are written that the cursor doesn't include yet.
     func depart() { isAtCursor = false }
 
-    /// All rows up to the cursor are written; commits if that is due.
+    /// Called when all rows up to the cursor are written; commits if it is time.
     func advance(to cursor: Cursor) throws(EngineError) {
         if isHeld { return }
         record.open?.cursor = cursor
@@ -138,7 +137,7 @@ final class StepLedger {
         try commitIfDue()
     }
 
-    /// The open station is done. A checkpoint is written where much was read since the last one.
+    /// Closes the open station. Writes a checkpoint if much was read since the last one.
     func leave() throws(EngineError) {
         if isHeld { return }
         precondition(isInside, "a station is entered before it is left")
@@ -155,7 +154,7 @@ final class StepLedger {
         }
     }
 
-    /// Goes through a station that is done as a whole or not at all.
+    /// Runs a station that is done completely or not at all.
     func once(_ name: String, _ body: () throws(EngineError) -> Void) throws(EngineError) {
         guard case .open = try enter(name) else { return }
         depart()
@@ -163,8 +162,8 @@ final class StepLedger {
         try leave()
     }
 
-    /// As `once`, for a body with stations of its own that can't be resumed in its middle: nothing is committed
-    /// before it has ended.
+    /// Like `once`, for a body with stations of its own that can't be resumed in the middle: nothing is committed
+    /// before it ends.
     func asOne(_ name: String, _ body: () throws(EngineError) -> Void) throws(EngineError) {
         try once(name) { () throws(EngineError) in
             isHeld = true
@@ -176,7 +175,7 @@ final class StepLedger {
     /// How many stations the step has reached.
     var stations: Int { next }
 
-    /// Passes over stations that an earlier run has done.
+    /// Skips stations that an earlier run has done.
     func skip(to station: Int) {
         precondition(station >= next && station <= record.completed, "only what is done is passed over")
         next = station
@@ -184,7 +183,7 @@ final class StepLedger {
 
     // MARK: - Parts
 
-    /// Keeps a part with every commit. `restore` is called now with what an earlier run has saved.
+    /// Saves a part with every commit. `restore` is called now with what an earlier run saved.
     func keep(
         _ name: String, restore: (inout FieldReader) throws(CheckpointError) -> Void,
         save: @escaping (inout FieldWriter) -> Void
@@ -204,7 +203,7 @@ final class StepLedger {
         keepers.append((name, save))
     }
 
-    /// A part is of no more use to later stations of this step.
+    /// Later stations of this step don't need the part.
     func forget(_ name: String) {
         keepers.removeAll { $0.name == name }
         preparations.removeAll { $0.name == name }
@@ -245,7 +244,7 @@ final class StepLedger {
         if now - lastCheckpoint >= checkpointInterval { try writeCheckpoint(container) }
     }
 
-    /// `container` is what the last commit has saved, where it is at hand.
+    /// `container` is what the last commit saved, if available.
     private func writeCheckpoint(_ container: [UInt8]? = nil) throws(EngineError) {
         let start = MonotonicClock.seconds()
         let content = if let container { container } else { try checkpoints.container(record) }
@@ -263,8 +262,8 @@ final class StepLedger {
         record.status.total = total
     }
 
-    /// Saves what can be saved when a run ends before the step is done: everything up to the cursor where the transaction
-    /// holds just that, else what the last commit saved.
+    /// Saves what can be saved when a run ends before the step is done: everything up to the cursor if the transaction
+    /// holds exactly that, else what the last commit saved.
     func saveBeforeEnding() throws(EngineError) {
         guard isAtCursor, keeping.canCommit else { return }
         try commit()

@@ -7,12 +7,12 @@ struct StepPlace {
     let work: String
     /// Counted from 0.
     let index: Int
-    /// What the step's checkpoints must say of plan, source and migration.
+    /// The identity of plan, source and migration that the step's checkpoints must have.
     let identity: CheckpointIdentity
 
     /// The store that the step makes.
     var staging: StagingFile { StagingFile(work: work, step: index) }
-    /// What it looks up while it runs.
+    /// The database of its look-ups.
     var scratch: String { work + "/" + WorkFile.scratch(index) }
 
     /// Makes the names in the folder durable.
@@ -20,25 +20,25 @@ struct StepPlace {
         try EngineError.at(work) { try Files.syncDirectory(work) }
     }
 
-    /// What the disk holds of a staging store whose fsync failed can't be known: it is made anew, with all that speaks of
+    /// After a failed fsync the disk's content is unknown: the staging store is removed, with everything that describes
     /// it.
     func condemn() throws(EngineError) {
         try staging.remove()
         try removeFiles()
     }
 
-    /// Whether there is anything of the step but the record.
+    /// Whether there is any file of the step except the record.
     func hasFiles() throws(EngineError) -> Bool {
         try !names().isEmpty
     }
 
-    /// Removes everything of the step but the record: the step begins anew, or the next one is verified.
+    /// Removes every file of the step except the record: the step starts over, or the next one is verified.
     func removeFiles() throws(EngineError) {
         try remove(try names())
         try sync()
     }
 
-    /// Removes what only a resumed run of this step would need.
+    /// Removes the files that only a resumed run of this step would need.
     func removeCheckpoints() throws(EngineError) {
         let store = WorkFile.staging(index)
         try remove(try names().filter { !$0.hasPrefix(store) })

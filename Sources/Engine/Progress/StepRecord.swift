@@ -1,8 +1,8 @@
 import CausewayCheckpoint
 
-/// How far a step is, as it is saved: with the rows, and in the checkpoint files.
+/// How far a step is, in the form in which it is saved: with the rows, and in the checkpoint files.
 struct StepRecord: Hashable, Sendable {
-    /// The station that is under way.
+    /// The open station.
     struct Open: Hashable, Sendable {
         var name: String
         var cursor: StepLedger.Cursor
@@ -10,7 +10,7 @@ struct StepRecord: Hashable, Sendable {
 
     /// For people.
     struct Status: Hashable, Sendable {
-        /// Rows and bytes read so far over all steps, and rows to read, about.
+        /// Rows and bytes read so far over all steps, and approximate rows to read.
         var rows = 0
         var bytes = 0
         var total = 0
@@ -81,7 +81,7 @@ struct StepRecord: Hashable, Sendable {
         }
         try reader.requireEnd()
         guard step >= 0, completed >= 0, sequence > 0 else {
-            throw CheckpointError(code: .malformed, message: "the record's numbers can't be; restart the step")
+            throw CheckpointError(code: .malformed, message: "the record's numbers are impossible; restart the step")
         }
         self.sequence = sequence
     }

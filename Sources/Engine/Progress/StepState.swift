@@ -12,14 +12,14 @@ final class StepState {
     var entities: [String: Int] = [:]
     /// What handlers have done.
     var stage: StageOutcome?
-    /// What became of bad rows.
+    /// What happened to bad rows.
     var quarantine = QuarantineOutcome()
 
     init(_ step: StepPlan) {
         self.step = step
     }
 
-    /// What the pass of that name has moved so far; nil where it hasn't begun.
+    /// What the pass of that name has moved so far; nil if it hasn't begun.
     func count(_ id: String) -> PassCount? {
         passes.first { $0.pass.id == id }
     }
@@ -39,7 +39,7 @@ final class StepState {
             quarantined: quarantine.keys)
     }
 
-    /// Bytes that the progress of a step takes at most, about: its digests don't compress.
+    /// Approximately the most bytes that a step's progress takes: its digests don't compress.
     static func room(for step: StepPlan) -> Int {
         let digests = step.allPasses.reduce(0) { total, pass in
             var writer = FieldWriter()
@@ -162,7 +162,7 @@ extension ObjectCounts {
 extension ValidationOutcome {
     private static let maximumEntries = 1_000_000
 
-    /// What a resumed run must report: all but the single rows.
+    /// What a resumed run must report: everything except single rows.
     func save(_ writer: inout FieldWriter) {
         writer.write(count: counts.count)
         for count in counts {

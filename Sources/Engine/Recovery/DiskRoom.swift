@@ -4,10 +4,10 @@ import CausewayStores
 
 /// Room on the disk for the work of a migration, or of one step.
 enum DiskRoom {
-    /// Refuses a disk that has no room for what is still to be written.
+    /// Refuses a disk without room for what the run will still write.
     ///
     /// - Parameters:
-    ///   - bytes: what the work directory holds when the work is done, at most.
+    ///   - bytes: the most that the work directory holds when the work is done.
     ///   - path: the work directory; what it holds already counts.
     /// - Throws: `.inputOutput` where the disk has too little room.
     static func require(_ bytes: Int, at path: String) throws(EngineError) {

@@ -1,12 +1,12 @@
 import CausewayPlatform
 
-/// What the lock file of a work directory says: who holds it, and what that run is doing. For people: no decision rests
-/// on it.
+/// What the lock file of a work directory says: who holds it, and what that run is doing. For people: no decision
+/// depends on it.
 struct LockText {
     /// What the run is doing; empty before its first phase.
     let phase: String
 
-    /// Bytes of a phase: with each the text has the same length, so that one write replaces it.
+    /// Bytes of a phase: every phase is padded to this length, so that one write replaces it.
     private static let phaseLength = 60
 
     /// Four lines: process, host, boot, phase.

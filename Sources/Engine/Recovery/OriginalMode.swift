@@ -6,8 +6,8 @@ import CausewayStores
 /// Notes that a store is in WAL mode: once its `-wal` is folded in, its header doesn't say so any more. Until
 /// there is a plan, only this note tells the next run which mode the new store must have.
 ///
-/// A file in the work directory with the number of the store's inode, durable before the store is owned. It outlasts the
-/// work, until the store has its mode back or another is in its place.
+/// A file in the work directory with the number of the store's inode, durable before the store is owned. It stays after
+/// the work, until the store has its mode back or another store is in its place.
 struct OriginalMode {
     private let location: StoreLocation
     private let path: String
@@ -20,7 +20,7 @@ struct OriginalMode {
     /// Bytes of a note: the digits of a number of 64 bits.
     private static let maximumLength = 20
 
-    /// Whether the store, as it was before a run owned it, was in WAL mode: the note speaks of the file that is there.
+    /// Whether the store, as it was before a run owned it, was in WAL mode: the note is about the file that is there.
     func isNoted() throws(EngineError) -> Bool {
         try EngineError.at(path) {
             guard try Files.exists(path) else { return false }
@@ -40,8 +40,8 @@ struct OriginalMode {
 
     private func inode() throws(FileError) -> String { String(try Files.status(of: location.path).inode) }
 
-    /// Gives a store on which no work counts its mode back, where a run that was ended has taken it, and removes the note.
-    /// Where that can't be done now, it stays for the next run.
+    /// Restores the mode that an interrupted run changed, if no work depends on the store, and removes the note. If
+    /// that fails now, the note stays for the next run.
     ///
     /// - Returns: what was done to the store; nil where there was nothing to do.
     func settle() -> String? {
@@ -50,13 +50,13 @@ struct OriginalMode {
                 try Files.unlink(path)
                 return nil
             }
-            // Its journal is copied first, by the next run.
+            // The next run copies its journal first.
             guard try !StoreFile.hasHotJournal(location) else { return nil }
             let connection = try Connection.owning(location)
             try connection.setJournalMode(.wal)
             try connection.close()
             try Files.unlink(path)
-            return "it is in WAL mode again, which a run that was ended had taken from it"
+            return "it is in WAL mode again, which an interrupted run had changed"
         } catch {
             return nil
         }

@@ -7,25 +7,26 @@ import CausewayPreparation
 import CausewayStoreFormat
 import CausewayStores
 
-/// Everything that decides what the rows become, part by part, so that a refusal can say which part differs.
+/// Everything that decides the resulting rows, part by part, so that a refusal can say which part differs.
 ///
-/// Not in it: batch sizes, workers, checkpoint interval and compression, verification, log level: they may change between
-/// the runs of one migration.
+/// Batch sizes, workers, checkpoint interval and compression, verification and log level aren't included: they may
+/// change between the runs of one migration.
 package struct PlanFingerprint: Codable, Hashable, Sendable {
-    /// Raised with every change of what Causeway makes of the same rows: a run isn't resumed by a tool that would do the
-    /// rest otherwise. 2: numeric attributes convert, links may end where a destination changes, objects of the app's own
+    /// Raised with every change of the results for the same rows: a tool that would do the rest differently must not
+    /// resume a run. 2: numeric attributes convert, links may end where a destination changes, objects of the app's own
     /// are rewritten by SQLite. 3: the plan's values are compared, no longer their SQL.
     static let semanticsRevision = 3
 
     /// The part that holds it.
     private static let revision = "the tool's semantics"
 
-    /// Beginnings of the names of parts that Causeway works out of the others: another revision may do that otherwise.
+    /// Prefixes of the names of parts that Causeway derives from the others: another revision may derive them
+    /// differently.
     private static let workedOut = [
         revision, "the tables of ", "the passes of ", "the mapping models of ", "values and rules of ",
     ]
 
-    /// Options that a later revision has added, as they are where they aren't given: plans of an earlier one lack them.
+    /// Options that a later revision has added, with their defaults: plans of an earlier one lack them.
     private static let addedOptions = ["--join-table": "", "--end-links": "no"]
 
     package struct Part: Codable, Hashable, Sendable {
@@ -108,8 +109,8 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
         return parts.first { $0.name == part.name }.map { $0 == part } ?? true
     }
 
-    /// Default values, validation rules and derivations, which no version hash covers, and all else: as the model cache
-    /// has it. What can't be archived is refused when the cache is written.
+    /// Default values, validation rules and derivations, which no version hash covers, and everything else, as in the
+    /// model cache. What can't be archived is refused when the cache is written.
     private static func archive(_ model: ManagedObjectModel) -> [String] {
         do {
             return [Hexadecimal.text(Digest256.of(try ModelCacheWriter.archive(of: model)))]
@@ -118,7 +119,7 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
         }
     }
 
-    /// What stands in the new store's schema, and how derived attributes are computed.
+    /// The new store's schema, and how derived attributes are computed.
     private static func tables(_ step: StepPlan) -> [String] {
         let statements = step.statements
         return (statements.tableStatements + statements.houseStatements + statements.modelStatements).map(\.sql)
@@ -127,7 +128,7 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
 
     private static func passes(_ step: StepPlan) -> [String] {
         step.works.filter { !$0.passes.isEmpty }.map(\.identity)
-            // Of versions in between too: they decide which rows are bad.
+            // Versions in between too: they decide which rows are bad.
             + step.mapping.entityMappings.flatMap(\.conversions).map {
                 "\($0.step) \($0) of \($0.source) through \($0.conversion.types)"
             }
@@ -152,9 +153,9 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
         values.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
     }
 
-    /// Whether another revision of the tool was asked for the same: path, models, options, files and the user's code.
+    /// Whether another revision of the tool had the same input: path, models, options, files and the user's code.
     ///
-    /// An option that a revision has added counts only where it is given: an older plan says the same as one without it.
+    /// An option that a revision has added counts only if it is given: an older plan equals one without it.
     func asksForTheSame(as other: PlanFingerprint) -> Bool {
         func value(_ name: String, of parts: [Part]) -> String? { parts.first { $0.name == name }?.value }
         guard value(Self.revision, of: parts) != value(Self.revision, of: other.parts) else { return false }

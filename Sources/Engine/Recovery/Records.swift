@@ -4,7 +4,7 @@ package import CausewayPreparation
 import CausewayStoreFormat
 import CausewayStores
 
-/// `plan.json`: what unfinished work is the work of. Written once, before the first row, and never changed.
+/// `plan.json`: what the unfinished work is for. Written once, before the first row, and never changed.
 package struct PlanRecord: Codable, Hashable, Sendable {
     package static let format = "causeway-plan-1"
 
@@ -27,16 +27,16 @@ package struct PlanRecord: Codable, Hashable, Sendable {
     package var output: String?
     /// Files that the run writes beside the new store.
     package var sideFiles: [String]
-    /// What the check of the rows has counted, for the summary of whichever run ends the work.
+    /// Warnings of the check of the rows, for the summary of the run that finishes the work.
     package var notices: [String]?
 
-    /// What the checkpoints of this work must say.
+    /// The identity that this work's checkpoints must have.
     var identity: CheckpointIdentity {
         CheckpointIdentity(
             plan: fingerprint.digest, source: source.digest, migration: Hexadecimal.bytes(migration) ?? [])
     }
 
-    /// Whether a store has the version that the work leads to. No connection of this process has it open.
+    /// Whether a store has the work's target version. No connection of this process has it open.
     func leads(to location: StoreLocation) throws(EngineError) -> Bool {
         let store = try SourceStore.reading(location)
         defer { store.release() }
@@ -64,7 +64,7 @@ package struct VerifiedRecord: Codable, Hashable, Sendable {
     package var violations: Int
     package var defaulted: Int
     package var rejected: Int
-    /// Source rows that were left out, links to them that ended, and rows that lack a mandatory object thereby.
+    /// Source rows that were left out, links to them that ended, and rows that therefore lack a mandatory object.
     package var quarantined: Int
     package var quarantinedLinks: Int
     package var bereftRows: Int
@@ -102,7 +102,7 @@ package struct SwapIntent: Codable, Hashable, Sendable {
     package var staging: String
 }
 
-/// Which file it is, and enough of its content to see that it is the same one.
+/// Identifies a file, with enough of its content to see that it is the same.
 package struct FileIdentity: Codable, Hashable, Sendable {
     package var device: UInt64
     package var inode: UInt64
@@ -117,7 +117,7 @@ package struct FileIdentity: Codable, Hashable, Sendable {
         self.header = header
     }
 
-    /// Looks at a file that SQLite hasn't open in this process; nil where nothing has the name.
+    /// Reads a file that SQLite doesn't have open in this process; nil if nothing has the name.
     init?(of path: String) throws(FileError) {
         guard let status = try Files.statusIfExists(path), status.kind == .regular else { return nil }
         self.init(status, try Files.readPrefix(of: path, length: StoreDescriptor.headerLength))
@@ -129,8 +129,8 @@ package struct FileIdentity: Codable, Hashable, Sendable {
             header: Hexadecimal.text(Digest256.of(head)))
     }
 
-    /// The same file, whatever was written to it. Both lie in one folder and its work directory; the device's number isn't
-    /// asked, since it may be another one after a restart of the machine (InsideCrashSafety §4.1).
+    /// The same file, whatever was written to it. Both are in one folder or its work directory; the device's number
+    /// isn't compared, since it may change when the machine restarts (InsideCrashSafety §4.1).
     func isSameFile(as other: FileIdentity) -> Bool { inode == other.inode }
 }
 
@@ -141,8 +141,8 @@ package struct SourceIdentity: Codable, Hashable, Sendable {
     package var header: String
     /// `NSStoreUUID`.
     package var uuid: String
-    /// Where writers aren't kept out (`--output`), a commit in WAL mode changes no byte of the header: then the times
-    /// at which store and -wal were changed, in nanoseconds, and the -wal's bytes say whether it happened.
+    /// Where writers aren't kept out (`--output`), a commit in WAL mode changes no byte of the header: then the
+    /// modification times of store and -wal, in nanoseconds, and the -wal's length show whether it happened.
     package var written: [Int64]
 
     /// For checkpoints.
@@ -150,7 +150,7 @@ package struct SourceIdentity: Codable, Hashable, Sendable {
         Digest256.of(Array(([String(bytes), header, uuid] + written.map(String.init)).joined(separator: "\n").utf8))
     }
 
-    /// The store as it lies there, through its descriptor.
+    /// The store as it is now, through its descriptor.
     init(_ descriptor: StoreDescriptor, uuid: String, isGuarded: Bool) throws(EngineError) {
         let file = try descriptor.identity()
         (bytes, header, self.uuid) = (file.bytes, file.header, uuid)
@@ -163,7 +163,7 @@ package struct SourceIdentity: Codable, Hashable, Sendable {
         }
     }
 
-    /// What differs, for a message; but for the UUID, which the file itself doesn't tell.
+    /// What differs, for a message; without the UUID, which the file's header doesn't have.
     func differences(from other: SourceIdentity) -> [String] {
         var result: [String] = []
         if bytes != other.bytes { result.append("its size was \(other.bytes) bytes and is \(bytes)") }

@@ -9,7 +9,7 @@
 /// | yes | yes | the source | the new store is there | `readyToSwap`: swap again, if the plan is the same |
 /// | yes | yes | the source | the new store is lost | `unfinished`: what is there of every step says how far it is |
 /// | – | yes | the source | the new store is there | `fresh` |
-/// | – | yes | the source | the new store is lost | `stagingLost`: begin anew |
+/// | – | yes | the source | the new store is lost | `stagingLost`: start over |
 /// | | yes | nothing | the backup is the source | `storeMissing`: it gets its name back, then the swap is done again |
 /// | | yes | nothing | no backup | `unknown` |
 /// | | yes | another file | | `unknown`: stop and touch nothing |
@@ -19,7 +19,7 @@
 package enum RecoveryDecision: Hashable, Sendable {
     case fresh, unfinished, readyToSwap, swapped, storeMissing, stagingLost, unknown
 
-    /// What the table looks at.
+    /// The table's input.
     package struct Facts: Hashable, Sendable {
         package enum File: Hashable, Sendable {
             case absent, unreadable, readable
@@ -51,7 +51,7 @@ package enum RecoveryDecision: Hashable, Sendable {
 
     package init(_ facts: Facts) {
         guard facts.intent == .readable else {
-            // An intent is renamed into place when it is durable: an unreadable one is none.
+            // An intent gets its name when it is durable: an unreadable one doesn't count.
             self = facts.plan == .readable ? .unfinished : .fresh
             return
         }

@@ -1,22 +1,22 @@
 import CausewayPlatform
 import CausewayStores
 
-/// Copies of what SQLite is about to play into a store and to remove: a hot journal, and a `-wal` that can't be read to its
-/// end. They are durable before SQLite opens the store for writing, and stay in the work directory until a migration is
-/// done, whatever becomes of the run that made them.
+/// Copies of files that SQLite is about to write into a store and remove: a hot journal, and a `-wal` that can't be
+/// read to its end. They are durable before SQLite opens the store for writing, and stay in the work directory until a
+/// migration is done, even if the run that made them fails.
 ///
-/// In the work directory nothing takes them for the sidecars of a store: `kept-wal-1`, `kept-journal-1`, and so on.
+/// Their names in the work directory aren't those of a store's sidecars: `kept-wal-1`, `kept-journal-1`, and so on.
 struct SidecarCopies {
     enum Kind: String, CaseIterable {
         case wal, journal
     }
 
-    /// Of a copy that isn't whole yet.
+    /// The suffix of an incomplete copy.
     private static let part = ".part"
 
     let work: String
 
-    /// Whether a file of the work directory is a whole copy.
+    /// Whether a file of the work directory is a complete copy.
     static func isCopy(_ name: String) -> Bool { name.hasPrefix(WorkFile.kept) && !name.hasSuffix(part) }
 
     /// Paths of the copies, in the order in which they were made.
@@ -30,12 +30,12 @@ struct SidecarCopies {
         }
     }
 
-    /// Paths of all copies, as far as they can be looked at.
+    /// Paths of all copies that can be found.
     var all: [String] { Kind.allCases.flatMap { (try? paths($0)) ?? [] } }
 
     private func path(_ kind: Kind, _ number: Int) -> String { "\(work)/\(WorkFile.kept)\(kind.rawValue)-\(number)" }
 
-    /// Copies a sidecar, durably. What an ended run has copied already isn't copied again.
+    /// Copies a sidecar, durably. A copy of an earlier run isn't made again.
     ///
     /// - Returns: the copy's path.
     @discardableResult
@@ -59,7 +59,7 @@ struct SidecarCopies {
         let partial = target + part
         try Files.unlink(partial)
         try Files.copyFile(from: source, to: partial, syncs: false, followsLinks: false)
-        // Whoever may read the store may read what belongs to it; who runs this may not be able to give it away.
+        // Users who may read the store may read its files; the user who runs this may not be able to change the owner.
         try Files.copyAttributes(from: source, to: partial, ignoringOwner: true)
         try Files.syncFile(partial)
         // Unlike a rename, it replaces nothing.
@@ -70,7 +70,7 @@ struct SidecarCopies {
 
     // MARK: - Beside the backup
 
-    /// Copies a `-wal` durably, under the first name beside a backup that is free, unless there is a copy of it.
+    /// Copies a `-wal` durably, under the first free name beside a backup, unless there is a copy of it.
     ///
     /// - Returns: the copy's name.
     static func copy(_ wal: String, to backup: String) throws(EngineError) -> String {
@@ -123,7 +123,8 @@ struct SidecarCopies {
         try removePublished()
     }
 
-    /// Removes the copies of a `-wal` that have a name beside the backup: the next migration's backup isn't theirs.
+    /// Removes the copies of a `-wal` that have a name beside the backup: they don't belong to the next migration's
+    /// backup.
     func removePublished() throws(EngineError) {
         try EngineError.at(work) {
             // The last one first: the numbers stay without gaps.

@@ -3,8 +3,8 @@ import CausewayStores
 
 /// The one raw descriptor of a store: opened before SQLite opens the store, closed after SQLite has closed it.
 ///
-/// Closing any descriptor of a file releases all POSIX locks of the process on it, SQLite's too: while the store is owned,
-/// its bytes are looked at through this one alone (InsideCrashSafety §2.1).
+/// Closing any descriptor of a file releases all POSIX locks of the process on it, SQLite's too: while the store is
+/// owned, its bytes are read through this one alone (InsideCrashSafety §2.1).
 final class StoreDescriptor: Sendable {
     /// Bytes of a database header.
     static let headerLength = 100

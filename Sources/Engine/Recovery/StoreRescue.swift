@@ -1,10 +1,10 @@
 import CausewayPlatform
 import CausewayStores
 
-/// A store's location, also where the store has lost its name between two runs.
+/// A store's location, even if the store lost its name between two runs.
 ///
-/// With link and rename that can't happen; a file system that makes a rename of two steps, or a person, may still leave
-/// the old store under its backup's name alone. Then it gets its name back (InsideCrashSafety §4.5).
+/// Link and rename never cause that; a file system that renames in two steps, or a person, may still leave the old
+/// store under its backup's name alone. Then it gets its name back (InsideCrashSafety §4.5).
 struct StoreRescue {
     private let path: String
 
@@ -16,7 +16,7 @@ struct StoreRescue {
         do throws(EngineError) {
             return try StoreLocation(existing: path)
         } catch {
-            // Not there: only an intent says that it was.
+            // Missing: only an intent says that it existed.
             guard let location = try? StoreLocation(new: path), try restore(location) else { throw error }
             return try StoreLocation(existing: path)
         }
@@ -29,7 +29,7 @@ struct StoreRescue {
         let backup = location.directory + "/" + intent.backup
         return try EngineError.at(backup) {
             guard let found = try FileIdentity(of: backup), found.isSameContent(as: intent.source) else { return false }
-            // Never over a file that appears meanwhile.
+            // Never replaces a file that appears meanwhile.
             try Files.link(backup, as: location.path)
             try Files.syncDirectory(location.directory)
             return true

@@ -2,7 +2,7 @@ import CausewayPlatform
 import CausewayPreparation
 import CausewayStores
 
-/// What an earlier run has left in a work directory, looked at before anything is touched.
+/// What an earlier run has left in a work directory, read before anything changes.
 struct UnfinishedWork {
     let state: RecoveryDecision
     let plan: PlanRecord?
@@ -12,10 +12,10 @@ struct UnfinishedWork {
 
     /// - Parameters:
     ///   - work: the work directory.
-    ///   - location: where the new store is to be. No connection of this process has it open.
-    ///   - isOutput: whether it is another place than the source's: then nothing need be there.
-    ///   - discards: whether the work is looked at only to be discarded: then its plan may be of another format.
-    /// - Throws: `.foreignCheckpoint` for such a plan, `.inputOutput` where the work can't be looked at.
+    ///   - location: where the new store goes. No connection of this process has it open.
+    ///   - isOutput: whether it differs from the source: then the file need not exist.
+    ///   - discards: whether the work is only read to be discarded: then its plan may have another format.
+    /// - Throws: `.foreignCheckpoint` for such a plan, `.inputOutput` if the work can't be read.
     init(
         in work: String, for location: StoreLocation, isOutput: Bool, discards: Bool = false
     ) throws(EngineError) {
@@ -45,7 +45,7 @@ struct UnfinishedWork {
                 if store.isSameFile(as: intent.destination) {
                     facts.store = .destination
                 } else if !isOutput, store.isSameContent(as: intent.source) || store.isSameFile(as: intent.source) {
-                    // The same file with another content was written to since: `requireSource` says so.
+                    // The same file with other content was written to since: `requireSource` reports it.
                     facts.store = .source
                 }
             } else {
@@ -56,7 +56,7 @@ struct UnfinishedWork {
             facts.hasStaging =
                 staging.map { $0.isSameFile(as: intent.destination) && $0.isSameContent(as: intent.destination) }
                 ?? false
-            // The rename takes it away. Where there is another one, it was begun anew since, and the intent says nothing.
+            // The rename removes it. If there is another one, it was started over since, and the intent is void.
             if !isOutput, staging != nil, !facts.hasStaging, [.source, .other].contains(facts.store) {
                 facts.intent = .absent
             }
@@ -73,7 +73,7 @@ struct UnfinishedWork {
         }
     }
 
-    /// Stops where the state is none that an ended run leaves.
+    /// Throws if no run leaves such a state.
     func requireKnown() throws(EngineError) {
         guard state == .unknown || state == .storeMissing, let intent else { return }
         var found = "nothing"
@@ -85,7 +85,7 @@ struct UnfinishedWork {
                 "the new store was \(Self.words(intent.destination))",
             ],
             remedy: """
-                put the right file in place, or move \(work) away if what is there is right; the backup is \
+                put the right file in place, or move \(work) away if the file there is right; the backup is \
                 \(intent.backup)
                 """)
     }
@@ -94,13 +94,13 @@ struct UnfinishedWork {
         "a file of \(identity.bytes) bytes with inode \(identity.inode)"
     }
 
-    /// Whether the source is still what the work began with, as far as its file tells: it isn't open yet.
+    /// Whether the source is still the one that the work began with, judged by its file: it isn't open yet.
     func requireSource(_ descriptor: StoreDescriptor, isGuarded: Bool) throws(EngineError) {
         guard let plan, !Mutant.isOn(.noSourceCheck) else { return }
         let now = try SourceIdentity(descriptor, uuid: plan.source.uuid, isGuarded: isGuarded)
         var differences = now.differences(from: plan.source)
         if isGuarded {
-            // Owned stores have no -wal while they are migrated: one that is there was written since.
+            // Owned stores have no -wal while they are migrated: an existing one was written since.
             let source = descriptor.location
             for path in [source.wal, source.journal] {
                 try EngineError.at(path) {
@@ -112,7 +112,7 @@ struct UnfinishedWork {
         guard differences.isEmpty else { throw Self.changed(descriptor.location, differences) }
     }
 
-    /// Whether it is the same store, now that it is open: another one of the same shape may have the same header.
+    /// Whether it is the same store, now that it is open: another store may have the same header.
     func requireStore(_ uuid: String, _ location: StoreLocation) throws(EngineError) {
         guard let plan, plan.source.uuid != uuid, !Mutant.isOn(.noSourceCheck) else { return }
         throw Self.changed(
@@ -127,8 +127,8 @@ struct UnfinishedWork {
 
     /// Whether the work is of the same plan.
     ///
-    /// Another revision of the tool would do the rest otherwise than it was begun; where the last store is complete and
-    /// verified, there is no rest: it only has to be what is asked for.
+    /// Another revision of the tool might do the rest differently. If the last store is complete and verified, there is
+    /// no rest: it only has to be the requested one.
     ///
     /// - Parameters:
     ///   - fingerprint: of what is asked for now.
@@ -145,9 +145,9 @@ struct UnfinishedWork {
             return
         }
         throw EngineError(
-            .foreignCheckpoint, "\(work): the unfinished work is of another plan; nothing was touched",
+            .foreignCheckpoint, "\(work): the unfinished work belongs to another plan; nothing was touched",
             details: fingerprint.differences(from: plan.fingerprint),
-            remedy: "run again as the work was begun, or discard it with --restart")
+            remedy: "run again with the same models and options as before, or discard the work with --restart")
     }
 
     /// Whether only the swap is left to do.
@@ -159,33 +159,33 @@ struct UnfinishedWork {
         return try EngineError.at(staging) { try Files.exists(staging) }
     }
 
-    /// Refuses to discard work in silence where what is asked for needs none.
+    /// Refuses to discard work silently if the request needs no migration.
     func requireNoOther(than prepared: PreparedMigration) throws(EngineError) {
         guard let plan else { return }
         throw EngineError(
-            .foreignCheckpoint, "\(work): the unfinished work is of another plan; nothing was touched",
+            .foreignCheckpoint, "\(work): the unfinished work belongs to another plan; nothing was touched",
             details: [
-                "the path: was “\(plan.path.joined(separator: " → "))”; for \(prepared.targetVersion) nothing is to be done"
-            ], remedy: "run again as the work was begun, or discard it with --restart")
+                "the path: was “\(plan.path.joined(separator: " → "))”; \(prepared.targetVersion) needs no migration"
+            ], remedy: "run again with the same models and options as before, or discard the work with --restart")
     }
 
-    /// Refuses where the user wants no work to be resumed.
+    /// Refuses to resume work if the user doesn't want it.
     func requireNone() throws(EngineError) {
         guard isResumable else { return }
         throw EngineError(
             .undecided, "\(work): there is unfinished work of an earlier run, and --no-resume is given",
-            remedy: "leave --no-resume away to go on, or discard the work with --restart")
+            remedy: "resume it by leaving out --no-resume, or discard it with --restart")
     }
 
-    /// That the work is discarded, where the run has nothing to do.
+    /// Says that the work is discarded, if the run has nothing to do.
     var discardWarning: String {
         let path = plan?.path.joined(separator: " → ") ?? ""
         return """
-            \(work): the unfinished work of an earlier run (\(path)) was discarded: the store has changed since that began
+            \(work): the unfinished work of an earlier run (\(path)) was discarded: the store has changed since then
             """
     }
 
-    /// Removes everything but the folder, and what the work has written elsewhere.
+    /// Removes everything in the folder, and the files that the work has written elsewhere.
     func discard(_ directory: borrowing WorkDirectory) throws(EngineError) {
         if let plan { try Self.removeSideFiles(plan.sideFiles) }
         if [.unfinished, .readyToSwap, .stagingLost, .fresh].contains(state) { try removeSecondName() }
@@ -199,18 +199,18 @@ struct UnfinishedWork {
         }
     }
 
-    /// Takes back the name that a swap which didn't come about has given the store.
+    /// Removes the second name that an incomplete swap gave the store.
     func removeSecondName() throws(EngineError) {
         if let intent {
             try Self.removeSecondName(location.directory + "/" + intent.backup, of: location)
         } else if let plan, plan.output == nil {
-            // The record of the swap goes before the new store does, where that is begun anew.
+            // If the new store is started over, the swap's record is removed before it.
             try Self.removeSecondName(location.path + plan.backupSuffix, of: location)
         }
     }
 
-    /// Removes a backup's name where it is one more name of the store itself: it isn't needed, and a store of two names is
-    /// refused. The files are only asked for their status: opening the store could end locks of this process.
+    /// Removes a backup's name if it is a second name of the store itself: it isn't needed, and a store with two names
+    /// is refused. It only reads the files' status: opening the store could drop locks of this process.
     static func removeSecondName(_ backup: String, of location: StoreLocation) throws(EngineError) {
         try EngineError.at(location.path) {
             guard let found = try Files.statusIfExists(backup), let store = try Files.statusIfExists(location.path),
@@ -223,6 +223,6 @@ struct UnfinishedWork {
 }
 
 extension FileIdentity {
-    /// The same bytes as far as the header tells, whatever the file system says: a copied store is the same store.
+    /// The same bytes by the header, whatever the file system says: a copied store is the same store.
     func isSameContent(as other: FileIdentity) -> Bool { bytes == other.bytes && header == other.header }
 }

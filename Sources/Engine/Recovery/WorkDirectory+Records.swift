@@ -2,7 +2,7 @@ import CausewayCheckpoint
 import CausewayPlatform
 import CausewayStores
 
-/// What the files of a work directory say that are no rows: plan, verified steps, swap.
+/// The records of a work directory: plan, verified steps, swap.
 extension WorkDirectory {
     private var planPath: String { path + "/" + WorkFile.plan }
     private var intentPath: String { path + "/" + WorkFile.swap }
@@ -10,7 +10,7 @@ extension WorkDirectory {
     /// Bytes of a record: a plan of a hundred steps takes some ten thousand.
     static let maximumRecord = 16 << 20
 
-    /// A record; nil where there is none, or none that can be read: it is renamed into place when it is durable.
+    /// A record; nil if there is none or it can't be read: it gets its name when it is durable.
     private static func record<Record: Decodable>(_ path: String, as type: Record.Type) throws(EngineError) -> Record? {
         guard let bytes = try bytes(path) else { return nil }
         return try? JSONRecord.decode(bytes, as: type, limit: maximumRecord)
@@ -20,16 +20,16 @@ extension WorkDirectory {
         try EngineError.at(path) { try Files.exists(path) ? try Files.readFile(path, limit: maximumRecord) : nil }
     }
 
-    /// Refuses a plan of another release before it is decoded: what lacks a member of ours would look like none, and its
-    /// folder would be emptied.
+    /// Refuses a plan of another release before it is decoded: one that lacks a member of ours would look missing, and
+    /// its folder would be emptied.
     private static func requireOwnPlan(_ path: String) throws(EngineError) {
         guard let bytes = try bytes(path) else { return }
         // One that isn't JSON was never renamed into place.
         guard let format = try? JSONRecord.format(of: bytes, limit: maximumRecord), format != PlanRecord.format
         else { return }
         throw EngineError(
-            .foreignCheckpoint, "\(path): the unfinished work is of another format (\(format.prefix(40)))",
-            remedy: "finish it with the version that began it, or discard it with --restart")
+            .foreignCheckpoint, "\(path): the unfinished work has another format (\(format.prefix(40)))",
+            remedy: "finish it with the release that began it, or discard it with --restart")
     }
 
     static func plan(in work: String) throws(EngineError) -> PlanRecord? {
@@ -39,8 +39,8 @@ extension WorkDirectory {
         guard record.format == PlanRecord.format, record.identity.migration.count == CheckpointIdentity.migrationLength
         else {
             throw EngineError(
-                .foreignCheckpoint, "\(work): the unfinished work is of another format (\(record.format.prefix(40)))",
-                remedy: "finish it with the version that began it, or discard it with --restart")
+                .foreignCheckpoint, "\(work): the unfinished work has another format (\(record.format.prefix(40)))",
+                remedy: "finish it with the release that began it, or discard it with --restart")
         }
         return record
     }

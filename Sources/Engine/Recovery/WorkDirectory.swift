@@ -1,21 +1,21 @@
 import CausewayPlatform
 import CausewayStores
 
-/// The folder beside the store in which the new one is built; one migrator at a time (InsideCrashSafety §4.1).
+/// The folder beside the store in which the new one is built; one process at a time (InsideCrashSafety §4.1).
 ///
-/// A run that ends leaves it, with what the next needs to go on; a run that is done removes it.
+/// An unfinished run leaves it, with what the next run needs to resume; a finished run removes it.
 struct WorkDirectory: ~Copyable {
     let path: String
     private let lock: FileLock
 
-    /// Makes the folder, or takes over one that an ended run left, with everything in it.
+    /// Makes the folder, or takes over an earlier run's, with everything in it.
     ///
     /// - Parameters:
     ///   - path: the folder's.
     ///   - needsLinks: whether hard links will be made beside it.
     /// - Returns: the folder, held until it is removed or goes out of scope.
-    /// - Throws: `.busy` while another migrator holds it, `.cannotCreate` where it can't be made or trusted, or where the
-    ///   file system makes no hard links, `.undecided` where it holds what no run leaves.
+    /// - Throws: `.busy` while another process holds it, `.cannotCreate` if it can't be made or trusted, or if the file
+    ///   system has no hard links, `.undecided` if it holds files that no run makes.
     static func taken(at path: String, needsLinks: Bool = true) throws(EngineError) -> WorkDirectory {
         let directory = WorkDirectory(path: path, lock: try lock(path))
         KillPoint.reach(.locked)
@@ -24,14 +24,14 @@ struct WorkDirectory: ~Copyable {
         guard foreign.isEmpty else {
             throw EngineError(
                 .undecided, "\(path): holds files that no migration makes", details: foreign.sorted(),
-                remedy: "look at them, and move them away")
+                remedy: "check them, then move them away")
         }
-        // Where something was begun, the test has been passed.
+        // If there is work, the test has succeeded before.
         if needsLinks, names.allSatisfy({ $0 == WorkFile.lock || $0 == WorkFile.linkTest }) {
             do throws(EngineError) {
                 try directory.testLink()
             } catch {
-                // What counts is why nothing can be begun here.
+                // The error that matters is why no work can start here.
                 try? directory.remove()
                 throw error
             }
@@ -39,11 +39,11 @@ struct WorkDirectory: ~Copyable {
         return directory
     }
 
-    /// The swap keeps the original by a hard link; an output gets its name by one. Found out now, not after hours.
+    /// The swap keeps the original by a hard link; an output gets its name by one. Tested now, not after hours.
     private func testLink() throws(EngineError) {
         let test = path + "/" + WorkFile.linkTest
         do throws(FileError) {
-            // Of a run that was killed here.
+            // Left by a run that was killed here.
             try Files.unlink(test)
             try Files.link(path + "/" + WorkFile.lock, as: test)
             try Files.unlink(test)
@@ -51,7 +51,7 @@ struct WorkDirectory: ~Copyable {
             let isFull = error.code == .noSpace || error.code == .io
             throw EngineError(
                 isFull ? .inputOutput : .cannotCreate,
-                "\(Paths.parent(of: path)): no hard link can be made here, which the swap needs: \(error.message)",
+                "\(Paths.parent(of: path)): hard links can't be made here, and the swap needs them: \(error.message)",
                 remedy: isFull
                     ? "make room, then run again"
                     : """
@@ -61,15 +61,15 @@ struct WorkDirectory: ~Copyable {
         }
     }
 
-    /// Gives a file here all that the new store is to get from the old one beside its content: owner, group, permissions,
-    /// extended attributes. Found out now, not after hours.
+    /// Gives a file here everything that the new store gets from the old one besides its content: owner, group,
+    /// permissions, extended attributes. Tested now, not after hours.
     ///
     /// - Throws: `.cannotCreate` where the file can't get them.
     func tryAttributes(of store: StoreLocation, ignoringOwner: Bool) throws(EngineError) {
         let test = path + "/" + WorkFile.attributeTest
         let remedy = "run as the store's owner, or let the new store be yours with --ignore-ownership"
         do {
-            // Of a run that was killed here.
+            // Left by a run that was killed here.
             try Files.unlink(test)
             _ = try OpenFile(test, mode: .createNew)
             defer { _ = try? Files.unlink(test) }
@@ -100,7 +100,7 @@ struct WorkDirectory: ~Copyable {
         self.lock = lock
     }
 
-    /// How often to begin anew where the folder went between two looks: each needs another run that ends just then.
+    /// How often to try again if the folder disappears meanwhile: each time needs another run that ends just then.
     private static let lockAttempts = 100
 
     private static func lock(_ path: String, attempt: Int = 1) throws(EngineError) -> FileLock {
@@ -110,7 +110,7 @@ struct WorkDirectory: ~Copyable {
                 guard status.kind == .directory, status.userID == ProcessFacts.userID, status.mode & 0o077 == 0 else {
                     throw EngineError(
                         .cannotCreate, "\(path): exists, but isn't a private folder of this user",
-                        remedy: "look at it, and remove it if it isn't needed")
+                        remedy: "check it, and remove it if it isn't needed")
                 }
             } else {
                 try make(path)
@@ -120,7 +120,7 @@ struct WorkDirectory: ~Copyable {
             return lock
         } catch let error as FileError where error.code == .busy {
             throw EngineError(
-                .busy, "\(path): another migrator works on this store", remedy: "wait for it to end, then run again")
+                .busy, "\(path): another process is migrating this store", remedy: "wait for it to end, then run again")
         } catch let error as FileError where error.code == .notFound && attempt < lockAttempts {
             // Another run has ended, and has removed its folder.
             return try lock(path, attempt: attempt + 1)
@@ -129,8 +129,8 @@ struct WorkDirectory: ~Copyable {
             var failure = EngineError(isFull ? .inputOutput : .cannotCreate, "\(path): \(error.message)")
             if [.permissionDenied, .readOnly].contains(error.code) {
                 failure.remedy = """
-                    the work is done in the folder of the new store: make it one that you may write to, or name another \
-                    place with --output
+                    the new store is built in its own folder: get write access to that folder, or name another one \
+                    with --output
                     """
             }
             throw failure
@@ -141,13 +141,13 @@ struct WorkDirectory: ~Copyable {
         }
     }
 
-    /// A folder that others may rename can be another one with every call, however private it is.
+    /// A folder that others may rename can be another folder at every call, however private it is.
     private static func requireSafeParent(_ path: String) throws {
         let parent = Paths.parent(of: path)
         guard try Files.isSafeParent(parent) else {
             throw EngineError(
-                .cannotCreate, "\(parent): everybody may rename what is in this folder, the work directory too",
-                remedy: "take the right to write from others (chmod o-w), or set the folder's sticky bit")
+                .cannotCreate, "\(parent): every user may rename files in this folder, the work directory too",
+                remedy: "remove write access for others (chmod o-w), or set the folder's sticky bit")
         }
     }
 
@@ -155,7 +155,7 @@ struct WorkDirectory: ~Copyable {
         do throws(FileError) {
             try Files.makeDirectory(path, mode: 0o700)
         } catch {
-            // Another migrator was faster: who gets the lock will be seen.
+            // Another process was faster: the lock decides.
             guard error.code == .exists else { throw error }
         }
         try Files.syncDirectory(Paths.parent(of: path))
@@ -169,20 +169,20 @@ struct WorkDirectory: ~Copyable {
         }
     }
 
-    /// Whether a file says something about the store whatever becomes of the work, and is no work itself.
+    /// Whether a file is about the store, independent of the work, and isn't work itself.
     static func outlastsWork(_ name: String) -> Bool { SidecarCopies.isCopy(name) || name == WorkFile.originalMode }
 
     /// Whether a folder has records that say what the work in it is, so that another run can use it.
     static func hasRecords(at path: String) -> Bool {
         [WorkFile.plan, WorkFile.swap].contains { name in
-            // What can't be looked at is there.
+            // An entry without a readable status counts as existing.
             (try? Files.exists(path + "/" + name)) ?? true
         }
     }
 
     // MARK: - Clearing
 
-    /// Removes what an earlier run left; the plan last, so that what is left is always of a known plan.
+    /// Removes what an earlier run left; the plan last, so that the rest always belongs to a known plan.
     func clear() throws(EngineError) {
         let names = try names()
         // Without its plan a file has no owner; without its intent a finished swap looks like a foreign store.
@@ -195,7 +195,7 @@ struct WorkDirectory: ~Copyable {
         try sync()
     }
 
-    /// Removes the folder; where it holds what outlasts the work, all but that.
+    /// Removes the folder, or everything in it except files that outlast the work.
     consuming func remove() throws(EngineError) {
         KillPoint.reach(.cleaningUp)
         try clear()
@@ -207,7 +207,7 @@ struct WorkDirectory: ~Copyable {
             try Files.removeDirectory(path)
             try Files.syncDirectory(Paths.parent(of: path))
         } catch {
-            // Another migrator has begun in the folder meanwhile: it is that one's now.
+            // Another process has started in the folder meanwhile: it owns it now.
             if error.code == .notEmpty { return }
             throw EngineError(.inputOutput, "\(path): \(error.message)")
         }

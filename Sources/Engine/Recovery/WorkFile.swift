@@ -1,6 +1,6 @@
 import CausewayPlatform
 
-/// The files of a work directory: their names are spelled here alone (InsideCrashSafety §4.1).
+/// The files of a work directory: their names are defined only here (InsideCrashSafety §4.1).
 ///
 /// Steps are counted from 0 here, and from 1 in names.
 enum WorkFile {
@@ -12,7 +12,7 @@ enum WorkFile {
     static let swap = "swap.json"
     /// The note of `OriginalMode`.
     static let originalMode = "was-wal"
-    /// What the copies of sidecars begin with.
+    /// The prefix of copies of sidecars.
     static let kept = "kept-"
 
     private static let store = ".sqlite"
@@ -24,7 +24,7 @@ enum WorkFile {
     /// The store that the step makes.
     static func staging(_ step: Int) -> String { "step-\(step + 1)\(store)" }
 
-    /// What it looks up while it runs.
+    /// The database of its look-ups.
     static func scratch(_ step: Int) -> String { "step-\(step + 1)-objects\(store)" }
 
     /// The record that its store was verified.
@@ -45,7 +45,7 @@ enum WorkFile {
 
     // MARK: - Names that are found
 
-    /// Whether a migration makes files of such a name.
+    /// Whether a migration makes files with such a name.
     static func isOwn(_ name: String) -> Bool { ownPrefixes.contains { name.hasPrefix($0) } }
 
     private static let ownPrefixes = [
@@ -53,7 +53,7 @@ enum WorkFile {
         sqliteTemporary,
     ]
 
-    /// Of the files that SQLite sorts in (os_unix.c, `SQLITE_TEMP_FILE_PREFIX`): one whose program ended badly stays.
+    /// Of the files that SQLite sorts in (os_unix.c, `SQLITE_TEMP_FILE_PREFIX`): they stay if the program crashes.
     private static let sqliteTemporary = "etilqs_"
 
     /// Whether it is a file of the step, and not the record that the step's store was verified.
@@ -73,8 +73,8 @@ enum WorkFile {
         UInt64(name.dropFirst("ckpt-\(step + 1)-".count).dropLast(container.count))
     }
 
-    /// Removes files. Stores go first, durably: without its journal one would be a store that was never rolled back. The
-    /// last sync is the caller's.
+    /// Removes files. Stores go first, durably: without its journal a store would never be rolled back. The caller does
+    /// the last sync.
     static func remove(_ names: [String], in work: String) throws(FileError) {
         for name in names where name.hasSuffix(store) { try Files.unlink(work + "/" + name) }
         if names.contains(where: { $0.hasSuffix(journal) }) { try Files.syncDirectory(work) }

@@ -50,7 +50,7 @@ extension Migration {
     ) {
         if let ended = failure, ended.error.state == .untouched {
             failure?.error.state = before?.state() ?? .untouched
-            // The run that began the work has folded the -wal in, and the work counts on it.
+            // The run that began the work has folded the -wal in, and the work depends on it.
             if failure?.error.state == .untouched, ended.keepsWork, keepsFolded(location) {
                 failure?.error.state = .settled("it stays in rollback-journal mode while there is unfinished work")
             }
@@ -83,7 +83,7 @@ extension Migration {
         guard [.cannotCreate, .inputOutput].contains(refusal.kind), refusal.work == .none else { throw refusal }
         let preview = try prepare(source, versions())
         guard preview.steps.isEmpty else {
-            // What is known of the place says more than that no folder can be made there.
+            // The place's own problem says more than "no folder can be made there".
             guard source == destination else {
                 try refuseUnusable(destination, for: source)
                 throw refusal
@@ -94,9 +94,9 @@ extension Migration {
         return MigrationOutcome(store: source.path, backup: nil, prepared: preview, warnings: preview.warnings)
     }
 
-    /// Removes the work directory where nothing in it is of use any more.
+    /// Removes the work directory if nothing in it is needed any more.
     ///
-    /// - Throws: the failure, which then says what is left of the work.
+    /// - Throws: the failure, completed with what is left of the work.
     func settled(
         _ directory: consuming WorkDirectory, _ outcome: MigrationOutcome?, _ failure: RunFailure?
     ) throws(EngineError) -> MigrationOutcome {
@@ -104,7 +104,7 @@ extension Migration {
             var error = failure.error
             let isKept = failure.keepsWork && WorkDirectory.hasRecords(at: directory.path)
             error.work = isKept ? .kept : failure.hasPlan ? .discarded : .none
-            // The failure that counts is the one that is thrown; the next run clears what can't be removed now.
+            // The thrown failure matters; the next run removes what can't be removed now.
             if !isKept { try? directory.remove() }
             throw error
         }
@@ -114,24 +114,24 @@ extension Migration {
             try SidecarCopies(work: path).removeSettled()
             try directory.remove()
         } catch {
-            // The new store is in place and complete; only what built it couldn't be cleared away.
+            // The new store is in place and complete; only the work directory couldn't be removed.
             outcome.warnings.append("\(path) couldn't be removed: \(error.message)")
         }
         return outcome
     }
 }
 
-/// Why a run ended, and how far it had come.
+/// Why a run failed, and how far it got.
 struct RunFailure {
     var error: EngineError
-    /// Whether what is in the work directory is of use.
+    /// Whether the work directory's content is useful.
     let keepsWork: Bool
     /// Whether this run has begun work, or resumed some.
     let hasPlan: Bool
 }
 
 extension Migration {
-    /// Writes the plan: from now on there is work that can be resumed. `isWAL`: whether the app had the store in WAL mode;
+    /// Writes the plan: from now on the work can be resumed. `isWAL`: whether the app had the store in WAL mode;
     /// `externalBytes` will be copied beside the new store at the end.
     func begin(
         _ prepared: PreparedMigration, _ fingerprint: PlanFingerprint, _ identity: SourceIdentity, isWAL: Bool,
@@ -139,7 +139,7 @@ extension Migration {
     ) throws(EngineError) -> PlanRecord {
         let (needed, overflow) = prepared.diskBytes.addingReportingOverflow(externalBytes)
         try DiskRoom.require(overflow ? .max : needed, at: directory.path)
-        // Once there is a plan, what lies there counts as its own.
+        // Once there is a plan, existing files count as its own.
         try refuseTakenSideFiles()
         let plan = PlanRecord(
             fingerprint: fingerprint, source: identity, sourceIsWAL: isWAL, migration: RandomIdentifier.make(),
@@ -151,7 +151,7 @@ extension Migration {
     }
 }
 
-/// A random UUID without its dashes: names a migration, so that its backup and its checkpoints are no other's.
+/// A random UUID without its dashes: names a migration, so that its backup and checkpoints are unique.
 enum RandomIdentifier {
     static func make() -> String {
         Hexadecimal.text((0..<16).map { _ in UInt8.random(in: .min ... .max) })

@@ -2,18 +2,18 @@ import CausewayPlatform
 import CausewayPreparation
 import CausewayStores
 
-/// Places in which a migration can't end well, found before its work begins: each with the kind of its trouble.
+/// Paths at which a migration would fail, found before its work begins, each with its kind of failure.
 extension Migration {
-    /// Refuses a store that can't be replaced, or whose new one couldn't be like it.
+    /// Refuses a store that can't be replaced, or whose owner and permissions the new one can't get.
     func refuseUnreplaceable(_ location: StoreLocation) throws(EngineError) {
         try refuseHardLinks(location)
         try refuseForeignOwner(location)
         try refuseUnwritable(location)
-        // The backup, and what SQLite puts beside one that is opened.
+        // The backup, and the files that SQLite makes beside it when it is opened.
         try refuseLongNames(location, longest: ".premigration-00000000-journal", "its backup's journal")
     }
 
-    /// Refuses a place at which no new store can be made of this one.
+    /// Refuses an output path at which the new store can't be made.
     func refuseUnusable(_ output: StoreLocation, for source: StoreLocation) throws(EngineError) {
         try refuseExisting(output)
         try refuseClosedFolder(of: output)
@@ -21,12 +21,12 @@ extension Migration {
         try ExternalFiles(from: source, to: output).refuseUnlisted()
     }
 
-    /// Refuses files to be written beside the new store that are there: they are somebody's.
+    /// Refuses to write additional files over existing ones: they belong to someone else.
     func refuseTakenSideFiles() throws(EngineError) {
         try SideFiles.requireAbsent([("--rejects", request.rejects), ("--key-map", request.keyMap)])
     }
 
-    /// Why a run would refuse the place of the new store, for a plan, which is of use all the same; nil where it wouldn't.
+    /// Why a run would refuse the new store's path, for a plan, which is still useful; nil if it wouldn't.
     func placeRefusal(_ store: StoreLocation) -> String? {
         do throws(EngineError) {
             if let output = request.output {
@@ -50,7 +50,7 @@ extension Migration {
             }
             guard there == nil else {
                 throw EngineError(
-                    .cannotCreate, "\(path): exists already", remedy: "give another --output, or move it away")
+                    .cannotCreate, "\(path): already exists", remedy: "give another --output, or move it away")
             }
         }
     }
@@ -60,20 +60,20 @@ extension Migration {
         if request.allowsHardLinks { return }
         try EngineError.reading(location.path) {
             let status = try Files.status(of: location.path)
-            // A folder has a link for each folder in it; what isn't a file is refused with its own reason.
+            // A folder has a link for each folder in it; a path that isn't a file is refused with its own reason.
             guard status.kind == .regular, status.linkCount > 1 else { return }
             throw EngineError(
                 .sourceData, "\(location.path): the file has \(status.linkCount) names (hard links)",
                 remedy: """
-                    copy the store, write the result elsewhere with --output, or say with --allow-hardlinks that nobody \
-                    uses the other names
+                    copy the store, write the result elsewhere with --output, or confirm with --allow-hardlinks that \
+                    no program uses the other names
                     """)
         }
     }
 
     // MARK: - Owners
 
-    /// The new store must get the old one's owner and group, which only that owner and root can do.
+    /// The new store must get the old one's owner and group; only that owner and root can do that.
     private func refuseForeignOwner(_ location: StoreLocation) throws(EngineError) {
         guard !request.ignoresOwnership else { return }
         let remedy = """
@@ -95,13 +95,13 @@ extension Migration {
         }
     }
 
-    /// What keeps a new store from having a store's owner.
+    /// Why a new store can't get the old one's owner.
     enum Foreignness: Hashable {
         case none, user
         case group(UInt32)
     }
 
-    /// Whether this process may make a file that belongs to whom a store belongs.
+    /// Whether this process may make a file with a store's owner.
     func foreignness(of location: StoreLocation) throws(EngineError) -> Foreignness {
         try EngineError.reading(location.path) {
             let store = try Files.status(of: location.path)
@@ -133,8 +133,7 @@ extension Migration {
         throw EngineError(
             .cannotCreate, "\(location.directory): you can't make files in this folder",
             remedy: """
-                the work is done in the folder of the new store: make it one that you may write to, or name another \
-                place with --output
+                the new store is built in its own folder: get write access to that folder, or name another one with --output
                 """)
     }
 
@@ -145,7 +144,7 @@ extension Migration {
     /// The longest name in a work directory.
     private static let longestWorkName = "/" + WorkFile.scratch(99) + WorkFile.journal
 
-    /// Refuses a store whose name, or path, leaves no room for what is made beside it.
+    /// Refuses a store whose name or path is too long for the files made beside it.
     private func refuseLongNames(
         _ location: StoreLocation, longest suffix: String, _ what: String
     ) throws(EngineError) {
@@ -158,8 +157,8 @@ extension Migration {
             throw EngineError(
                 .cannotCreate,
                 """
-                \(location.path): the name is too long: \(title) would have a name of \(name.utf8.count) bytes, and here a \
-                name has at most \(limit)
+                \(location.path): the name is too long: \(title) would have a name of \(name.utf8.count) bytes; at \
+                most \(limit) are possible here
                 """,
                 remedy: "give the store a shorter name, or write the result to a shorter one with --output")
         }
@@ -169,8 +168,8 @@ extension Migration {
             throw EngineError(
                 .cannotCreate,
                 """
-                \(location.path): the path is too long: what is made there would have paths of up to \(path) bytes, and \
-                SQLite opens none of more than \(Self.longestPath)
+                \(location.path): the path is too long: files made there would have paths of up to \(path) bytes; \
+                SQLite opens at most \(Self.longestPath)
                 """,
                 remedy: "move the store to a shorter path, or write the result to one with --output")
         }

@@ -4,18 +4,18 @@ package import CausewayPreparation
 import CausewaySQLite
 package import CausewayStores
 
-/// Runs a migration: own the store, make one staging store a step, verify, swap (InsideCrashSafety §4.2).
+/// Runs a migration: own the store, make one staging store per step, verify, swap (InsideCrashSafety §4.2).
 package struct Migration {
     package let request: MigrationRequest
     package let cancellation: Cancellation
     let events: (EngineEvent) -> Void
-    /// The versions, where they were read before.
+    /// The versions, if they were read before.
     private let history: ModelHistory?
 
     /// - Parameters:
     ///   - request: what the user asks for.
-    ///   - history: the versions of `request.models` with `request.edges`, where they were read before; else they are
-    ///     read when they are needed.
+    ///   - history: the versions of `request.models` with `request.edges`, if they were read before; else they are read
+    ///     when needed.
     ///   - cancellation: stops the run from another thread.
     ///   - events: called in order, on the thread that runs the migration.
     package init(
@@ -34,7 +34,7 @@ package struct Migration {
 
     /// Plans without writing, and checks the source's rows.
     ///
-    /// - Returns: the plan, with what the check has counted.
+    /// - Returns: the plan, with the warnings of the check.
     /// - Throws: every reason why the store can't be migrated; `.sourceData` where its rows don't fit.
     package func plan() throws(EngineError) -> PreparedMigration {
         let location = try StoreLocation(existing: request.store)
@@ -44,12 +44,12 @@ package struct Migration {
             return prepared
         }
         if !prepared.steps.isEmpty, let refusal = placeRefusal(location) {
-            prepared.notices.append("as things are, the migration would be refused: \(refusal)")
+            prepared.notices.append("the migration would be refused now: \(refusal)")
         }
         return prepared
     }
 
-    /// Plans without writing; the rows aren't looked at.
+    /// Plans without writing or reading rows.
     package func prepare() throws(EngineError) -> PreparedMigration {
         try prepare(StoreLocation(existing: request.store), try versions())
     }
@@ -82,7 +82,7 @@ package struct Migration {
         return outcome
     }
 
-    /// Paths of what is written are resolved once: a later run, begun in another folder, must mean the same files.
+    /// Output paths are resolved once: a later run in another working directory must mean the same files.
     private func withResolvedPaths() throws(EngineError) -> Migration {
         func resolved(_ path: String?) throws(EngineError) -> String? {
             guard let path else { return nil }
@@ -95,8 +95,8 @@ package struct Migration {
         return Migration(request, history: history, cancellation: cancellation, events: events)
     }
 
-    /// A plan that the source's rows fit, with what was found in them. `refusing` is called where there is something to
-    /// do, before the rows are read.
+    /// A plan whose check of the rows has passed, with its warnings. `refusing` is called if there is something to do,
+    /// before the rows are read.
     func checkedPreview(
         _ location: StoreLocation, _ history: ModelHistory, refusing: () throws(EngineError) -> Void
     ) throws(EngineError) -> PreparedMigration {
@@ -110,9 +110,9 @@ package struct Migration {
         }
     }
 
-    /// What the source must fulfil before a byte is written.
+    /// Checks the source before a byte is written.
     ///
-    /// - Returns: what was found in the rows and is carried all the same.
+    /// - Returns: warnings about rows that are carried anyway.
     func check(_ prepared: PreparedMigration, _ store: SourceStore) throws(EngineError) -> [String] {
         events(.phaseBegan("check"))
         try cancellation.interrupting(store.connection.interruptHandle) { () throws(EngineError) in

@@ -52,7 +52,7 @@ public struct MigrationStatus: Hashable, Sendable, Codable {
         case running
         /// The new store is complete and about to take its place.
         case swapping
-        /// The new store is in its place; only what built it is left.
+        /// The new store is in place; only the work directory is left.
         case swapped
     }
 
@@ -85,7 +85,7 @@ public struct MigrationStatus: Hashable, Sendable, Codable {
         } catch {
             throw EngineError(.cannotCreate, "\(workDirectory): \(error.message)")
         }
-        // What a run has kept of the store is no unfinished work.
+        // Copies of sidecars aren't unfinished work.
         if !names.isEmpty, names.allSatisfy(WorkDirectory.outlastsWork) { return }
         let lock = LockText.read(in: workDirectory)
         (processID, phase) = (lock.processID.map(Int.init), lock.phase)
@@ -101,14 +101,14 @@ public struct MigrationStatus: Hashable, Sendable, Codable {
         versions = plan.steps.indices.contains(step) ? plan.steps[step] : []
     }
 
-    /// Whether all that is left is the swap.
+    /// Whether only the swap is left.
     private func isVerified(_ plan: PlanRecord) throws(EngineError) -> Bool {
         try WorkDirectory.verified(plan.steps.count - 1, of: plan, in: workDirectory) != nil
     }
 
     private mutating func readIntent(_ location: StoreLocation, isVerified: Bool) throws(EngineError) {
         guard let intent = try WorkDirectory.intent(in: workDirectory) else { return }
-        // By its number alone: opening the store's file could end locks of this process.
+        // By its inode alone: opening the store's file could drop locks of this process.
         let status = try? Files.statusIfExists(location.path)
         let staging = try? Files.statusIfExists(workDirectory + "/" + intent.staging)
         if status?.inode == intent.destination.inode {
@@ -117,7 +117,7 @@ public struct MigrationStatus: Hashable, Sendable, Codable {
         } else if isVerified, staging?.inode == intent.destination.inode {
             state = .swapping
         } else {
-            // The new store was begun anew since.
+            // The new store was started over since.
             return
         }
         step = max(0, stepCount - 1)
@@ -131,7 +131,7 @@ public struct MigrationStatus: Hashable, Sendable, Codable {
             (rows, bytes) = (record.progressRows, record.progressBytes)
         }
         for name in names where WorkFile.isCheckpoint(name, of: step) {
-            // One that is being replaced just now is gone, or half there: the other one counts.
+            // A checkpoint that is being replaced may be missing or incomplete: the other one counts.
             guard let record = try? Self.record(workDirectory + "/" + name, plan) else { continue }
             let file = try? Files.statusIfExists(workDirectory + "/" + name)
             let written = Double(file?.modificationTime ?? 0) / 1e9 - Self.referenceDate

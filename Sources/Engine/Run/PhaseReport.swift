@@ -1,8 +1,8 @@
 import CausewayPlatform
 
-/// Writes down what a run is doing whenever that changes, for `causeway status`.
+/// Records every change of a run's phase, for `causeway status`.
 final class PhaseReport {
-    /// What a run does while it moves rows, which is no phase of its own.
+    /// The phase while rows are moved, for which there is no event.
     static let rows = "rows"
 
     private let path: String
@@ -24,14 +24,15 @@ final class PhaseReport {
         guard phase != current else { return }
         current = phase
         var text = LockText(phase: phase).text
-        // Closing this descriptor leaves the lock to the one that holds it. A status that can't be written stops nothing.
+        // Closing this descriptor leaves the lock to the one that holds it. A phase that can't be written isn't an
+        // error.
         guard let file = try? OpenFile(path, mode: .readWrite, followsLinks: false) else { return }
         text.withUTF8 { bytes in unsafe try? file.write(UnsafeRawBufferPointer(bytes), at: 0) }
     }
 }
 
 extension Migration {
-    /// The same migration, whose phases stand in the work directory too.
+    /// The same migration, which also writes its phases to the work directory.
     func reporting(to directory: borrowing WorkDirectory) -> Migration {
         let report = PhaseReport(work: directory.path)
         let events = events

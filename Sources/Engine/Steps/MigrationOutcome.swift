@@ -15,7 +15,7 @@ package struct MigrationOutcome: Sendable {
     package var warnings: [String] = []
     /// The step at which work of an earlier run was resumed, counted from 0, and the rows that it had read.
     package var resumed: Resumed?
-    /// The new store had been put in place by an earlier run; this one has removed what that left.
+    /// An earlier run put the new store in place; this one removed the work directory.
     package var wasSwapped = false
     /// Rows that mapping models made.
     package var createdRows = 0
@@ -23,16 +23,16 @@ package struct MigrationOutcome: Sendable {
     package var violations = 0
     package var defaultedValues = 0
     package var rejectedRows = 0
-    /// An unfinished transaction of another program was rolled back, and nothing else was to be done.
+    /// An unfinished transaction of another program was rolled back, and there was nothing else to do.
     package var hasRolledBack = false
-    /// How the store got the journal mode back that a run which was ended had taken, where nothing else was to be done.
+    /// How an interrupted run's change of the journal mode was undone, if there was nothing else to do.
     package var modeChange: String?
     /// Where the -wal broke off, with the copy of it beside the backup; of several the last.
     package var walBreak: WALBreak?
     /// Source rows that passes couldn't make anything of (`--bad-rows quarantine`).
     package var quarantinedRows = 0
 
-    /// Where a run went on.
+    /// Where a run resumed.
     package struct Resumed: Hashable, Sendable {
         package var step: Int
         package var rows: Int

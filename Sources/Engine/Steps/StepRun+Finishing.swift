@@ -3,7 +3,7 @@ import CausewayPlatform
 import CausewayStoreFormat
 import CausewayStores
 
-/// The second phase: whatever follows from the rows.
+/// The second phase: everything that follows from the rows.
 extension StepRun {
     func finish(_ staging: StagingConnection, _ ledger: StepLedger, _ state: StepState) throws(EngineError) {
         try QuarantinedLinks(
@@ -13,14 +13,14 @@ extension StepRun {
         events(.phaseBegan("indexes"))
         let finisher = StoreFinisher(
             step: step, source: source, staging: staging, ledger: ledger, frameworkVersion: frameworkVersion)
-        // Stage 2 of mapping models has made the indexes that it looks links up with.
+        // Stage 2 of mapping models has made the indexes that it needs to look up links.
         try finisher.finishRows(besides: state.objects.indexes)
         if !handlers.isEmpty { try runHandlers(staging, ledger, state) }
         try finisher.finishSchema()
         try ledger.commit()
     }
 
-    /// All handlers of the store are one station: what they do is one transaction, so that none is ever half done.
+    /// All handlers of the store are one station: what they do is one transaction, so no handler is ever half done.
     private func runHandlers(
         _ staging: StagingConnection, _ ledger: StepLedger, _ state: StepState
     ) throws(EngineError) {

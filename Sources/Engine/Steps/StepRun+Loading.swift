@@ -75,15 +75,15 @@ extension StepRun {
 
     private var quarantines: Bool { badRows == .quarantine && step.objects == nil }
 
-    /// What a pass needs to leave bad rows out; nil where they end the run.
+    /// What a pass needs to leave bad rows out; nil if they stop the run.
     private func screening(of pass: RowPass) throws(EngineError) -> RowScreening? {
         guard quarantines else { return nil }
         guard sideFiles.rejects != nil else {
             throw EngineError(
-                .usage, "bad rows can't be quarantined without a file for them",
-                remedy: "name one with --rejects, or end the run at a bad row with --bad-rows fail")
+                .usage, "bad rows can't be quarantined without a rejects file",
+                remedy: "name one with --rejects, or stop at a bad row with --bad-rows fail")
         }
-        // Later steps carry what the first has written down.
+        // Later steps carry the references that the first has checked.
         let fates = place.index == 0 ? ReferenceFates(steps: [step] + following) : nil
         return try RowScreening(pass, of: step, storeUUID: source.metadata.uuid, fates: fates)
     }

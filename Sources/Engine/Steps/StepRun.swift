@@ -15,30 +15,30 @@ struct StepRun {
     let frameworkVersion: Int
     let options: EngineOptions
     let external: ExternalValues
-    /// What a stage does with the rows.
+    /// The handlers of a stage.
     let handlers: [StageHandler]
     let code: MigrationCode
     /// What happens to rows that break the model's rules.
     let validation: OnViolation
     let sideFiles: SideFiles
     let verification: VerificationLevel
-    /// What happens to rows that a pass can't make anything of; mapping models have `validation`.
+    /// What happens to bad rows; mapping models have `validation`.
     let badRows: BadRowPolicy
-    /// Links whose relationship leads to another entity now may end.
+    /// Whether links may end because their relationship leads to another entity now.
     let endsLinks: Bool
-    /// What was told of the source's rows before; nil for the first step.
+    /// Notices about the source's rows that were given before; nil for the first step.
     let told: ToldNotices?
     let cancellation: Cancellation
     let events: (EngineEvent) -> Void
 
     /// Makes the staging store: loaded, finished, closed and verified.
     ///
-    /// When it fails in a way that leaves the work of use, everything that is done is saved; where an fsync failed the
-    /// staging store is removed, because what the disk holds of it can't be known (InsideCrashSafety §2.2).
+    /// If it fails and the work is still useful, progress is saved. If an fsync failed, the staging store is removed,
+    /// because the disk's content is unknown (InsideCrashSafety §2.2).
     ///
     /// - Parameters:
     ///   - progress: rows and bytes of the steps before; raised.
-    ///   - isSourceTold: this run has made the source, and told what is wrong with it.
+    ///   - isSourceTold: this run made the source, and reported what is wrong with it.
     /// - Returns: what was made, with what is wrong in both stores.
     /// - Throws: the first failure.
     func run(_ progress: inout Progress, isSourceTold: Bool) throws(EngineError) -> StepResult {
@@ -47,9 +47,10 @@ struct StepRun {
         do throws(EngineError) {
             result = try made(&progress)
         } catch {
-            // What an earlier run saved can't be read or doesn't fit: the step begins anew, from a source that is there.
+            // What an earlier run saved can't be read or doesn't fit: the step starts over, since its source still
+            // exists.
             guard error.kind == .foreignCheckpoint else { throw error }
-            events(.warning("\(error.message); the step begins anew"))
+            events(.warning("\(error.message); the step starts over"))
             try place.removeFiles()
             progress = before
             result = try made(&progress)
@@ -78,8 +79,8 @@ struct StepRun {
     ///
     /// - Parameters:
     ///   - result: what the step has made.
-    ///   - isTold: what is wrong with the source was told when the step that made it was verified.
-    /// - Returns: what was found wrong in both and wasn't told, for the summary.
+    ///   - isTold: what is wrong with the source was reported when the step that made it was verified.
+    /// - Returns: what is wrong in both and wasn't reported, for the summary.
     /// - Throws: `.verification` where they differ.
     private func verify(_ result: StepResult, isTold: Bool) throws(EngineError) -> [String] {
         events(.phaseBegan("verification"))
@@ -101,7 +102,7 @@ struct StepRun {
         return (staging, ledger)
     }
 
-    /// What an ended run left of the step; nil where there is nothing, or nothing that can be resumed.
+    /// An earlier run's work on the step; nil if there is none, or none that can be resumed.
     private func resumed(_ progress: inout Progress) throws(EngineError) -> (StagingConnection, StepLedger)? {
         guard try place.staging.hasContent(),
             let staging = try StagingConnection(resuming: place.staging, cancellation: cancellation, events: events),
@@ -130,28 +131,28 @@ struct StepRun {
         if try file.hasContent() {
             events(
                 .warning(
-                    "\(file.path): what an earlier run left of this step can't be resumed; the step begins anew"))
+                    "\(file.path): an earlier run's work on this step can't be resumed; the step starts over"))
         }
         try place.removeFiles()
         let staging = try StagingConnection(
             creating: file, like: source, cancellation: cancellation, events: events)
         let ledger = try StepLedger(
             beginning: place, in: staging, room: StepState.room(for: step), options: options)
-        // The rows of the steps before count before this one has moved any.
+        // Rows of earlier steps count before this one has moved any.
         ledger.report(rows: progress.rows, bytes: progress.bytes, total: max(progress.total, progress.rows))
         return (staging, ledger)
     }
 
     /// Saves what can be saved.
     ///
-    /// - Returns: why the run ends: what ended it, or the fsync that failed meanwhile, which costs the step.
+    /// - Returns: why the run ends: the error, or an fsync that failed meanwhile, which loses the step.
     private func end(_ ledger: StepLedger, after error: EngineError) throws(EngineError) -> EngineError {
         var reason = error
         if !error.isFailedSync, error.isPassing {
             do throws(EngineError) {
                 try ledger.saveBeforeEnding()
             } catch {
-                // What the last commit saved is there all the same, unless it is now that an fsync has failed.
+                // The last commit is still there, unless an fsync failed just now.
                 if error.isFailedSync { reason = error }
             }
         }
@@ -168,7 +169,7 @@ struct StepRun {
         }
     }
 
-    /// What the disk holds of a file whose fsync failed can't be known: it isn't trusted again.
+    /// After a failed fsync the disk's content is unknown: the file isn't trusted again.
     private func condemn(after error: EngineError) throws(EngineError) {
         if error.isFailedSync, !Mutant.isOn(.trustAfterSyncError) { try place.removeFiles() }
     }

@@ -4,7 +4,8 @@ import CausewayPlatform
 import CausewayPreparation
 import CausewayStores
 
-/// The steps of a plan, one after another: each hands a verified staging store to the next, and the one before goes.
+/// The steps of a plan, one after another: each hands a verified staging store to the next, and the previous one is
+/// removed.
 struct StepSequence {
     let request: MigrationRequest
     let cancellation: Cancellation
@@ -26,9 +27,10 @@ struct StepSequence {
             return try run(from: store, isWAL: isWAL, in: work, files, &outcome)
         } catch {
             var error = error
-            // The source is open and the models are read: what can't be opened now is for want of descriptors or memory.
+            // The source is open and the models are read: if something can't be opened now, descriptors or memory are
+            // missing.
             if error.kind == .missing { error.kind = .inputOutput }
-            // What they say is true of no store, unless the work is kept; and they would be in the next run's way.
+            // Unless the work is kept, they describe no store; and the next run would refuse them.
             if !error.state.isReplaced, !error.isPassing, error.kind != .undecided { files.discard() }
             throw error
         }
@@ -50,7 +52,7 @@ struct StepSequence {
                 source = try SourceStore.staged(before.staging.path)
             }
             defer { if index > 0 { source.release() } }
-            // What the plan has asked for at the beginning may be taken by others meanwhile.
+            // Other programs may have used the space since the plan was checked.
             if index > 0 || isResumed {
                 let (needed, overflow) = prepared.diskBytes(ofStep: index).addingReportingOverflow(furtherBytes)
                 try DiskRoom.require(overflow ? .max : needed, at: work.path)
@@ -65,7 +67,7 @@ struct StepSequence {
                 KillPoint.reach(.stepHandedOver)
             }
         }
-        // Where a run before this one has done all steps, nothing has looked at them yet.
+        // If an earlier run did all steps, nothing has checked them yet.
         try files.require(done[last].sideFiles)
         let place = place(last, in: work)
         try seal(place, isWAL: isWAL)
@@ -86,7 +88,7 @@ struct StepSequence {
         }
     }
 
-    /// Runs what syncs the last staging store: where that fails, the file isn't trusted again.
+    /// Runs what syncs the last staging store: if that fails, the file isn't trusted again.
     func condemning<Result>(
         in work: borrowing WorkDirectory, _ body: () throws(EngineError) -> Result
     ) throws(EngineError) -> Result {
@@ -101,15 +103,15 @@ struct StepSequence {
         }
     }
 
-    /// Removes the record of a swap whose store is about to go: the file system may give that store's inode to another
-    /// file, which would then be taken for the new store.
+    /// Removes the record of a swap whose store is about to be removed: the file system may reuse that store's inode
+    /// for another file, which would then look like the new store.
     private func forgetSwap(in work: borrowing WorkDirectory) throws(EngineError) {
         if try work.intent() != nil { try work.removeIntent() }
     }
 
-    /// Before a step is begun or resumed: no record speaks of a store that isn't whole, and nothing is left of later
-    /// steps. An earlier run may have verified them, or this step, before it had to begin here again; a run that is ended
-    /// in the middle of this one would leave records that the next run takes for its own.
+    /// Before a step begins or resumes: no record may describe an incomplete store, and no files of later steps may
+    /// exist. An earlier run may have verified them, or this step, before it had to restart here; if a run ended in the
+    /// middle of this step, the next run would trust their records.
     private func forget(from index: Int, in work: borrowing WorkDirectory) throws(EngineError) {
         try forgetSwap(in: work)
         let rest = prepared.steps.indices[index...].map { place($0, in: work) }
@@ -137,8 +139,8 @@ struct StepSequence {
                 .warning(
                     """
                     \(prepared.steps[index].versions.joined(separator: " → ")): was verified with --verify \
-                    \(records[index].verification.rawValue) and begins anew, to be verified with \
-                    --verify \(request.verification.rawValue)
+                    \(records[index].verification.rawValue); it starts over, to be verified with --verify \
+                    \(request.verification.rawValue)
                     """))
             try forgetSwap(in: work)
             try place(index, in: work).condemn()
@@ -202,7 +204,9 @@ struct StepSequence {
             if record.quarantined > 0 { outcome.warnings.append(quarantineWarning(record, step: index)) }
             if record.endedLinks > 0 {
                 let versions = prepared.steps[index].versions.joined(separator: " → ")
-                outcome.warnings.append("\(versions): \(record.endedLinks) links led to rows that were not made")
+                outcome.warnings.append(
+                    "\(versions): \(record.endedLinks) links ended, because their rows were "
+                        + "not made")
             }
         }
     }
@@ -210,7 +214,7 @@ struct StepSequence {
     private func quarantineWarning(_ record: VerifiedRecord, step: Int) -> String {
         var text = "\(prepared.steps[step].versions.joined(separator: " → ")): quarantined rows: \(record.quarantined)"
         if record.quarantinedLinks > 0 { text += "; links to them that ended: \(record.quarantinedLinks)" }
-        if record.bereftRows > 0 { text += "; rows that lack a mandatory object thereby: \(record.bereftRows)" }
+        if record.bereftRows > 0 { text += "; rows that lack a mandatory object now: \(record.bereftRows)" }
         return text
     }
 }

@@ -35,7 +35,7 @@ package struct BackupPurge {
         var paths = try backups.paths()
         if let backup { paths = [try backups.chosen(backup)] }
         let copies = try backups.walCopies(of: backup == nil ? nil : paths.first)
-        // The store must be one: else a backup may be the only good copy.
+        // The file must be a store: else a backup may be the only good copy.
         let current = try SourceStore.reading(location)
         current.release()
         let directory = try backups.lock(needsLinks: false)
@@ -43,7 +43,7 @@ package struct BackupPurge {
         do throws(FileError) {
             for path in paths {
                 outcome.bytes += Int(clamping: try Files.statusIfExists(path)?.size ?? 0)
-                // The file first: without its -wal it would be a backup that lacks rows.
+                // The file first: a backup without its -wal would lack rows.
                 try Files.unlink(path)
                 try Files.syncDirectory(location.directory)
                 for suffix in ["-wal", "-shm", "-journal"] { try Files.unlink(path + suffix) }
@@ -56,7 +56,7 @@ package struct BackupPurge {
             }
             try Files.syncDirectory(location.directory)
         } catch {
-            // The failure that counts is the one that is thrown.
+            // The thrown failure matters.
             try? directory.remove()
             var failure = EngineError(
                 .inputOutput, "\(location.directory): \(error.message)",

@@ -6,18 +6,18 @@ extension BackupRollback {
     /// Seconds to wait for readers to end.
     private static let timeout = 10.0
 
-    /// `defect` says why there is no store that can be read.
+    /// `defect` says why the store can't be read.
     ///
-    /// - Returns: who still has the file open that was the store, and what was set aside beside it.
+    /// - Returns: which processes still have the old file open, and which files were moved.
     func exchange(
         _ location: StoreLocation, _ backup: StoreLocation, areWAL: (store: Bool, backup: Bool), keepingAs kept: String,
         _ defect: inout String?
     ) throws(EngineError) -> (users: [FileUser], moved: [String]) {
         let descriptor = try Self.isThere(location) ? StoreDescriptor(location) : nil
         defer { withExtendedLifetime(descriptor) {} }
-        // Each folds a -wal in, so that the file has all rows: those that the application has added to the store since are
-        // in what is kept. Busy where somebody has one of them open in WAL mode; in rollback mode, whoever has it open is
-        // told at his next write that it was moved.
+        // Each folds a -wal in, so that the kept file has all rows, including those that the application added since.
+        // Busy if a program has one of them open in WAL mode; in rollback mode SQLite tells that program at its next
+        // write that the file was moved.
         let backupGuard = try Guardian(backup, restoringWAL: areWAL.backup)
         let storeGuard = try reading(&defect) { () throws(EngineError) in
             try Guardian(location, restoringWAL: areWAL.store)
@@ -47,8 +47,8 @@ extension BackupRollback {
             backupGuard.release(keepingWork: false)
             throw error
         }
-        // Both have another name now: nothing may be written through the old one. The new store's lock is kept until nobody
-        // has the old one open (`StoreHandover`).
+        // Both have another name now: nothing may be written through the old one. The new store's lock is kept until no
+        // process has the old one open (`StoreHandover`).
         storeGuard?.abandon()
         defer { backupGuard.abandon() }
         do {
@@ -56,7 +56,9 @@ extension BackupRollback {
             return (descriptor == nil ? [] : StoreHandover.waitForUsers(of: try Files.status(of: kept)), moved)
         } catch {
             throw EngineError(
-                .inputOutput, "\(location.path): the backup is in place, but not provenly for good: \(error.message)",
+                .inputOutput,
+                "\(location.path): the backup is in place, but may not survive a power loss: "
+                    + "\(error.message)",
                 remedy: "check the disk" + (descriptor == nil ? "" : "; the store that was there is at \(kept)"),
                 state: .restored)
         }
@@ -68,20 +70,22 @@ extension BackupRollback {
         } catch {
             guard error.kind == .undecided else { throw error }
             throw EngineError(
-                .busy, "\(place.path): was written to just now",
+                .busy, "\(place.path): a program wrote to it just now",
                 remedy: "close the program that uses it, then run again")
         }
     }
 
-    /// Proves that nothing lies beside a locked file that SQLite would play into whatever gets its name, or that would stay
-    /// behind when it goes.
+    /// Proves that there is no file beside a locked one that SQLite would write into its successor, or that would stay
+    /// behind.
     private static func removeSidecars(of place: StoreLocation) throws(EngineError) {
         try EngineError.at(place.path) {
             for path in [place.wal, place.shm, place.journal] {
                 guard let status = try Files.statusIfExists(path) else { continue }
                 guard try path == place.shm || place.isSpent(path, status) else {
                     throw EngineError(
-                        .busy, "\(path): appeared meanwhile", remedy: "close the application that uses the store")
+                        .busy, "\(path): appeared during the rollback",
+                        remedy: "close the application that uses "
+                            + "the store")
                 }
                 try Files.unlink(path)
                 guard try Files.statusIfExists(path) == nil else {
@@ -100,12 +104,14 @@ extension BackupRollback {
                 try keep(location, as: kept, descriptor)
             } else if try isThere(location) {
                 throw EngineError(
-                    .busy, "\(location.path): appeared meanwhile", remedy: "close the application that uses the store")
+                    .busy, "\(location.path): appeared during the rollback",
+                    remedy: "close the application that "
+                        + "uses the store")
             }
             do throws(FileError) {
                 try Files.rename(backup.path, to: location.path)
             } catch {
-                // A store of two names would be refused by every migration.
+                // Every migration would refuse a store with two names.
                 if descriptor != nil { _ = try? Files.unlink(kept) }
                 throw error
             }
@@ -121,10 +127,10 @@ extension BackupRollback {
                 try Files.link(location.path, as: kept)
                 return try Files.syncDirectory(location.directory)
             }
-            // Of a rollback that was ended here: it is the same file.
+            // Left by a rollback that ended here: it is the same file.
             let store = try descriptor.identity()
             guard there.inode == store.inode, there.device == store.device else {
-                throw EngineError(.cannotCreate, "\(kept): is there already", remedy: "move it away")
+                throw EngineError(.cannotCreate, "\(kept): already exists", remedy: "move it away")
             }
         }
     }

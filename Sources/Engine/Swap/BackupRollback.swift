@@ -19,9 +19,9 @@ public struct RollbackOutcome: Hashable, Sendable, Codable {
 
 /// Puts a backup back in the store's place.
 ///
-/// The store that is there keeps a name of its own, so that nothing is lost: `<store>.rolledback-<digits>`. One rename is
-/// the commit point, as in the swap; meanwhile both files are locked, so that no program that has one of them open writes
-/// to it. A store that SQLite can't read is set aside as it is: that is when a backup is wanted.
+/// The migrated store gets a new name, so that nothing is lost: `<store>.rolledback-<digits>`. One rename is the commit
+/// point, as in the swap; meanwhile both files are locked, so that no program writes to one of them. A store that
+/// SQLite can't read is moved as it is: that is when a backup is needed.
 package struct BackupRollback {
     private let store: String
     private let backup: String?
@@ -68,8 +68,8 @@ package struct BackupRollback {
         } catch {
             var error = error
             if error.state == .untouched { error.state = before?.state() ?? .untouched }
-            error.details += kept.map { "what SQLite was to play into a file is kept as \($0)" }
-            // The failure that counts is the one that is thrown.
+            error.details += kept.map { "an unfinished transaction's log is kept as \($0)" }
+            // The thrown failure matters.
             try? directory.remove()
             throw error
         }
@@ -97,7 +97,7 @@ package struct BackupRollback {
         do throws(EngineError) {
             return try StoreLocation(existing: store)
         } catch {
-            // A link that leads nowhere says only where the store isn't.
+            // A dangling link doesn't say where the store was.
             guard let location = try? StoreLocation(new: store), try !Self.isThere(location),
                 try !StoreBackups(location: location).paths().isEmpty
             else { throw error }
@@ -109,7 +109,7 @@ package struct BackupRollback {
         try EngineError.reading(location.path) { try Files.statusIfExists(location.path) != nil }
     }
 
-    /// Runs what needs the store to be a database; nil where it is none, which `defect` says then.
+    /// Runs what needs a readable database; nil without one, with the reason in `defect`.
     @discardableResult
     func reading<Value>(
         _ defect: inout String?, _ body: () throws(EngineError) -> Value
@@ -124,7 +124,7 @@ package struct BackupRollback {
         }
     }
 
-    /// Found before anything is touched: the exchange locks both files for writing.
+    /// Checked before anything changes: the exchange locks both files for writing.
     private func refuseReadOnly(_ path: String) throws(EngineError) {
         guard !Files.mayWrite(to: path) else { return }
         throw EngineError(
@@ -132,7 +132,7 @@ package struct BackupRollback {
             remedy: "change its permissions (chmod u+w), then run again")
     }
 
-    /// A backup that is only another name of something, where a rename would do nothing, or move a link.
+    /// A backup that is only another name of a file: a rename would do nothing, or move a link.
     private func refuseOtherNames(
         of location: StoreLocation, _ backup: String, _ original: StoreLocation
     ) throws(EngineError) {
@@ -150,7 +150,7 @@ package struct BackupRollback {
             remedy: "remove that name if it isn't needed")
     }
 
-    /// Has SQLite play a hot journal back, of which a copy is durable in the work directory by then.
+    /// Copies a hot journal durably into the work directory, then lets SQLite roll it back.
     ///
     /// - Returns: a warning that says so.
     private func rollBackHotJournal(
@@ -162,8 +162,7 @@ package struct BackupRollback {
         return ["\(place.path): an unfinished transaction of another program was rolled back"]
     }
 
-    /// `defect` says why there is no store that can be read; `copies` gets the paths of copies of what SQLite plays into a
-    /// file.
+    /// `defect` says why the store can't be read; `copies` gets the paths of copied logs.
     private func replace(
         _ location: StoreLocation, with backup: StoreLocation, _ defect: inout String?, _ copies: inout [String]
     ) throws(EngineError) -> RollbackOutcome {
@@ -197,9 +196,10 @@ package struct BackupRollback {
         return ["\(found.sentence(place.wal)); a copy of it is kept as \(copy)"]
     }
 
-    /// A backup that can't be read isn't put in place of a store that can.
+    /// Refuses to put an unreadable backup in place of a readable store.
     ///
-    /// - Returns: whether its header says WAL: a backup that somebody has opened since the migration may be in that mode.
+    /// - Returns: whether its header says WAL: a backup that a program has opened since the migration may be in that
+    ///   mode.
     private func requireSound(_ backup: StoreLocation) throws(EngineError) -> Bool {
         try SourceStore.reading(backup) { store throws(EngineError) in
             try store.checkIntegrity()
@@ -207,7 +207,7 @@ package struct BackupRollback {
         }
     }
 
-    /// What the header says; false where it is no database.
+    /// What the header says; false if it isn't a database.
     private static func isWAL(_ location: StoreLocation) throws(EngineError) -> Bool {
         try EngineError.reading(location.path) {
             let head = try Files.readPrefix(of: location.path, length: DatabaseHeader.length)
@@ -217,11 +217,11 @@ package struct BackupRollback {
 
     // MARK: - After it
 
-    /// Gives the store the mode that the original had. A run that is killed before leaves rollback mode, which Core Data
-    /// changes by itself. SQLite counts the change and writes its own version beside it: readers must see that the header
-    /// isn't the one that they know. Every other byte stays the backup's.
+    /// Gives the store the original's mode. A run that is killed before leaves rollback mode, which Core Data changes
+    /// by itself. SQLite increments the change counter and writes its own version into the header, so that readers
+    /// notice. Every other byte stays the backup's.
     ///
-    /// - Returns: a warning where it can't be done.
+    /// - Returns: a warning if that fails.
     private func restoreWAL(_ location: StoreLocation) -> [String] {
         do {
             let connection = try Connection.owning(location)
@@ -230,7 +230,7 @@ package struct BackupRollback {
             return []
         } catch {
             let reason = EngineError(error, during: location.path).message
-            return ["\(location.path): is no longer in WAL mode, as the backup was: \(reason)"]
+            return ["\(location.path): isn't in WAL mode any more, though the backup was: \(reason)"]
         }
     }
 }

@@ -1,18 +1,18 @@
 import CausewayPlatform
 import CausewayStores
 
-/// What lies at a store's path where SQLite can't read it: a file that is no database, or a log and a journal whose store is
-/// gone. It is set aside as it is, since something of it may yet be recovered.
+/// A store that SQLite can't read: a file that isn't a database, or a log and a journal whose store is gone. The files
+/// are moved as they are, since parts may be recoverable.
 final class BrokenStore {
     private let location: StoreLocation
     private let lock: RangeLock?
-    /// Old and new names of what was set aside.
+    /// Old and new names of the moved files.
     private var moved: [(from: String, to: String)] = []
 
-    /// Keeps other programs from the file: what has it open as a database holds one of SQLite's locks, or is told that it
-    /// was moved.
+    /// Keeps other programs from the file: a program that has it open as a database holds one of SQLite's locks, or
+    /// SQLite tells it that the file was moved.
     ///
-    /// - Throws: `.busy` where somebody uses it, `.inputOutput`.
+    /// - Throws: `.busy` if a program uses it, `.inputOutput`.
     init(_ location: StoreLocation) throws(EngineError) {
         self.location = location
         do {
@@ -29,20 +29,20 @@ final class BrokenStore {
         }
     }
 
-    /// Gives log and journal the name that the file gets: beside the backup, SQLite would play them into that.
+    /// Moves log and journal along with the file: beside the backup, SQLite would write them into that.
     ///
     /// - Returns: what was done.
     func moveSidecars(to kept: String) throws(EngineError) -> [String] {
         do {
             for (path, suffix) in [(location.wal, "-wal"), (location.journal, "-journal"), (location.shm, "-shm")] {
                 guard let status = try Files.statusIfExists(path) else { continue }
-                // The index of a log is made anew.
+                // SQLite makes the index of a log again.
                 if try path == location.shm || location.isSpent(path, status) {
                     try Files.unlink(path)
                     continue
                 }
                 guard try Files.statusIfExists(kept + suffix) == nil else {
-                    throw EngineError(.cannotCreate, "\(kept)\(suffix): is there already", remedy: "move it away")
+                    throw EngineError(.cannotCreate, "\(kept)\(suffix): already exists", remedy: "move it away")
                 }
                 try Files.rename(path, to: kept + suffix)
                 moved.append((path, kept + suffix))
@@ -55,9 +55,9 @@ final class BrokenStore {
         return moved.map { "\($0.from): is kept as \($0.to)" }
     }
 
-    /// The file keeps its name after all.
+    /// Undoes it: the file keeps its name after all.
     func moveSidecarsBack() {
-        // The failure that counts is the one that is thrown.
+        // The thrown failure matters.
         for (from, to) in moved.reversed() { _ = try? Files.rename(to, to: from) }
         moved = []
     }

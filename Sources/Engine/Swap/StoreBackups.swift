@@ -15,7 +15,7 @@ struct StoreBackups {
     }
 
     /// Copies of `-wal`s that migrations have left: `<store>.premigration-<digits>.wal`, and more of them with a number
-    /// behind; of one backup, or of all, those too whose backup is gone.
+    /// behind; of one backup, or of all, even if the backup is gone.
     func walCopies(of backup: String? = nil) throws(EngineError) -> [String] {
         let prefix = location.name + ".premigration-"
         let wanted = backup.map { Paths.name(of: $0) + ".wal" }
@@ -36,7 +36,7 @@ struct StoreBackups {
         return digits.count == 8 && digits.allSatisfy { $0.isASCII && $0.isHexDigit && !$0.isUppercase }
     }
 
-    /// The backup that is meant: the one given, or the only one that there is.
+    /// The backup to use: the given one, or the only one.
     func chosen(_ given: String?) throws(EngineError) -> String {
         let all = try paths()
         if let given {
@@ -54,12 +54,12 @@ struct StoreBackups {
         guard all.count == 1 else {
             throw EngineError(
                 .usage, "\(location.path): there are \(all.count) backups", details: all,
-                remedy: "say which one is meant with --backup")
+                remedy: "name one with --backup")
         }
         return only
     }
 
-    /// Takes the work directory, so that no migrator works meanwhile, and refuses where one has unfinished work.
+    /// Takes the work directory, so that no migration runs meanwhile, and refuses if there is unfinished work.
     func lock(needsLinks: Bool) throws(EngineError) -> WorkDirectory {
         let directory = try WorkDirectory.taken(at: location.workDirectory, needsLinks: needsLinks)
         let found = try UnfinishedWork(in: directory.path, for: location, isOutput: false)
@@ -69,17 +69,17 @@ struct StoreBackups {
                 remedy: "finish it, or discard it with migrate --restart")
         }
         if found.state == .swapped {
-            // The run that swapped was ended before it did this.
+            // The run that swapped ended before this.
             try StoreSwap.proveDurable(location)
             try SidecarCopies(work: directory.path).removeSettled()
         }
         return directory
     }
 
-    /// Gives the work directory up after what was to be done is done.
+    /// Releases the work directory when everything is done.
     ///
-    /// - Returns: what was done to the store, and a warning where the folder couldn't be removed: that undoes nothing, and
-    ///   the next run clears it.
+    /// - Returns: what was done to the store, and a warning if the folder couldn't be removed: the result stands, and
+    ///   the next run removes it.
     func unlock(_ directory: consuming WorkDirectory) -> [String] {
         let path = directory.path
         var warnings = OriginalMode(of: location, work: path).settle().map { ["\(location.path): \($0)"] } ?? []

@@ -1,18 +1,19 @@
 import CausewayPlatform
 import CausewayStores
 
-/// Keeps everybody away from a store that has just got its name, until the file that had it before is closed everywhere.
+/// Keeps other programs away from a store that has just got its name, until the file that had the name before is closed
+/// everywhere.
 ///
-/// SQLite finds a journal and a -wal by the name that it opened a file with. A program that opened the old file and begins
-/// its first transaction on it after the swap, as one does that waited for our lock, takes those of the new store for its
-/// own: it plays them into the old file, or writes pages of the old file into the new store. While the new store is
-/// locked no one makes a journal or a -wal there, and such a program is told by SQLite that its file was moved as soon as
-/// it writes.
+/// SQLite finds a journal and a -wal by the name that it opened a file with. A program that opened the old file and
+/// begins its first transaction after the swap, for example because it waited for our lock, would use those of the new
+/// store: it would write them into the old file, or pages of the old file into the new store. While the new store is
+/// locked, no program makes a journal or a -wal there, and SQLite tells such a program that its file was moved as soon
+/// as it writes.
 struct StoreHandover: ~Copyable {
     /// Where SQLite's locks are in every database (os.h): PENDING, RESERVED, and the bytes of SHARED.
     static let lockStart: Int64 = 0x4000_0000
     static let lockLength: Int64 = 512
-    /// Seconds to wait for those who have the old file open, and for those of whom the system doesn't say.
+    /// Seconds to wait for processes that have the old file open, and for processes that the system doesn't show.
     private static let patience = 5.0
     private static let blindPatience = 0.25
     /// Milliseconds between two looks.
@@ -23,8 +24,7 @@ struct StoreHandover: ~Copyable {
     private let old: FileStatus
     private let path: String
 
-    /// Locks a file that is about to get the name; from now on this process opens it no more until the handover has
-    /// ended.
+    /// Locks a file that is about to get the name; this process must not open it again until the handover has ended.
     ///
     /// - Parameters:
     ///   - file: the new store, open for reading and writing.
@@ -42,9 +42,9 @@ struct StoreHandover: ~Copyable {
         self.path = path
     }
 
-    /// Waits, with no lock on the old file any more, until it is closed everywhere.
+    /// Waits, without a lock on the old file, until it is closed everywhere.
     ///
-    /// - Returns: a warning about those who still have it.
+    /// - Returns: a warning about processes that still have it open.
     consuming func end() -> [String] {
         let rest = Self.waitForUsers(of: old)
         guard !rest.isEmpty else { return [] }
@@ -53,7 +53,7 @@ struct StoreHandover: ~Copyable {
 
     /// Waits until a file that has lost its name is closed everywhere.
     ///
-    /// - Returns: who still has.
+    /// - Returns: the processes that still have it open.
     static func waitForUsers(of old: FileStatus) -> [FileUser] {
         let started = MonotonicClock.seconds()
         while true {
@@ -68,8 +68,8 @@ struct StoreHandover: ~Copyable {
     static func warning(_ users: [FileUser], _ path: String) -> String {
         let names = users.map { "\($0.name) (process \($0.processID))" }.joined(separator: ", ")
         return """
-            \(path): \(names) opened the file that was there before and still has it; end it before anything writes to the \
-            store, or it may damage it
+            \(path): \(names) still has the old file open; end it before any program writes to the store, or it may \
+            damage the store
             """
     }
 }

@@ -4,8 +4,8 @@ import CausewayStores
 /// Puts a verified staging store in its place (InsideCrashSafety §§2.3, 4.2).
 ///
 /// A hard link keeps the original; one rename is the commit point: at every instant the path holds the complete old or
-/// the complete new store. FileManager's replace is never used: on Linux it has lost both (InsideCrashSafety §1). Every
-/// step can be done again after a crash.
+/// the complete new store. FileManager's replace is never used: on Linux it has lost both files (InsideCrashSafety §1).
+/// Every step can be repeated after a crash.
 struct StoreSwap {
     let staging: String
     let plan: PlanRecord
@@ -15,14 +15,14 @@ struct StoreSwap {
 
     /// Replaces the store and keeps the original beside it.
     ///
-    /// - Returns: the backup's path, those of copies of a -wal that couldn't be read to its end, and what could not be
-    ///   kept of the old file.
+    /// - Returns: the backup's path, those of copies of a -wal that couldn't be read to its end, and the old file's
+    ///   attributes that couldn't be kept.
     func replace(
         _ store: SourceStore, _ descriptor: StoreDescriptor, in work: borrowing WorkDirectory
     ) throws(EngineError) -> (backup: String, walCopies: [String], warnings: [String]) {
         let location = store.location
         let backup = location.path + plan.backupSuffix
-        // Before the attributes are copied: the old store's permissions may forbid to write.
+        // Before the attributes are copied: the old store's permissions may forbid writing.
         let file = try opened()
         let warnings = try prepare(like: location)
         KillPoint.reach(.externalFilesLinked)
@@ -41,7 +41,7 @@ struct StoreSwap {
         do throws(EngineError) {
             try proveDurable(location, backup: backup)
         } catch {
-            // The new store has the name all the same, and who has the old one open must not meet its journals.
+            // The new store has the name anyway, and programs with the old one open must not find its journals.
             store.swapped()
             var error = error
             error.details += handover.end()
@@ -59,9 +59,9 @@ struct StoreSwap {
         try EngineError.at(path) { try Files.status(of: path) }
     }
 
-    /// Gives the new store a name at which nothing is yet.
+    /// Gives the new store a name that doesn't exist yet.
     ///
-    /// - Returns: what could not be kept of the source's file.
+    /// - Returns: the source file's attributes that couldn't be kept.
     func publish(
         at location: StoreLocation, like source: StoreLocation, _ descriptor: StoreDescriptor,
         in work: borrowing WorkDirectory
@@ -127,11 +127,11 @@ struct StoreSwap {
             if Mutant.isOn(.twoRenames) {
                 try Files.rename(location.path, to: backup)
             } else if let there = try Files.statusIfExists(backup) {
-                // Of a run that was ended after it had made it; anything else is somebody's.
+                // Left by a run that ended after it made it; anything else belongs to someone else.
                 let source = try descriptor.identity()
                 guard there.inode == source.inode, there.device == source.device else {
                     throw EngineError(
-                        .cannotCreate, "\(backup): is there already, and isn't the store", remedy: "move it away")
+                        .cannotCreate, "\(backup): already exists, and isn't the store", remedy: "move it away")
                 }
             } else {
                 try Files.link(location.path, as: backup)
@@ -156,7 +156,7 @@ struct StoreSwap {
         KillPoint.reach(.swapDurable)
     }
 
-    /// Puts a new name that is there on the medium; until then a power cut brings the old state back.
+    /// Makes a new name durable; until then a power cut restores the old state.
     static func proveDurable(
         _ location: StoreLocation, remedy: String = "check the disk, then run again"
     ) throws(EngineError) {
@@ -180,7 +180,7 @@ struct StoreSwap {
             remedy: "run again with --restart to migrate the one that is there now")
     }
 
-    /// An old -wal beside the new file would bring the old store back; SQLite ignores a failing unlink of it.
+    /// An old -wal beside the new file would restore the old store; SQLite ignores it when its unlink fails.
     private func proveAbsent(_ paths: [String], _ location: StoreLocation) throws(EngineError) {
         if Mutant.isOn(.noSidecarCheck) { return }
         for path in paths {

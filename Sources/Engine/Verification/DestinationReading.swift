@@ -51,7 +51,7 @@ struct DestinationReading {
         shape.key.flatMap { places[$0] }.map { row.int64(at: $0) } ?? 0
     }
 
-    /// Where the cell stands in the result.
+    /// The cell's index in the result.
     func position(_ cell: DigestShape.Cell) -> Int { places[cell.output] ?? -1 }
 
     /// The values that rows are ordered by: the key, or a link's two keys.

@@ -3,8 +3,8 @@ import CausewaySQLite
 import CausewayStoreFormat
 import CausewayStores
 
-/// Computes every pass's digests once more, from the source and from the new store, each read with plain SELECTs, and
-/// compares them with what the passes have accumulated.
+/// Recomputes every pass's digests from the source and the new store, each read with plain SELECTs, and compares them
+/// with the passes' own.
 ///
 /// Cost: each of the two stores is read once.
 struct DigestRecheck {
@@ -32,13 +32,13 @@ struct DigestRecheck {
         }
     }
 
-    /// Looks for the rows that differ in some of the destination's tables.
+    /// Finds the differing rows in these destination tables.
     func rows(
         in tables: Set<String>, source: borrowing Connection, result: borrowing Connection
     ) throws -> [String] {
         var findings: [String] = []
         for (table, counts) in destinations where tables.contains(table) {
-            // Which join rows are missing because they led to quarantined ones isn't known row by row.
+            // The join rows that were removed because they led to quarantined ones aren't known one by one.
             if counts.contains(where: { $0.ended.rows > 0 }) { continue }
             for count in counts {
                 findings += try RowDifferences(
@@ -73,7 +73,7 @@ struct DigestRecheck {
         guard let first = counts.first else { return [] }
         var expected = first.ended.applied(to: first.digest)
         for count in counts.dropFirst() {
-            // Several passes fill only join tables, whose rows are digested whole and all alike.
+            // Only join tables are filled by several passes, and all their rows are digested alike.
             guard count.digest.shape.valueCount == expected.shape.valueCount else {
                 return ["\(first.pass.destinationTable): passes of different forms fill it; they can't be compared"]
             }
@@ -99,7 +99,7 @@ struct DigestRecheck {
     }
 
     /// Columns whose declared types make SQLite keep the same value differently in the two stores, although the recipe
-    /// doesn't convert it: only how many values they have can be compared. None in stores that Core Data made: the type of
+    /// doesn't convert it: only the number of values can be compared. None in stores that Core Data made: the type of
     /// an attribute is part of its hash.
     private func converted(_ pass: RowPass, table: String) -> Set<String> {
         guard let from = verification.source.schema.table(pass.sourceTable), let to = result.table(table) else {
@@ -119,7 +119,7 @@ struct DigestRecheck {
                 let (before, after) = (
                     Affinity(from.columns[old].declaredType), Affinity(to.columns[new].declaredType)
                 )
-                // A number has been converted; a text that looks like one can't stand in a column of numbers.
+                // A number has been converted; a column of numbers can't hold a text that looks like one.
                 if case .converted = recipe, before == .numeric || before == .real { continue }
                 if before != after { converted.insert(pass.destinationColumns[output]) }
             }

@@ -5,8 +5,8 @@ import CausewaySQLite
 import CausewayStoreFormat
 import CausewayStores
 
-/// Links of the new store that lead nowhere or aren't led back, against those of the source: a migration may carry
-/// damage that was there before, which is listed, never add any.
+/// Compares dangling and one-sided links of the new store with those of the source: a migration may carry existing
+/// damage, which is listed, but never add any.
 struct LinkComparison {
     let step: StepPlan
     let cancellation: Cancellation?
@@ -36,10 +36,10 @@ struct LinkComparison {
         return (findings, notices)
     }
 
-    /// Whether damage that `origin` finds in the source may come out as what `question` finds in the new store.
+    /// Whether damage that `origin` finds in the source can cause what `question` finds in the new store.
     private func isOrigin(_ origin: LinkQuestion, of question: LinkQuestion) -> Bool {
         guard origin.kind.isSameDamage(as: question.kind) else { return false }
-        // A mapping model's links aren't followed one by one: any damage of the source may be theirs.
+        // A mapping model's links aren't followed one by one: any damage of the source may be the cause.
         if step.objects != nil { return true }
         return step.mapping.entityMappings.contains { mapping in
             guard let to = mapping.destination, step.layout.model.isKind(to, of: question.entity),

@@ -7,8 +7,8 @@ import CausewayStores
 
 /// For steps with mapping models: attributes that an entity mapping only copies, compared in source and new store.
 ///
-/// Asked of mappings without policy and filter that alone make all rows of their destination entity, as many as there
-/// are in the source. Cells are hashed with their row's key where keys are kept, else as a multiset.
+/// For mappings without policy and filter that make all rows of their destination entity, as many as in the source.
+/// Cells are hashed with their row's key where keys are kept, else as a multiset.
 struct MappedColumns {
     private static let rowsPerCheck = 4_096
 
@@ -59,7 +59,7 @@ struct MappedColumns {
             guard !columns.isEmpty else { continue }
             let isKeyed = plan.keeping == .always
             let before = try sums(plan.shape.sql, columns.map(\.input), key: keyColumn(plan), isKeyed, isUTF8, source)
-            // Rows that the validation has rejected, or other code has made: then the columns say nothing.
+            // The validation rejected rows, or other code made some: then the columns can't be compared.
             let entity = objects.destination.name(of: number)
             guard before.rows == written[entity] else { continue }
             let sql = """

@@ -3,19 +3,19 @@ package import CausewaySQLite
 import CausewayStoreFormat
 package import CausewayStores
 
-/// Digests computed once more from what SQLite reads, apart from the code that the passes run.
+/// Digests recomputed from what SQLite reads, independent of the passes' code.
 extension PassDigest {
-    /// Rows between two looks at the cancellation.
+    /// Rows between two checks for cancellation.
     private static let rowsPerCheck = 4_096
 
-    /// Of the rows that the pass's statement gives; both sides are as the recipes would carry them.
+    /// Of the rows that the pass's statement gives; both sides are as the recipes carry them.
     ///
     /// - Parameters:
     ///   - pass: whose statement is run.
     ///   - source: the store that the pass reads.
     ///   - isUTF8: the store's encoding; texts of others are converted, as the passes do.
     ///   - leftOut: keys of rows that the pass has quarantined.
-    ///   - cancellation: asked now and then.
+    ///   - cancellation: checked regularly.
     /// - Throws: `SQLiteError`; `EngineError` where the run was asked to stop.
     package init(
         rereading pass: RowPass, in source: borrowing Connection, isUTF8: Bool,
@@ -57,7 +57,7 @@ extension PassDigest {
         self.init(sums.shape, source: sums.values, destination: sums.values)
     }
 
-    /// Takes over the sums of columns that can't be compared; how many values they have stays.
+    /// Takes over the sums of columns that can't be compared; their number of values stays.
     mutating func adoptSums(of other: PassDigest, columns: Set<String>) {
         guard !columns.isEmpty else { return }
         for group in shape.summed {

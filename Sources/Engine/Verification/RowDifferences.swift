@@ -7,7 +7,7 @@ import CausewayStores
 ///
 /// Names entity, key and columns, never content.
 struct RowDifferences {
-    /// Rows that are named.
+    /// Most rows that are named.
     static let namedRows = 20
     private static let rowsPerCheck = 4_096
 

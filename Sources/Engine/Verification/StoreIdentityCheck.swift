@@ -4,7 +4,7 @@ import CausewaySQLite
 import CausewayStoreFormat
 import CausewayStores
 
-/// What the new store says about itself must be the destination's, in every place: schema, metadata, model cache,
+/// Compares everything that the new store says about itself with the destination: schema, metadata, model cache,
 /// Z_PRIMARYKEY.
 struct StoreIdentityCheck {
     let step: StepPlan

@@ -6,7 +6,7 @@ import CausewaySQLite
 import CausewayStoreFormat
 import CausewayStores
 
-/// How many rows and links there are, against how many there must be.
+/// Compares the number of rows and links with the expected number.
 extension Verification {
     /// Rows in each destination table against what was read for it.
     func tableCounts(_ result: borrowing Connection, _ outcome: inout Outcome) throws(SQLiteError) {
@@ -18,7 +18,7 @@ extension Verification {
         }
     }
 
-    /// Rows that passes have written, by table; join tables that policies write to as well aren't theirs alone.
+    /// Rows that passes have written, by table; without join tables that policies write to as well.
     private var passCounts: [String: Int] {
         var result: [String: Int] = [:]
         for count in written.passes where !(written.hasObjects && count.pass.kind == .links) {
@@ -27,7 +27,7 @@ extension Verification {
         return result
     }
 
-    /// What handlers found must be what was written.
+    /// The handlers must find the rows that were written.
     func expectedBeforeHandlers(_ counts: StoreCounts, _ outcome: inout Outcome) {
         for (table, expected) in passCounts.sorted(by: { $0.key < $1.key }) {
             guard let found = counts.tables[table], found != expected else { continue }
@@ -113,7 +113,7 @@ extension Verification {
         return result
     }
 
-    /// Links in each column that an index counts without its table, against the links that passes have carried.
+    /// Links in each column that an index counts without its table, compared with the links that passes have carried.
     func linkCounts(_ result: borrowing Connection, _ outcome: inout Outcome) throws(SQLiteError) {
         guard !written.hasObjects else { return }
         let indexes = step.statements.indexStatements.compactMap(\.index)

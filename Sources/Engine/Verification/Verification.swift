@@ -6,12 +6,12 @@ import CausewayStoreFormat
 import CausewayStores
 
 /// Compares a finished staging store with its source and with what the passes have counted, before it may take the
-/// source's place. What is read is read through stock SQLite and not through the code that wrote it.
+/// source's place. It reads through stock SQLite, not through the code that wrote the store.
 ///
-/// - `none`: what the passes have read against what they have written.
+/// - `none`: the number of rows that the passes read against the number that they wrote.
 /// - `quick`: also every row count, the structure of every page and row, the schema, the metadata, the model cache,
-///   Z_PRIMARYKEY, and the links that an index counts. Uniqueness needs no question of its own: the unique indexes are
-///   there, and SQLite made them from the rows.
+///   Z_PRIMARYKEY, and the links that an index counts. Uniqueness needs no check of its own: SQLite made the unique
+///   indexes from the rows.
 /// - `full`: also every carried cell read again from both stores, every link's other end, and the indexes against the
 ///   rows.
 struct Verification {
@@ -20,18 +20,18 @@ struct Verification {
     let written: WrittenRows
     let frameworkVersion: Int
     var level = VerificationLevel.quick
-    /// Whether the validation has put defaults into rows: columns of mapping models then don't compare.
+    /// Whether the validation has put defaults into rows: columns of mapping models can't be compared then.
     var changesValues = false
     let cancellation: Cancellation
 
-    /// What was found, and the tables whose rows are to be looked at for it.
+    /// What was found, and the tables to search for differing rows.
     package struct Outcome {
         var findings: [String] = []
         var suspects: Set<String> = []
-        /// What is wrong with the source too.
+        /// What is wrong in the source too.
         var notices: [String] = []
 
-        /// `table`: where the rows may be found; nil where it isn't about rows.
+        /// `table`: where the rows may be found; nil if it isn't about rows.
         mutating func add(_ finding: String, table: String? = nil) {
             findings.append(finding)
             if let table { suspects.insert(table) }
@@ -40,7 +40,7 @@ struct Verification {
 
     /// Throws `.verification` with every difference; differing rows are named by entity and key.
     ///
-    /// - Returns: with `full`, the links that are wrong as they were in the source.
+    /// - Returns: with `full`, the links that are wrong in the source too.
     @discardableResult
     func check(_ path: String) throws(EngineError) -> [String] {
         var outcome = Outcome()
@@ -57,7 +57,7 @@ struct Verification {
         } catch let error as SQLiteError {
             try cancellation.check()
             if error.path == path, error.code == .corrupt || error.code == .notADatabase {
-                // Not the user's store: the disk or the memory has spoilt what was written.
+                // Not the user's store: disk or memory damaged what was written.
                 throw EngineError(
                     .verification, "\(path): the new store can't be read: \(error.message)",
                     remedy: "check the disk and the memory, then run again")
@@ -78,10 +78,10 @@ struct Verification {
         return outcome.notices
     }
 
-    /// The cheap questions first: a store that fails them isn't read any further than to name the rows.
+    /// The cheap checks first: if one fails, the store is only read further to name the rows.
     private func compare(_ result: borrowing Connection, _ outcome: inout Outcome) throws {
         outcome.findings += try StructureCheck(withIndexes: level == .full).findings(result)
-        // Nothing that a damaged file answers means anything.
+        // A damaged file's answers mean nothing.
         guard outcome.findings.isEmpty || !outcome.suspects.isEmpty else { return }
         try cancellation.check()
         try sourceCounts(&outcome)

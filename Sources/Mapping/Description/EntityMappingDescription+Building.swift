@@ -1,8 +1,8 @@
 package import CausewayExpressions
 
-// Mapping models written in Swift. Nothing is checked here: what is written is checked against both models when the
-// mapping is resolved, all mistakes at once. Lists instead of a result builder: two lines that begin with a dot are one
-// expression in Swift.
+// Mapping models written in Swift. Nothing is checked here: resolving the mapping checks it against both models and
+// reports all mistakes at once. Lists instead of a result builder: two lines that begin with a dot are one expression
+// in Swift.
 
 /// One statement about an entity mapping that is written in Swift.
 package struct MappingPart: Hashable, Sendable {
@@ -44,18 +44,18 @@ package struct MappingPart: Hashable, Sendable {
         property(name, .constant(constant))
     }
 
-    /// A relationship to what the objects at a source key path became: `.relationship("country", from: "city.country",
-    /// through: "CountryToCountry")`.
+    /// A relationship to the results of the objects at a source key path:
+    /// `.relationship("country", from: "city.country", through: "CountryToCountry")`.
     ///
     /// The key path begins at the source object; nil is the property of the same name. Without an entity mapping, the
-    /// one that makes the destination's objects is taken.
+    /// one that makes the destination's objects is used.
     package static func relationship(
         _ name: String, from keyPath: String? = nil, through mapping: String? = nil
     ) -> MappingPart {
         property(name, nil, .keyPath(keyPath, mapping: mapping))
     }
 
-    /// Leaves a property to the model's default or to the policy, also where the rest is filled.
+    /// Leaves a property to the model's default or to the policy, even if the rest is filled.
     package static func untouched(_ name: String) -> MappingPart { property(name) }
 
     /// Only source objects that fulfil a predicate; several filters must all hold.
@@ -67,15 +67,15 @@ package struct MappingPart: Hashable, Sendable {
     /// The name under which the policy is registered.
     package static func policy(_ className: String) -> MappingPart { MappingPart(content: .policy(className)) }
 
-    /// What the policy finds in the mapping's user info; later entries replace earlier ones of the same key.
+    /// Entries for the mapping's user info, which the policy reads; later entries replace earlier ones of the same key.
     package static func userInfo(_ entries: [String: Constant]) -> MappingPart {
         MappingPart(content: .userInfo(entries))
     }
 }
 
 extension EntityMappingDescription {
-    /// An entity that stays what it is. `autofill` maps every property that isn't mentioned and that both versions
-    /// have, by name or renaming identifier.
+    /// An unchanged entity. `autofill` maps every property that isn't mentioned and that both versions have, by name or
+    /// renaming identifier.
     package static func copy(
         _ entity: String, name: String? = nil, autofill: Bool = true,
         _ parts: [MappingPart] = []

@@ -1,6 +1,6 @@
 package import CausewayExpressions
 
-// What is looked for inside expressions: the calls that name entities and entity mappings.
+// Finds the calls in expressions that name entities and entity mappings.
 
 /// Selectors of the migration manager that mapping models call (InsideCoreDataMigration §§1, 3).
 enum ManagerSelector {
@@ -17,8 +17,8 @@ extension Expression {
     /// `$source.path`.
     static func source(_ path: String) -> Expression { .keyPath(operand: .source, path: path) }
 
-    /// Whether a look-up through the migration manager is part of it. A fetch of source rows is none, though it names the
-    /// manager twice: for its request and for the source's context.
+    /// Whether a look-up through the migration manager is part of it. A fetch of source rows isn't one, though it names
+    /// the manager twice: for its request and for the source's context.
     package var callsManager: Bool {
         var mentions = 0
         visit {

@@ -13,8 +13,8 @@ extension ManagedObjectModel {
         return found
     }
 
-    /// The attributes whose values a migration moves, inherited ones included, sorted by name. Transient ones have
-    /// none in the store, and derived ones are computed.
+    /// The attributes whose values a migration moves, inherited ones included, sorted by name. Transient ones aren't
+    /// stored, and derived ones are computed.
     func migratableAttributes(of entity: String) -> [Attribute] {
         allAttributes(of: entity).values
             .filter { !$0.isTransient && $0.derivation == nil && $0.type != .undefined }
@@ -23,7 +23,7 @@ extension ManagedObjectModel {
 }
 
 extension Attribute {
-    /// Where its leaves are below the attribute: `.street`, `.place.city`; an empty path for what is no composite.
+    /// Paths of its leaves below the attribute: `.street`, `.place.city`; an empty path if it isn't a composite.
     var leafPaths: [String] {
         type == .composite ? elements.flatMap { element in element.leafPaths.map { ".\(element.name)\($0)" } } : [""]
     }

@@ -11,7 +11,7 @@ extension MappingModelDescription {
     /// A compiled one fits when every entity it names has the hash it was compiled for. One of Xcode's editor or of
     /// Swift has no hashes: it fits when all entities and properties that it names exist. Where an `.xcmappingmodel`
     /// records the model it was made for, that decides between versions of `history`; a recorded name that the history
-    /// doesn't have (renamed since) is passed over.
+    /// doesn't have (renamed since) is ignored.
     package func match(
         from source: VersionedModel, to destination: VersionedModel, history: Set<String> = []
     ) -> MappingMatch {

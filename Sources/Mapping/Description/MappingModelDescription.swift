@@ -1,11 +1,11 @@
 package import CausewayExpressions
 
-/// A mapping model as somebody wrote it: an `.xcmappingmodel`, a `.cdm`, or Swift. What `NSMappingModel` holds.
+/// A mapping model as its author wrote it: an `.xcmappingmodel`, a `.cdm`, or Swift. What `NSMappingModel` holds.
 ///
-/// `MappingModel` is what inference makes of two models; this is what a policy or an expression can be attached to.
-/// What was left to defaults stays open here; `resolved(from:to:)` closes it against the two models.
+/// `MappingModel` is inferred from two models; this one can have policies and expressions. Defaults are still open
+/// here; `resolved(from:to:)` fills them in from the two models.
 package struct MappingModelDescription: Hashable, Sendable {
-    /// What the description was made of, which decides how it's matched to two models and what its order means.
+    /// The description's source, which decides how it's matched to two models and what its order means.
     package enum Form: Hashable, Sendable {
         /// `.xcmappingmodel`: no hashes, defaults left out; the order of property mappings has no meaning.
         case editor
@@ -25,7 +25,7 @@ package struct MappingModelDescription: Hashable, Sendable {
     /// The models that an `.xcmappingmodel` says it's for.
     package var sourceModel: RecordedModel?
     package var destinationModel: RecordedModel?
-    /// What the file holds beyond what is known of the format, one sentence each.
+    /// Unknown content of the file, one sentence each.
     package var notices: [String] = []
 
     package init(
@@ -45,8 +45,8 @@ package struct MappingModelDescription: Hashable, Sendable {
 package struct RecordedModel: Hashable, Sendable {
     /// As the project had it when the mapping model was saved: `Migrations/Moody.xcdatamodeld/Moody 2.xcdatamodel`.
     package var path: String?
-    /// The editor's own copy of the model, a keyed archive of Xcode's private classes. Not understood here, and kept
-    /// because Apple's compiler works on it: a file that lost it couldn't be compiled by Xcode any more.
+    /// The editor's own copy of the model, a keyed archive of Xcode's private classes. Not read here, and kept because
+    /// Apple's compiler needs it.
     package var editorArchive: [UInt8]?
 
     package init(path: String?, editorArchive: [UInt8]? = nil) {
@@ -88,7 +88,7 @@ package struct EntityMappingDescription: Hashable, Sendable {
     /// The source rows: `FETCH(FUNCTION($manager, 'fetchRequestForSourceEntityNamed:predicateString:', …), …)` where a
     /// file says so; nil is every row of exactly the source entity.
     package var sourceExpression: Expression?
-    /// A filter as it was typed, where no source expression holds it yet; resolution makes the expression of it.
+    /// A filter as it was typed, if it isn't part of a source expression yet; resolution makes the expression.
     package var filter: String?
     /// Whether resolution adds a default mapping for every destination property that isn't mentioned and that the
     /// source has under its name or renaming identifier. Files don't: what Xcode's editor left out stays out.
@@ -103,8 +103,8 @@ package struct EntityMappingDescription: Hashable, Sendable {
         self.destinationEntity = destinationEntity
     }
 
-    /// Xcode's name for a mapping that isn't given one: `SourceToDestination`, or the one entity's name
-    /// (InsideCoreDataMigration §1).
+    /// Xcode's name for a mapping without one: `SourceToDestination`, or the one entity's name (InsideCoreDataMigration
+    /// §1).
     package static func defaultName(source: String?, destination: String?) -> String {
         guard let source, let destination else { return destination ?? source ?? "" }
         return "\(source)To\(destination)"
@@ -115,9 +115,9 @@ package struct EntityMappingDescription: Hashable, Sendable {
 package struct PropertyMappingDescription: Hashable, Sendable {
     /// The destination property; a composite's leaf is `composite.leaf`.
     package var name: String
-    /// nil leaves the property alone, unless `origin` says what to make of it: a new object keeps the model's default.
+    /// nil leaves the property alone, unless there is an `origin`: a new object keeps the model's default.
     package var expression: Expression?
-    /// What resolution makes the expression of, where there is none yet; always nil in a resolved mapping.
+    /// What resolution makes the expression from, if there is none yet; always nil in a resolved mapping.
     package var origin: PropertyOrigin?
     package var userInfo: [String: Constant]
 
@@ -137,8 +137,9 @@ package enum PropertyOrigin: Hashable, Sendable {
     case automatic
     /// This source property, which must exist.
     case property(String)
-    /// A relationship in the form of Xcode's editor: the source objects at a key path (`$source.country.continent`;
-    /// nil is the property of the same name), as an entity mapping carried them over (nil: found as for a default).
+    /// A relationship in the form of Xcode's editor: the source objects at a key path (`$source.country.continent`; nil
+    /// is the property of the same name), through the entity mapping that carried them over (nil: found as for a
+    /// default).
     case keyPath(String?, mapping: String?)
     /// A value expression's text, parsed when it is resolved.
     case text(String)

@@ -1,6 +1,6 @@
 package import CausewayModel
 
-// What a resolved mapping model leaves out. Apple says nothing about it (openradar 19079060: the editor's wizard leaves
+// What a resolved mapping model leaves out. Apple doesn't warn about it (openradar 19079060: the editor's wizard leaves
 // out attributes that a parent declares).
 
 extension MappingNotice {

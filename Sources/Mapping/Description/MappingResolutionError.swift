@@ -3,13 +3,13 @@ package struct MappingResolutionError: Error, Hashable, Sendable, CustomStringCo
     package enum Code: Hashable, Sendable {
         /// An entity that its model doesn't have.
         case unknownEntity
-        /// A property that its entity doesn't have, or that is of the other sort.
+        /// A property that its entity doesn't have, or that is of the other kind.
         case unknownProperty
-        /// The entity is another one than the mapping model was compiled for.
+        /// The entity isn't the one that the mapping model was compiled for.
         case differentHash
-        /// An entity mapping that another one names isn't there.
+        /// An entity mapping that another one names is missing.
         case unknownMapping
-        /// A kind that its entities contradict, or a name that comes twice.
+        /// A kind that its entities contradict, or a duplicate name.
         case contradiction
         /// A text or a form that can't be understood.
         case malformed

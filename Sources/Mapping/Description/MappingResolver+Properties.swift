@@ -126,8 +126,8 @@ extension MappingResolver {
         }
     }
 
-    /// The default of a relationship: through the one entity mapping that can be on the far side; where there are
-    /// several (or none), whatever the source objects became [O: V2toV3.cdm].
+    /// The default of a relationship: through the one entity mapping that can be on the far side; if there are several
+    /// (or none), any result of the source objects [O: V2toV3.cdm].
     private func carriedOver(_ origin: Relationship, to relationship: Relationship) -> Expression {
         let fitting = carriers.filter {
             source.model.isKind($0.source, of: origin.destination)
@@ -155,7 +155,7 @@ extension MappingResolver {
         do {
             return try Expression(parsing: text)
         } catch {
-            report(.malformed, "“\(text)” is no expression: \(error)", property: property)
+            report(.malformed, "“\(text)” isn't an expression: \(error)", property: property)
             return nil
         }
     }

@@ -4,7 +4,7 @@ import CausewayModel
 // Which source rows a mapping reads (InsideCoreDataMigration §3, “Which source rows”).
 
 extension MappingResolver {
-    /// Reads the source expression, or makes one of the filter as Xcode's compiler does.
+    /// Reads the source expression, or makes one from the filter as Xcode's compiler does.
     mutating func resolveRows(_ mapping: inout EntityMappingDescription) -> SourceRows {
         guard let entity = mapping.sourceEntity else { return rowsWithoutEntity(&mapping) }
         if mapping.sourceExpression == nil, description.form != .compiled || mapping.filter != nil {
@@ -38,7 +38,7 @@ extension MappingResolver {
             let predicate = try Predicate(parsing: text)
             return predicate == .literal(true) ? nil : predicate
         } catch {
-            report(.malformed, "Its filter “\(text)” is no predicate: \(error)")
+            report(.malformed, "Its filter “\(text)” isn't a predicate: \(error)")
             return nil
         }
     }

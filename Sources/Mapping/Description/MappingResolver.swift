@@ -2,17 +2,17 @@ import CausewayExpressions
 package import CausewayModel
 
 extension MappingModelDescription {
-    /// Closes what the description leaves to defaults, as Xcode's compiler does, and checks it against both models.
+    /// Fills in the description's defaults, as Xcode's compiler does, and checks it against both models.
     ///
     /// Throws `MappingResolutionError` with every mistake: unknown entities, properties and mappings, hashes of other
-    /// versions, kinds that contradict their entities, texts that are no expression or predicate.
+    /// versions, kinds that contradict their entities, texts that aren't an expression or a predicate.
     package func resolved(
         from source: ManagedObjectModel, to destination: ManagedObjectModel
     ) throws(MappingResolutionError) -> ResolvedMapping {
         try resolved(from: VersionedModel(model: source), to: VersionedModel(model: destination))
     }
 
-    /// The same with hashes that are computed already.
+    /// The same with known hashes.
     package func resolved(
         from source: VersionedModel, to destination: VersionedModel, beside others: [MappingModelDescription] = []
     ) throws(MappingResolutionError) -> ResolvedMapping {
@@ -26,7 +26,7 @@ extension MappingModelDescription {
     }
 }
 
-/// Resolves one mapping model. Problems are collected, so that one look suffices to mend it.
+/// Resolves one mapping model. All problems are collected, so that the user can fix them at once.
 struct MappingResolver {
     typealias Problem = MappingResolutionError.Problem
 
@@ -36,7 +36,7 @@ struct MappingResolver {
     var problems: [Problem] = []
     /// The entity mapping being resolved, for messages.
     var mappingName = ""
-    /// Entity mappings that carry objects over: what can be on the far side of a relationship.
+    /// Entity mappings that carry objects over: their objects can be on the far side of a relationship.
     private(set) var carriers: [Carrier] = []
     private(set) var mappingNames: Set<String> = []
     /// Entity mappings of the step's other mapping models: look-ups may name them, and relationships lead to their rows.
@@ -55,7 +55,7 @@ struct MappingResolver {
         self.destination = destination
     }
 
-    /// The result is meaningful only where `problems` stays empty.
+    /// The result is valid only if `problems` stays empty.
     mutating func resolve() -> ResolvedMapping {
         if description.entityMappings.isEmpty {
             mappingName = description.name
@@ -128,10 +128,10 @@ struct MappingResolver {
         return actual
     }
 
-    /// Xcode's rule for a kind that isn't given; a kind that is given must suit the entities.
+    /// Xcode's rule for a missing kind; a given kind must fit the entities.
     ///
-    /// Copy and transform differ only in what they say about the hashes, and Xcode doesn't keep to it
-    /// (`PersonToPerson` of V2toV3.cdm is a copy of unequal hashes), so both are decided here by the hashes.
+    /// Copy and transform differ only in what they say about the hashes, and Xcode isn't consistent (`PersonToPerson`
+    /// of V2toV3.cdm is a copy of unequal hashes), so both are decided here by the hashes.
     private mutating func kind(of mapping: EntityMappingDescription) -> EntityMappingKind {
         let ends = (mapping.sourceEntity != nil, mapping.destinationEntity != nil)
         if ends == (false, false) {

@@ -1,15 +1,15 @@
 package import CausewayExpressions
 package import CausewayModel
 
-/// A mapping model that fits two models, with nothing left to defaults: what Xcode's compiler makes of one.
+/// A mapping model that fits two models, with all defaults filled in, as Xcode's compiler does.
 package struct ResolvedMapping: Hashable, Sendable {
     package var name: String
     package var path: String?
     /// In processing order.
     package var entityMappings: [ResolvedEntityMapping]
-    /// Likely mistakes: what the mapping leaves out though both models have it.
+    /// Likely mistakes: properties that both models have and the mapping leaves out.
     package var warnings: [MappingNotice]
-    /// Source rows that no entity mapping reads; several mapping models of one step are judged together with
+    /// Source rows that no entity mapping reads; several mapping models of one step are checked together with
     /// `MappingNotice.losses(of:from:)`.
     package var losses: [MappingNotice]
 
@@ -41,7 +41,7 @@ package struct ResolvedEntityMapping: Hashable, Sendable {
         self.rows = rows
     }
 
-    /// The plain condition on the rows of the source entity; nil is all of them, and where `rows` is a collection.
+    /// The plain condition on the rows of the source entity; nil for all of them, and if `rows` is a collection.
     package var filter: Predicate? {
         if case .entity(let filter, _) = rows { filter } else { nil }
     }
@@ -53,7 +53,7 @@ package enum SourceRows: Hashable, Sendable {
     case none
     /// The source entity's rows that fulfil the filter; rows of its subentities only where it says so.
     case entity(filter: Predicate?, includesSubentities: Bool)
-    /// Whatever the mapping's source expression evaluates to.
+    /// The result of the mapping's source expression.
     case collection(Expression)
 }
 
@@ -71,19 +71,19 @@ package struct VersionedModel: Hashable, Sendable {
     }
 }
 
-/// Something that a resolved mapping model leaves out.
+/// A property or entity that a resolved mapping model leaves out.
 package struct MappingNotice: Hashable, Sendable, CustomStringConvertible {
     package enum Subject: Hashable, Sendable {
         /// A destination property isn't mentioned though the source has one of the same name.
         case propertyLeftOut(String)
         /// No entity mapping reads an entity's rows.
         case entityNotMigrated
-        /// An entity mapping reads an entity's rows, and none those of this subentity of it.
+        /// An entity mapping reads an entity's rows, but none reads those of this subentity.
         case subentityNotMigrated(of: String)
     }
 
     package var subject: Subject
-    /// The entity mapping; nil where no single one is concerned.
+    /// The entity mapping; nil if it isn't about a single one.
     package var mapping: String?
     /// Of the destination for a property, else of the source.
     package var entity: String

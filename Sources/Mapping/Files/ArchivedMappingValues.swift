@@ -53,8 +53,8 @@ struct ArchivedMappingValues {
         guard parts <= MappingFileLimits.expressionParts else {
             throw MappingFileError(
                 .limitExceeded,
-                "The mapping model's expressions have more than \(MappingFileLimits.expressionParts) parts, which none "
-                    + "that was written by hand has.")
+                "The mapping model's expressions have more than \(MappingFileLimits.expressionParts) parts, more "
+                    + "than any written by hand.")
         }
     }
 }

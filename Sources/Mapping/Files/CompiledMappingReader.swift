@@ -29,7 +29,7 @@ struct CompiledMappingReader {
         guard archive.className(of: archive.root) == "NSMappingModel" else {
             let name = archive.className(of: archive.root) ?? "plain value"
             throw MappingFileError(
-                .notAMappingModel, "The archive holds no mapping model, but a \(name); name a .cdm.")
+                .notAMappingModel, "The archive holds a \(name), not a mapping model; name a .cdm.")
         }
         let references = try instances("NSEntityMappings", of: archive.root, "NSEntityMapping")
         guard references.count <= MappingFileLimits.entityMappings else {
@@ -109,7 +109,7 @@ struct CompiledMappingReader {
         switch try field(name, of: owner) {
         case nil, .null: return nil
         case .object(let reference): return try values.expression(archive, reference)
-        default: throw damaged("Its “\(name)” is no expression.", owner)
+        default: throw damaged("Its “\(name)” isn't an expression.", owner)
         }
     }
 
@@ -146,7 +146,7 @@ struct CompiledMappingReader {
         for element in elements {
             guard let reference = element.reference,
                 archive.archivedClass(of: reference)?.isKind(of: className) == true
-            else { throw damaged("Its “\(name)” holds something that is no \(className).", owner) }
+            else { throw damaged("Its “\(name)” holds something that isn't a \(className).", owner) }
             references.append(reference)
         }
         return references

@@ -2,7 +2,7 @@ import CausewayExpressions
 import CausewayModel
 import CausewayXML
 
-/// `xcmapping.xml` as what it is: a Core Data XML store of the editor's own objects.
+/// `xcmapping.xml`: a Core Data XML store of the editor's own objects.
 ///
 /// `<database><databaseInfo/><object type id><attribute name type>…</attribute><relationship name idrefs/></object>…`
 struct EditorDatabase {
@@ -33,14 +33,14 @@ struct EditorDatabase {
 
         func number(_ name: String) throws(MappingFileError) -> Int? {
             guard let text = attributes[name] else { return nil }
-            guard let number = Int(text) else { throw error("Its “\(name)” is no number.") }
+            guard let number = Int(text) else { throw error("Its “\(name)” isn't a number.") }
             return number
         }
 
         /// Base64; nil for an absent or empty one.
         func data(_ name: String) throws(MappingFileError) -> [UInt8]? {
             guard let text = attributes[name] else { return nil }
-            guard let bytes = Base64.decode(text) else { throw error("Its “\(name)” is no base64 text.") }
+            guard let bytes = Base64.decode(text) else { throw error("Its “\(name)” isn't base64 text.") }
             return bytes.isEmpty ? nil : bytes
         }
 
@@ -64,7 +64,7 @@ struct EditorDatabase {
         guard tree.root.name == "database" else {
             throw MappingFileError(
                 .notAMappingModel,
-                "The XML is no mapping model: its root element is <\(tree.root.name)> instead of <database>.")
+                "The XML isn't a mapping model: its root element is <\(tree.root.name)> instead of <database>.")
         }
         for element in tree.root.children where element.name == "object" {
             let object = try Self.object(element)

@@ -3,8 +3,8 @@
 /// Seen in real files: an `XDDEVMAPPINGMODEL` with paths and copies of both models; its `entitymappings`, ordered by
 /// `mappingnumber`; each entity mapping's `attributemappings` and `relationshipmappings`, sets without order. Left out
 /// are default names, default expressions, true `autogenerateexpression` flags of attributes, and empty filters. The
-/// mapping type is always “Undefined”. Objects that the model doesn't reach are what somebody deleted in the editor
-/// (LoopKit's file has 17 of them); they're passed over, as Xcode's compiler does.
+/// mapping type is always “Undefined”. Objects that the model doesn't reach were deleted in the editor (LoopKit's file
+/// has 17 of them); they're ignored, as in Xcode's compiler.
 package struct EditorMappingReader {
     typealias Object = EditorDatabase.Object
 
@@ -13,7 +13,7 @@ package struct EditorMappingReader {
     package static let attributeMapping = "XDDEVATTRIBUTEMAPPING"
     package static let relationshipMapping = "XDDEVRELATIONSHIPMAPPING"
 
-    /// What is understood per type; anything else becomes a notice.
+    /// The known attributes per type; others become a notice.
     private static let known: [String: Set<String>] = [
         model: [
             "sourcemodelpath", "sourcemodeldata", "destinationmodelpath", "destinationmodeldata", "entitymappings",
@@ -87,7 +87,7 @@ package struct EditorMappingReader {
         do throws(MappingFileError) {
             var mapping = EntityMappingDescription(
                 name: name, kind: try kind(object), sourceEntity: source, destinationEntity: destination)
-            // Seen in no file; read like a property's, where a written expression counts whatever the flag says.
+            // No known file has one; read like a property's, where a written expression overrides the flag.
             if let bytes = try object.data("sourceexpressiondata") {
                 mapping.sourceExpression = try values.expression(archived: bytes)
             }
@@ -124,7 +124,7 @@ package struct EditorMappingReader {
         guard let name = object.text("name") else { throw object.error("It names no property.") }
         do throws(MappingFileError) {
             var mapping = PropertyMappingDescription(name: name, expression: nil)
-            // A written expression counts even where the flag says “autogenerate” [O: previousOwners of V2toV3].
+            // A written expression counts even if the flag says “autogenerate” [O: previousOwners of V2toV3].
             if let bytes = try object.data("valueexpressiondata") {
                 mapping.expression = try values.expression(archived: bytes)
             }
@@ -150,7 +150,7 @@ package struct EditorMappingReader {
 
     // MARK: - References
 
-    /// The objects of a relationship, each of which has this owner only: following them ends.
+    /// The objects of a relationship, each of which has only this owner, so there are no circles.
     private mutating func targets(
         _ name: String, of object: Object, _ type: String
     ) throws(MappingFileError) -> [Object] {
@@ -174,7 +174,7 @@ package struct EditorMappingReader {
         let known = Self.known[object.type] ?? []
         for name in (Array(object.attributes.keys) + object.relationships.keys).sorted() where !known.contains(name) {
             notices.append(
-                "The \(object.type) in line \(object.line) has “\(name)”, which isn't understood and not used.")
+                "The \(object.type) in line \(object.line) has “\(name)”, which isn't known and is ignored.")
         }
     }
 }

@@ -35,7 +35,7 @@ package struct MappingFileError: Error, Hashable, Sendable, CustomStringConverti
         self.property = property
     }
 
-    /// The same error at a place that the thrower didn't know.
+    /// The same error with a place that the thrower didn't know.
     package func at(path: String? = nil, mapping: String? = nil, property: String? = nil) -> MappingFileError {
         var error = self
         error.path = error.path ?? path
@@ -51,7 +51,7 @@ package struct MappingFileError: Error, Hashable, Sendable, CustomStringConverti
     }
 }
 
-/// Bounds on foreign mapping models. Past each of them the file is refused, never cut short.
+/// Bounds on foreign mapping models. A file beyond them is refused, never truncated.
 package enum MappingFileLimits {
     /// Bytes of one file. The largest known (CareKit) has 2.7 MB, most of it Xcode's copies of the two models.
     package static let fileSize = 64 * 1024 * 1024
@@ -59,7 +59,7 @@ package enum MappingFileLimits {
     package static let entityMappings = 10_000
     /// Property mappings of a mapping model; the largest known has 300. Archives can share lists, which multiplies.
     package static let propertyMappings = 200_000
-    /// Parts of all expressions of a mapping model; real ones have some thousands. Archives can share parts, so that a
-    /// small file unfolds into `ExpressionLimits.archivedNodes` parts for each of its expressions.
+    /// Parts of all expressions of a mapping model; real ones have some thousands. Archives can share parts, so a small
+    /// file can expand into `ExpressionLimits.archivedNodes` parts for each of its expressions.
     package static let expressionParts = 500_000
 }

@@ -4,7 +4,7 @@ extension MappingModelDescription {
     /// The mapping model for people, line by line: entity mappings in their order with kind, rows and policy, under
     /// each its property mappings as `name ← expression`.
     ///
-    /// `resolved` is the same with what two versions make of it; nil where it fits none.
+    /// `resolved` is the same resolved between two versions; nil if it fits none.
     package func lines(_ resolved: ResolvedMapping? = nil) -> [String] {
         var lines = ["\(name): \(entityMappings.count) entity mapping\(entityMappings.count == 1 ? "" : "s")"]
         for (side, model) in [("source", sourceModel), ("destination", destinationModel)] {
@@ -25,7 +25,7 @@ extension ResolvedMapping {
             name: name, path: path, form: .compiled, entityMappings: entityMappings.map(\.mapping))
     }
 
-    /// The same as resolved: every default written out, then what the mapping model leaves out.
+    /// The resolved mapping model: every default written out, then what the mapping model leaves out.
     package func lines() -> [String] {
         compiled().lines() + warnings.map { "  warning: \($0)" } + losses.map { "  lost: \($0)" }
     }
@@ -59,7 +59,7 @@ extension PropertyMappingDescription {
         ["\(name) ← \(value)"] + userInfo.lines.map { "  \($0)" }
     }
 
-    /// What becomes of the property: `$source.title`, `related through PostToPost: $source.posts`, `not set`.
+    /// The property's value: `$source.title`, `related through PostToPost: $source.posts`, `not set`.
     package var value: String {
         if let expression { return expression.relation ?? expression.formatString }
         switch origin {
@@ -75,7 +75,7 @@ extension PropertyMappingDescription {
 }
 
 extension Expression {
-    /// Objects that entity mappings made of others, in words; nil for any other expression.
+    /// Objects that entity mappings made from others, in words; nil for any other expression.
     fileprivate var relation: String? {
         guard case .function(.variable("manager")?, let selector, let arguments) = self, arguments.count == 2,
             let name = arguments[0].text

@@ -24,7 +24,7 @@ struct MappingModelFile {
             throw Self.failure("The mapping model can't be found", path)
         }
         if status.st_mode & S_IFMT == S_IFDIR {
-            // A link inside a foreign folder could lead anywhere, and what it leads to could end up in messages.
+            // A link inside a foreign folder could lead anywhere, and the target's content could end up in messages.
             bytes = try Self.read("\(path)/\(Self.editorFile)", flags: O_NOFOLLOW)
         } else {
             bytes = try Self.read(path, flags: 0)
@@ -41,19 +41,19 @@ struct MappingModelFile {
     }
 
     private static func read(_ path: String, flags: Int32) throws(MappingFileError) -> [UInt8] {
-        // Not blocking: opening a pipe without a writer would wait for ever.
+        // Not blocking: opening a pipe without a writer would wait forever.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags)
         guard descriptor >= 0 else { throw failure("The file can't be opened", path) }
         defer { close(descriptor) }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw failure("The file can't be read", path) }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw MappingFileError(.unreadable, "This is no regular file.", path: path)
+            throw MappingFileError(.unreadable, "This isn't a regular file.", path: path)
         }
         return try content(of: descriptor, path)
     }
 
-    /// Reads to the end, whatever size was announced: the file may grow or shrink meanwhile.
+    /// Reads to the end, whatever the reported size: the file may grow or shrink meanwhile.
     private static func content(of descriptor: Int32, _ path: String) throws(MappingFileError) -> [UInt8] {
         var content: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 64 * 1024)
@@ -70,7 +70,7 @@ struct MappingModelFile {
             if content.count > MappingFileLimits.fileSize {
                 throw MappingFileError(
                     .limitExceeded,
-                    "The file is larger than \(MappingFileLimits.fileSize >> 20) MiB, which no mapping model is.",
+                    "The file is larger than \(MappingFileLimits.fileSize >> 20) MiB, larger than any mapping model.",
                     path: path)
             }
         }

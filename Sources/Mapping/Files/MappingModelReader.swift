@@ -1,6 +1,6 @@
 /// Reads mapping models: `.xcmappingmodel` folders of Xcode's editor, and `.cdm` files of Xcode's compiler.
 ///
-/// What a file is follows from its content, not from its name. Nothing is resolved here: that needs the models.
+/// A file's kind follows from its content, not from its name. Nothing is resolved here: that needs the models.
 package enum MappingModelReader {
     /// The mapping model at a path.
     ///

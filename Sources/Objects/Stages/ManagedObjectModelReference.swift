@@ -1,4 +1,4 @@
-/// A version of the model that a stage means: what `NSManagedObjectModelReference` is.
+/// A stage's reference to a version of the model: what `NSManagedObjectModelReference` is.
 ///
 /// The version is looked up among the models that the migration was given, so a reference needs no bundle:
 ///
@@ -8,8 +8,8 @@
 /// let third = ManagedObjectModelReference(name: "Model 3", versionChecksum: "kk8XL4…iAk=")
 /// ```
 ///
-/// A reference with both is checked: a model of that name with another checksum stops the plan, because somebody has
-/// edited a version that was released.
+/// A reference with both is checked: a model of that name with another checksum stops the plan, because a released
+/// version was edited.
 public struct ManagedObjectModelReference: Hashable, Sendable, ExpressibleByStringLiteral {
     /// The version's name: its `.xcdatamodel` or `.mom` without the extension.
     public let name: String?
@@ -64,7 +64,7 @@ public struct ManagedObjectModelReference: Hashable, Sendable, ExpressibleByStri
         }
     }
 
-    /// Whether both mean the same version as far as they tell: by checksum where both have one, else by name.
+    /// Whether both mean the same version: by checksum if both have one, else by name.
     package func isSame(as other: ManagedObjectModelReference) -> Bool {
         if let versionChecksum, let theirs = other.versionChecksum { return versionChecksum == theirs }
         if let name, let theirs = other.name { return name == theirs }

@@ -1,7 +1,7 @@
 /// One unit of a staged migration: what `NSMigrationStage` is. There are two kinds, `LightweightMigrationStage` and
 /// `CustomMigrationStage`; no other type need conform.
 public protocol MigrationStage: Sendable {
-    /// What people call the stage: it stands in plans, events and errors.
+    /// The stage's name in plans, events and errors.
     var label: String? { get set }
     /// The stage as one of the two kinds.
     var kind: MigrationStageKind { get }
@@ -25,10 +25,10 @@ public enum MigrationStageKind: Sendable {
 
 /// Versions that follow each other by inferred mappings: what `NSLightweightMigrationStage` is.
 ///
-/// Every hop from one version to the next is done; Core Data goes from the first straight to the last. The hop into the
-/// stage's first version, from the last one of the stage before, is inferred too.
+/// Every hop from one version to the next runs; Core Data jumps from the first to the last. The hop into the stage's
+/// first version, from the last one of the stage before, is inferred too.
 public struct LightweightMigrationStage: MigrationStage {
-    /// What people call the stage.
+    /// The stage's name in plans, events and errors.
     public var label: String?
     /// The versions in their order.
     public let versions: [ManagedObjectModelReference]
@@ -40,7 +40,7 @@ public struct LightweightMigrationStage: MigrationStage {
     ///
     /// - Parameters:
     ///   - versions: at least one.
-    ///   - label: what people call the stage.
+    ///   - label: the stage's name in plans, events and errors.
     public init(_ versions: [ManagedObjectModelReference], label: String? = nil) {
         self.versions = versions
         self.label = label
@@ -50,14 +50,14 @@ public struct LightweightMigrationStage: MigrationStage {
     ///
     /// - Parameters:
     ///   - versions: names or checksums, at least one.
-    ///   - label: what people call the stage.
+    ///   - label: the stage's name in plans, events and errors.
     public init(_ versions: [String], label: String? = nil) {
         self.init(versions.map { ManagedObjectModelReference($0) }, label: label)
     }
 }
 
-/// One hop with code before and after it: what `NSCustomMigrationStage` is. The hop itself is made by the mapping of the
-/// step, which is inferred where there is none.
+/// One hop with code before and after it: what `NSCustomMigrationStage` is. The step's mapping makes the hop itself;
+/// without one it is inferred.
 ///
 /// ```swift
 /// var stage = CustomMigrationStage(migratingFrom: "Model 2", to: "Model 3")
@@ -71,13 +71,13 @@ public struct LightweightMigrationStage: MigrationStage {
 /// }
 /// ```
 ///
-/// A handler may run more than once for the same store: when a migration was interrupted, it begins again with the rows
-/// as they were before the handler. It should not keep state outside of the store that a second run would spoil.
+/// A handler may run more than once for the same store: after an interruption it starts again with the rows as they
+/// were before. It should not keep state outside the store that a second run would break.
 public struct CustomMigrationStage: MigrationStage {
     /// Code at one of the stage's versions.
     public typealias Handler = @Sendable (StagedMigrationManager, CustomMigrationStage) throws -> Void
 
-    /// What people call the stage.
+    /// The stage's name in plans, events and errors.
     public var label: String?
     /// The version that the stage begins with.
     public let currentModel: ManagedObjectModelReference
@@ -98,7 +98,7 @@ public struct CustomMigrationStage: MigrationStage {
     /// - Parameters:
     ///   - current: the version that the stage begins with.
     ///   - next: the version that it ends with.
-    ///   - label: what people call the stage.
+    ///   - label: the stage's name in plans, events and errors.
     ///   - willMigrate: called before the hop.
     ///   - didMigrate: called after the hop.
     public init(

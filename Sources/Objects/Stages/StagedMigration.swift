@@ -1,4 +1,4 @@
-/// Stages in their order: what an `NSStagedMigrationManager` is made from.
+/// Stages in their order: the stages of an `NSStagedMigrationManager`.
 ///
 /// ```swift
 /// let stages = try StagedMigration {
@@ -10,7 +10,8 @@
 /// ```
 ///
 /// The stages are one line of versions. A stage begins with the version that the stage before ended with, or with the
-/// next one: the hop between the two is inferred. Versions after the last stage follow as the models' history has them.
+/// next one: the hop between the two is inferred. Versions after the last stage follow in the order of the models'
+/// history.
 public struct StagedMigration: Sendable {
     /// The stages in their order.
     public let stages: [any MigrationStage]
@@ -18,8 +19,8 @@ public struct StagedMigration: Sendable {
     /// Stages in their order.
     ///
     /// - Parameter stages: at least one.
-    /// - Throws: `StagedMigrationError` where a version stands in more than one place, a custom stage has equal ends, or
-    ///   a stage has no version. References by name and by checksum are compared once more when the models are known.
+    /// - Throws: `StagedMigrationError` if a version occurs more than once, a custom stage has equal ends, or a stage
+    ///   has no version. References by name and by checksum are compared once more when the models are known.
     public init(_ stages: [any MigrationStage]) throws(StagedMigrationError) {
         guard !stages.isEmpty else {
             throw StagedMigrationError(.empty, "there is no stage", remedy: "give the stages in their order")
@@ -39,7 +40,7 @@ public struct StagedMigration: Sendable {
         try self.init(stages())
     }
 
-    /// A version in its place, with the stage that it came from, counted from 0.
+    /// A version with its stage, counted from 0.
     package struct Stop<Version> {
         package var version: Version
         package var stage: Int
@@ -54,7 +55,7 @@ public struct StagedMigration: Sendable {
     ///
     /// - Parameters:
     ///   - stages: the stages in their order.
-    ///   - version: what a reference means.
+    ///   - version: resolves a reference.
     ///   - isSame: whether two versions are one.
     /// - Returns: at least one stop.
     /// - Throws: as `init(_:)`, and what `version` throws.

@@ -1,4 +1,4 @@
-/// Why stages can't be used: their order is wrong, or the store's version has no place in it.
+/// Why stages can't be used: their order is wrong, or the store's version isn't in it.
 public struct StagedMigrationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What kind of failure it is. New kinds may come: treat an unknown one as a failure.
     public struct Code: Hashable, Sendable {
@@ -11,7 +11,7 @@ public struct StagedMigrationError: Error, Hashable, Sendable, CustomStringConve
             self.coreDataCode = coreDataCode
         }
 
-        /// A version stands in more than one place of the order.
+        /// A version occurs more than once in the order.
         public static let duplicateVersions = Code("duplicateVersions")
         /// A custom stage begins and ends with the same version.
         public static let equalEnds = Code("equalEnds")
@@ -19,9 +19,9 @@ public struct StagedMigrationError: Error, Hashable, Sendable, CustomStringConve
         public static let empty = Code("empty")
         /// A reference's checksum isn't that of the model of its name.
         public static let checksumMismatch = Code("checksumMismatch")
-        /// A version that no model, or no stage, is: NSManagedObjectModelReferenceNotFoundError.
+        /// A version without a model or a stage: NSManagedObjectModelReferenceNotFoundError.
         public static let modelReferenceNotFound = Code("modelReferenceNotFound", 134_504)
-        /// The store can't say its version: NSStagedMigrationFrameworkVersionMismatchError.
+        /// The store's version can't be read: NSStagedMigrationFrameworkVersionMismatchError.
         public static let frameworkVersionMismatch = Code("frameworkVersionMismatch", 134_505)
         /// The target comes before the store's version: NSStagedMigrationBackwardMigrationError.
         public static let backwardMigration = Code("backwardMigration", 134_506)

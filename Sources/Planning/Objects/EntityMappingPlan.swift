@@ -3,13 +3,13 @@ package import CausewayMapping
 package import CausewayModel
 package import CausewayStoreFormat
 
-/// How the objects of one entity mapping are made and linked; computed once a plan, read by every worker.
+/// How the objects of one entity mapping are made and linked; computed once per plan, read by every worker.
 package struct EntityMappingPlan: Sendable {
     /// Whether a destination row has its source row's key.
     package enum KeyKeeping: Hashable, Sendable {
         /// Always: the association is in the keys and is not recorded.
         case always
-        /// Where no row of an earlier mapping has it; the association is recorded.
+        /// If no row of an earlier mapping has it; the association is recorded.
         case ifFree
         /// Never: the rows come from several tables, and their keys would clash.
         case never
@@ -34,15 +34,14 @@ package struct EntityMappingPlan: Sendable {
         package var key: Int
         package var entity: Int?
         package var place: Int?
-        /// Destination Z_ENT by source Z_ENT of the target; where the source has no column for it, the one entry counts.
+        /// Destination Z_ENT by source Z_ENT of the target; if the source has no column for it, there is one entry.
         package var numbers: [Int32: Int32]
         /// Z_ENT of the source's declared destination.
         package var declared: Int32
         package var column: Int
         package var entityColumn: Int?
         package var placeColumn: Int?
-        /// The same link as an expression for stage 2, for where stage 1 shows that keys don't say it: rows of `targets`
-        /// became others than those with their keys.
+        /// The same link as an expression for stage 2, in case stage 1 gives rows of `targets` other keys.
         package var relationship: RelationshipFill
         /// The mappings that make the targets, by place in the step.
         package var targets: [Int]
@@ -61,14 +60,14 @@ package struct EntityMappingPlan: Sendable {
     package var index: Int
     /// Which of the step's mapping models it belongs to: they run one after another.
     package var modelIndex: Int
-    /// nil where no rows are read: the entity is added, or its mapping says remove.
+    /// nil if no rows are read: the entity is added, or its mapping removes it.
     package var sourceEntity: Int32?
     package var destinationEntity: Int32?
     package var keeping: KeyKeeping
     /// The statement that reads the source rows, and its result column by column of the source's table (−1: not read).
     package var shape: RowShape
     package var cells: [Int]
-    /// The same for stage 2: keys and links alone; whatever else a hook asks for is looked up.
+    /// The same for stage 2: keys and links only; other values that a hook reads are looked up.
     package var linkShape: RowShape
     package var linkCells: [Int]
     package var filter: CompiledPredicate?

@@ -6,7 +6,7 @@ import CausewayStoreFormat
 
 /// Join tables that are copied whole: both ends keep their keys.
 extension LinkPlanning {
-    /// Whether a many-to-many's links come with its table, which is copied.
+    /// Whether a many-to-many's table is copied with its links.
     func isCopied(_ property: PropertyMappingDescription, of index: Int) -> Bool {
         let mapping = planner.entities[index].mapping.mapping
         guard let entity = mapping.destinationEntity,
@@ -19,8 +19,8 @@ extension LinkPlanning {
         return found.isNaming ? relationship.name == origin : relationship.inverse == origin
     }
 
-    /// The source many-to-many that a property takes over whole: its mapping keeps keys, and every row at the other end
-    /// has the one row with its key. nil otherwise.
+    /// The source many-to-many that a property carries completely: its mapping keeps keys, and every row at the other
+    /// end has one result, with its key. nil otherwise.
     private func plainReading(_ property: PropertyMappingDescription, of index: Int) -> String? {
         let mapping = planner.entities[index].mapping.mapping
         guard mapping.policyClassName == nil, planner.keeping[index] == .always,
@@ -31,7 +31,7 @@ extension LinkPlanning {
             let all = targets(
                 Reading(relationship: reading.relationship, mapping: nil), of: from.relationship.destination,
                 leadingTo: to.relationship.destination, from: index),
-            // A look-up through one mapping that leaves out what others make isn't the whole table.
+            // A look-up through one mapping that leaves out other mappings' rows isn't the whole table.
             all
                 == targets(
                     reading, of: from.relationship.destination, leadingTo: to.relationship.destination, from: index)
@@ -39,7 +39,7 @@ extension LinkPlanning {
         return reading.relationship
     }
 
-    /// The source relationship whose links a join table takes over as they are; nil where stage 2 links row by row.
+    /// The source relationship whose links a join table carries as they are; nil if stage 2 links row by row.
     ///
     /// Every mapping of the naming side must read the same many-to-many, and both ends keep their keys.
     func copied(_ table: JoinTable) -> String? {
@@ -88,8 +88,8 @@ extension ObjectStepPlanner {
         return result
     }
 
-    /// The mapping models in inference's terms, as far as they can be said in them: what history, names of join tables
-    /// and copied links are planned with.
+    /// The mapping models as an inferred mapping, as far as possible: used to plan history, names of join tables and
+    /// copied links.
     func skeleton(onlyKept: Bool) -> MappingModel {
         var mapped: Set<String> = []
         var result: [CausewayMapping.EntityMapping] = []
@@ -143,7 +143,7 @@ extension ObjectStepPlanner {
 }
 
 extension ObjectStepPlanner {
-    /// Persistent history speaks of keys: where they change, what it says of those rows can't be kept.
+    /// Persistent history refers to rows by key: entries of rows with new keys can't be kept.
     func historyLosses(_ hasHistory: Bool) -> [String] {
         guard hasHistory else { return [] }
         return entities.indices.compactMap { index in

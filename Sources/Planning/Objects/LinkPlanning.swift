@@ -40,7 +40,7 @@ struct LinkPlanning {
         }
     }
 
-    /// The mappings whose rows can be the result, by source Z_ENT; nil where the keys don't say which row it is.
+    /// The mappings whose rows can be the result, by source Z_ENT; nil if the keys don't identify the row.
     ///
     /// A name means the mapping of that name in the same mapping model, if there is one.
     func targets(
@@ -66,7 +66,7 @@ struct LinkPlanning {
         return result
     }
 
-    /// The key of a to-one that is carried with the row; nil where stage 2 must link.
+    /// The key of a to-one that is carried with the row; nil if stage 2 must link.
     func keyFill(
         _ property: PropertyMappingDescription, of index: Int, _ fill: EntityMappingPlan.RelationshipFill,
         _ columns: inout SourceColumns
@@ -105,7 +105,7 @@ struct LinkPlanning {
 
     private func carriedLink(_ property: PropertyMappingDescription, of index: Int) -> CarriedLink? {
         let mapping = planner.entities[index].mapping.mapping
-        // A policy may link otherwise than the mapping model says, or not at all: its hook decides.
+        // A policy may link differently from the mapping model, or not at all: its hook decides.
         guard mapping.policyClassName == nil, let reading = Self.reading(property.expression),
             case .toOne(let to)? = place(property.name, of: mapping.destinationEntity, in: destination),
             case .toOne(let from)? = place(reading.relationship, of: mapping.sourceEntity, in: source),
@@ -148,7 +148,7 @@ struct LinkPlanning {
             guard let back = other.relationshipMappings.first(where: { $0.name == inverse }),
                 Self.reading(back.expression)?.relationship == origin
             else { return false }
-            // It must lead back to the rows of this very mapping, not only to those of others.
+            // It must lead back to the rows of this mapping, not only of others.
             return carriedLink(back, of: target)?.targets[Int32(mine)] == index
         }
     }

@@ -90,7 +90,7 @@ package struct ObjectStepPlanner {
         }
         for mapping in mappings {
             guard let key = flow(mapping) else { continue }
-            // A mapping that reads subentities too competes with theirs.
+            // A mapping that also reads subentities competes with theirs.
             var names = [key.entity]
             if case .entity(_, true) = mapping.rows {
                 names = source.schema.entities.filter { source.schema.model.isKind($0, of: key.entity) }
@@ -138,7 +138,7 @@ package struct ObjectStepPlanner {
         let isPlain =
             mapping.policyClassName == nil && filter == nil && relationships.isEmpty
             && attributes.allSatisfy { if case .carry = $0.origin { true } else { false } }
-        // A policy or an expression may ask for anything that the row has.
+        // A policy or an expression may read anything in the row.
         if !isPlain || code.hasOwnManager { try columns.addAll() }
         var linkColumns = SourceColumns(map: source, entity: from)
         try linkColumns.begin(rows: resolved.rows)
@@ -162,8 +162,7 @@ package struct ObjectStepPlanner {
         return nil
     }
 
-    /// How links are found: by keys that say them already, or by an expression in stage 2; those of copied join tables
-    /// are remembered.
+    /// How links are made: by carried keys, or by an expression in stage 2; those of copied join tables are noted.
     private mutating func linkFills(
         of index: Int, _ compiler: MappingCompiler, _ columns: inout SourceColumns
     ) throws(PlanError) -> (keys: [EntityMappingPlan.KeyFill], relationships: [EntityMappingPlan.RelationshipFill]) {
@@ -213,7 +212,7 @@ package struct ObjectStepPlanner {
         RowShape(table: try identifier("Z_METADATA"))
     }
 
-    /// A default that is an object of the app's own can't be written: an attribute that has one needs a value.
+    /// A default that is an object of the app's own class can't be written: its attribute needs a value.
     private mutating func refuseOpaqueDefaults(of mapping: EntityMappingDescription, filled: Set<Int>) {
         guard let entity = mapping.destinationEntity, let number = destination.schema.number(of: entity) else { return }
         for index in destination.schema.names.indices {
@@ -311,8 +310,8 @@ package struct ObjectStepPlanner {
 
     // MARK: - Dropped rows
 
-    /// Links to rows that aren't there end, be it that they were left out or that the source's key led nowhere: Core
-    /// Data's look-up simply doesn't find them (InsideCoreDataMigration §3).
+    /// Links to missing rows end, whether the rows were left out or the source's key was dangling: Core Data's look-up
+    /// doesn't find them (InsideCoreDataMigration §3).
     private func cleanups() -> [String] {
         var result: [String] = []
         for table in destination.layout.tables {

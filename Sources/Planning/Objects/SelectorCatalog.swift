@@ -9,7 +9,7 @@ package struct SelectorCatalog: FunctionCatalog, Sendable {
     /// `$entityMapping.userInfo.key`
     package static let keyPath = "valueForKeyPath:"
 
-    /// nil where the policy isn't known, which is reported by itself: then any selector passes.
+    /// nil for an unknown policy, which is reported elsewhere: then any selector is accepted.
     private let policy: Set<String>?
     private let manager: Set<String>
 

@@ -2,7 +2,7 @@ import CausewayEvaluation
 import CausewayMapping
 import CausewayStoreFormat
 
-/// The statement that reads one entity mapping's source rows, with the columns that are asked for.
+/// The statement that reads one entity mapping's source rows, with the requested columns.
 struct SourceColumns {
     let map: StorageMap
     let entity: Int32

@@ -3,7 +3,7 @@ package import CausewayModel
 package import CausewayStoreFormat
 package import CausewaySQLite
 
-/// Where a store keeps every property of every entity: a layout turned into numbers, made once a plan.
+/// Where a store keeps every property of every entity: a layout turned into numbers, made once per plan.
 package struct StorageMap: Sendable {
     package let layout: StoreLayout
     package let schema: ModelSchema
@@ -98,7 +98,7 @@ package struct ToOneStorage: Sendable {
     package let orderColumn: Int?
     /// Z_ENT of the declared destination.
     package let destination: Int32
-    /// The inverse, where it is a to-one too: the same property on the target's side.
+    /// The inverse, if it is also a to-one: the same property on the target's side.
     package let oneToOneInverse: PropertyHandle?
 }
 
@@ -112,7 +112,7 @@ package struct ToManyStorage: Sendable {
     package let orderColumn: Int?
 }
 
-/// Rows of a join table, seen from one end. An object, so that each of many changed links names it at no cost.
+/// Rows of a join table, seen from one end. A class, so that many changed links can refer to it cheaply.
 package final class JoinStorage: Sendable {
     package let relationship: Relationship
     package let table: SQLIdentifier
@@ -122,7 +122,7 @@ package final class JoinStorage: Sendable {
     package let placeOfTheirs: SQLIdentifier?
     /// My place in the other end's ordered relationship.
     package let placeOfMine: SQLIdentifier?
-    /// The relationship is its own inverse: a link may stand either way round.
+    /// The relationship is its own inverse: a link may be stored in either direction.
     package let isReflexive: Bool
     /// Of the other end, a place in `StorageMap.tables`.
     package let otherTable: Int
@@ -141,7 +141,7 @@ package final class JoinStorage: Sendable {
         isReflexive = join.isReflexive
     }
 
-    /// That a row is the link of `?1`, mine, and `?2`, theirs.
+    /// True for the link from `?1` (mine) to `?2` (theirs).
     package var condition: String {
         let turned = isReflexive ? " OR (\(mine) = ?2 AND \(theirs) = ?1)" : ""
         return "(\(mine) = ?1 AND \(theirs) = ?2)\(turned)"

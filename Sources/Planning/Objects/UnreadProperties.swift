@@ -2,8 +2,7 @@ package import CausewayExpressions
 import CausewayMapping
 import CausewayModel
 
-/// What explicit mapping models leave behind: stored properties of migrated entities that none of their expressions
-/// reads.
+/// What explicit mapping models drop: stored properties of migrated entities that none of their expressions reads.
 struct UnreadProperties {
     let resolved: [ResolvedMapping]
     let source: ManagedObjectModel
@@ -31,7 +30,7 @@ struct UnreadProperties {
         var names: [String] = []
         for ancestor in source.lineage(of: entity).reversed() {
             names += ancestor.attributes.filter { !$0.isTransient && $0.derivation == nil }.map(\.name)
-            // A to-many's links are its inverse's, which counts where it is stored.
+            // A to-many's links are its inverse's, which is counted where it is stored.
             names += ancestor.relationships.filter { !$0.isTransient && !$0.isToMany }.map(\.name)
         }
         return names

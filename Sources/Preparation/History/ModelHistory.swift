@@ -5,7 +5,7 @@ import CausewaySQLite
 import CausewayStoreFormat
 package import CausewayStores
 
-/// The versions that a migration may lead through, with their hashes and the order in which they follow each other.
+/// The versions that a migration may use, with their hashes and their order.
 package struct ModelHistory: Sendable {
     package struct Version: Sendable {
         package let name: String
@@ -19,18 +19,18 @@ package struct ModelHistory: Sendable {
     /// Why a version can't be used, by name.
     package let failures: [String: String]
     package let graph: VersionGraph
-    /// What the bundle calls its current version; the last one where it names none.
+    /// The bundle's current version; the last one if it names none.
     package let currentVersion: String
-    /// What is odd about the bundle.
+    /// Problems of the bundle.
     package let notices: [String]
-    /// Why the current version may not be what is meant: it is the first of several. nil where it isn't.
+    /// Why the current version may be the wrong target: it is the first of several. nil otherwise.
     package let doubt: String?
 
     /// Reads a model bundle, a single model, or the model in another store's cache.
     ///
     /// - Parameters:
     ///   - path: of an `.xcdatamodeld`, `.xcdatamodel`, `.momd`, `.mom`, or of a store.
-    ///   - edges: from the command line; they count more than those of a `versions.json` beside the bundle.
+    ///   - edges: from the command line; they override those of a `versions.json` beside the bundle.
     /// - Throws: `.missing` or `.plan` where nothing usable is there.
     package init(reading path: String, edges: [String: String]) throws(EngineError) {
         self.path = path
@@ -57,8 +57,8 @@ package struct ModelHistory: Sendable {
     private static func doubt(_ current: String?, _ versions: [String]) -> String? {
         guard let current, let last = versions.last, versions.count > 1, versions.first == current else { return nil }
         return """
-            "\(current)" is marked as the current version, though it is the first of \(versions.count): if the mark was \
-            forgotten, give the version to reach with --to (the last is "\(last)")
+            "\(current)" is marked as the current version, though it is the first of \(versions.count): if the mark \
+            is out of date, give the version to reach with --to (the last is "\(last)")
             """
     }
 

@@ -10,8 +10,8 @@ struct VersionIdentification {
     /// The history doesn't know the version; the store's own cache does.
     let isFromCache: Bool
 
-    /// Compares the store's version hashes with every version's. Where several have them, `target` counts first, then
-    /// the store's version identifiers.
+    /// Compares the store's version hashes with every version's. If several match, `target` comes first, then the
+    /// store's version identifiers decide.
     init(of store: SourceStore, in history: ModelHistory, target: String) throws(EngineError) {
         guard store.metadata.hashesVersion <= 3 else {
             throw EngineError(
@@ -46,7 +46,7 @@ struct VersionIdentification {
         self.isFromCache = isFromCache
     }
 
-    /// Says, entity by entity, how the store differs from the version that comes nearest.
+    /// Says, entity by entity, how the store differs from the nearest version.
     private static func unknown(
         _ store: SourceStore, _ history: ModelHistory, cache: EngineError
     ) -> EngineError {
@@ -55,7 +55,7 @@ struct VersionIdentification {
         let nearest = ranked.min { $0.differences.count < $1.differences.count }
         var details: [String] = []
         if let nearest {
-            details.append("nearest is \"\(nearest.version.name)\", which differs in:")
+            details.append("the nearest is \"\(nearest.version.name)\", which differs in:")
             details += nearest.differences.map { "  \($0)" }
         }
         details += history.failures.sorted { $0.key < $1.key }.map {

@@ -7,7 +7,7 @@ import CausewayStores
     import Foundation
 #endif
 
-/// `versions.json` beside the models: the order of the versions and which follows which, where names don't say it.
+/// `versions.json` beside the models: the order of the versions and which follows which, if their names don't show it.
 ///
 ///     { "order": ["App", "App 2", "App 3"], "next": { "App": "App 3" } }
 struct VersionsFile: Decodable {
@@ -25,7 +25,7 @@ struct VersionsFile: Decodable {
         next = try container.decodeIfPresent([String: String].self, forKey: .next) ?? [:]
     }
 
-    /// Reads the file in the bundle's folder; without one there is nothing to say.
+    /// Reads the file in the bundle's folder; empty without one.
     init(besideBundleAt bundle: String) throws(EngineError) {
         var parts = bundle.split(separator: "/", omittingEmptySubsequences: true)
         if !parts.isEmpty { parts.removeLast() }

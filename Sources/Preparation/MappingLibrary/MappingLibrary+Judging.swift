@@ -22,17 +22,17 @@ package enum MappingVerdict: Hashable, Sendable {
     case fits([Int])
     /// None of the hops, but another pair of versions.
     case elsewhere(from: String, to: String)
-    /// No pair of versions. `meant` is the hop that it says it's for; `nearest` describes the versions that the
+    /// No pair of versions. `meant` is the hop that it claims to be for; `nearest` names the versions that the
     /// sentences are about.
     case differs(meant: Int?, nearest: String, sentences: [String])
 }
 
 extension MappingLibrary {
-    /// Says of every entry what it is for.
+    /// Finds the hops of every entry.
     ///
     /// - Parameters:
     ///   - hops: the steps that count.
-    ///   - history: all versions, to tell a mapping model of another step from one that matches nothing.
+    ///   - history: all versions, to distinguish a mapping model of another step from one that matches nothing.
     /// - Returns: a verdict for each of `entries`.
     package func verdicts(_ hops: [MappingHop], in history: ModelHistory) -> [MappingVerdict] {
         let judge = MappingJudge(hops, history)
@@ -44,7 +44,7 @@ extension MappingLibrary {
 private struct MappingJudge {
     private let hops: [MappingHop]
     private let versions: [VersionedModel]
-    /// Of all versions, also of those that can't be read: a mapping model of such a version is for no other one.
+    /// Of all versions, also unreadable ones: a mapping model for such a version isn't for another one.
     private let names: Set<String>
 
     init(_ hops: [MappingHop], _ history: ModelHistory) {
@@ -74,7 +74,7 @@ private struct MappingJudge {
         return nearest(mapping)
     }
 
-    /// Of Swift: the step is named, whatever the mapping model holds; its mistakes are the planner's to report.
+    /// For a mapping model in Swift: its step is given, whatever its content; the planner reports its mistakes.
     private func verdict(from: String, to: String) -> MappingVerdict {
         let meant = hops.indices.filter { hops[$0].from.name == from && hops[$0].to.name == to }
         if !meant.isEmpty { return .fits(meant) }
@@ -101,14 +101,14 @@ private struct MappingJudge {
     /// Why a mapping model isn't for a hop; empty where it is.
     private func sentences(_ mapping: MappingModelDescription, _ hop: MappingHop) -> [String] {
         // A new layout for the same version: nothing changes that a mapping model could describe.
-        guard hop.from.name == nil || hop.from.name != hop.to.name else { return ["\(hop.title) is no step"] }
+        guard hop.from.name == nil || hop.from.name != hop.to.name else { return ["\(hop.title) isn't a step"] }
         switch mapping.match(from: known(hop.from), to: known(hop.to), history: names) {
         case .fits: return []
         case .differs(let sentences): return sentences
         }
     }
 
-    /// A version that was taken from a store's own cache has a made-up name, which says nothing.
+    /// A version from a store's own cache has a made-up name, which must not be compared.
     private func known(_ version: VersionedModel) -> VersionedModel {
         guard let name = version.name, !names.contains(name) else { return version }
         var version = version

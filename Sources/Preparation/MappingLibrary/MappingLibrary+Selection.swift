@@ -12,17 +12,17 @@ package struct MappingSelection: Sendable {
 extension MappingLibrary {
     /// Chooses the mapping models of a path's steps.
     ///
-    /// Several that fit one step run one after another, unless two of them carry the same source entity over to the same
-    /// destination entity: rows would be made twice. Where one of the two was named or written in Swift it counts, and
-    /// the found one is passed over with a warning; two equal ones (an `.xcmappingmodel` beside its `.cdm`) are one.
+    /// Several that fit one step run one after another, unless two of them carry the same source entity over to the
+    /// same destination entity: rows would be made twice. If one of the two was given or written in Swift, it is used,
+    /// and the found one is skipped with a warning; two equal ones (an `.xcmappingmodel` beside its `.cdm`) are one.
     ///
-    /// A mapping model that exists and doesn't match is never passed over silently: a named one is an error; a found one
-    /// is an error where it says that it is for a step which would be inferred instead, else a warning.
+    /// A mapping model that exists and doesn't match is never skipped silently. A given one is an error. A found one is
+    /// an error if it claims a step that would be inferred instead, else a warning.
     ///
     /// - Parameters:
     ///   - hops: the path's steps.
     ///   - history: all versions.
-    /// - Returns: the mapping models by hop, and what is to be said about those that aren't used.
+    /// - Returns: the mapping models by hop, and warnings about those that aren't used.
     /// - Throws: `.plan` with every reason at once.
     package func selection(for hops: [MappingHop], in history: ModelHistory) throws(EngineError) -> MappingSelection {
         let verdicts = verdicts(hops, in: history)
@@ -48,7 +48,7 @@ extension MappingLibrary {
             throw EngineError(
                 .plan, "the mapping models can't be used for \(Self.title(of: hops))", details: problems,
                 remedy: choosing.conflicts.isEmpty
-                    ? "make the mapping model anew from the present models, or infer the step with --infer"
+                    ? "make the mapping model again from the current models, or infer the step with --infer"
                     : "two mapping models fit: choose with --mapping, and move the other one away")
         }
         return selection
@@ -65,14 +65,14 @@ extension MappingLibrary {
         ([hops.first?.from.name ?? "?"] + hops.map { $0.to.name ?? "?" }).joined(separator: " → ")
     }
 
-    /// What is to be said about a mapping model that isn't used; nil where nothing is.
+    /// The warning about a mapping model that isn't used; nil if none is needed.
     private static func complaint(_ entry: Entry, _ verdict: MappingVerdict, _ hops: [MappingHop]) -> String? {
         switch verdict {
         case .fits: return nil
         case .elsewhere(let from, let to):
-            // What lies there for other steps, and what a team registers for all its versions, is no mistake.
+            // Mapping models found for other steps, or registered for all of a team's versions, aren't mistakes.
             guard entry.origin == .given else { return nil }
-            return "mapping model \(entry.title) is for \(from) → \(to), which isn't on the way \(title(of: hops))"
+            return "mapping model \(entry.title) is for \(from) → \(to), which isn't on the path \(title(of: hops))"
         case .differs(_, let nearest, let sentences):
             let place = nearest.isEmpty ? "" : " \(nearest)"
             return "mapping model \(entry.title) exists but doesn't match\(place): \(sentences.joined(separator: "; "))"
@@ -108,7 +108,7 @@ private struct Choosing {
                 continue
             }
             if rival.resolved?.entityMappings == choice.resolved?.entityMappings {
-                // The editor's form and what Xcode compiled of it lie side by side.
+                // The editor's file and the one that Xcode compiled from it may be side by side.
                 continue
             }
             if entry.origin == .found, rival.entry.origin != .found {

@@ -3,10 +3,10 @@ package import CausewayObjects
 import CausewayPlatform
 package import CausewayStores
 
-/// Every mapping model that a migration could use: those written in Swift, those given by name, and those that lie
-/// beside the models. Nothing is matched to a step yet (`MappingLibrary+Selection.swift`).
+/// Every mapping model that a migration could use: those written in Swift, those given by name, and those found beside
+/// the models. Nothing is matched to a step yet (`MappingLibrary+Selection.swift`).
 package struct MappingLibrary: Sendable {
-    /// Where a mapping model comes from, which decides what becomes of it when it fits nothing.
+    /// Where a mapping model comes from, which decides what happens if it fits nothing.
     package enum Origin: Hashable, Sendable {
         /// Swift, for the step between two versions.
         case code(from: String, to: String)
@@ -24,7 +24,7 @@ package struct MappingLibrary: Sendable {
         package var title: String { description.path ?? "“\(description.name)” (Swift)" }
     }
 
-    /// A file beside the models that can't be read, or that isn't looked into.
+    /// A file beside the models that can't be read, or isn't opened.
     package struct Unread: Hashable, Sendable {
         package var path: String
         package var reason: String
@@ -39,15 +39,15 @@ package struct MappingLibrary: Sendable {
     /// Reads the mapping models.
     ///
     /// Beside the models means: in the bundle's folder and in the bundle itself, not deeper, with the extension
-    /// `xcmappingmodel` or `cdm`. Symbolic links are not followed: what lies there may be anybody's.
+    /// `xcmappingmodel` or `cdm`. Symbolic links aren't followed: they may lead to anyone's files.
     ///
     /// - Parameters:
     ///   - given: paths that the user names.
-    ///   - models: path of the model bundle; of a store nothing is looked for beside.
+    ///   - models: path of the model bundle; nothing is searched for beside a store.
     ///   - code: mapping models in Swift.
     ///   - infersDespiteMismatch: whether a step is inferred although a found mapping model is meant for it and doesn't
     ///     match.
-    /// - Throws: `.missing` or `.plan` for a given file that can't be read. A found one stands in `unread`.
+    /// - Throws: `.missing` or `.plan` for a given file that can't be read. A found one goes to `unread`.
     package init(
         given: [String], besideModels models: String, code: MigrationCode = MigrationCode(),
         infersDespiteMismatch: Bool = false
@@ -98,7 +98,7 @@ private struct NamelessFile: Hashable {
     var device: UInt64
     var inode: UInt64
 
-    /// nil where it can't be looked at: reading it says why.
+    /// nil if it has no status; reading it will say why.
     init?(_ path: String) {
         guard let status = try? Files.status(of: path) else { return nil }
         (device, inode) = (status.device, status.inode)
@@ -129,13 +129,14 @@ private struct Search {
                 let path = folder == "." ? name : Paths.join(folder, name)
                 guard try Files.linkStatus(of: path).kind != .symbolicLink else {
                     unread.append(
-                        .init(path: path, reason: "it is a symbolic link; name it with --mapping if it is meant"))
+                        .init(path: path, reason: "it is a symbolic link; name it with --mapping to use it"))
                     continue
                 }
                 paths.append(path)
             }
         } catch {
-            // The models themselves are read without listing the folder: what can't be looked through stops nothing.
+            // The models themselves are read without listing the folder, so a folder that can't be listed isn't an
+            // error.
             unread.append(.init(path: folder, reason: "mapping models can't be looked for: \(error.message)"))
         }
     }

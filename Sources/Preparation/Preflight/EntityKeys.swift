@@ -1,16 +1,16 @@
 import CausewaySQLite
 
-/// The keys of a table's rows with each row's Z_ENT: two bytes a key, so that links are followed without a look-up in the
-/// file for each.
+/// The keys of a table's rows with each row's Z_ENT: two bytes a key, so that following a link needs no look-up in the
+/// file.
 ///
-/// Keys are kept in pages: Core Data counts from 1, and a page covers what it counts on end. A table whose keys lie so far
-/// apart that the pages don't fit isn't held.
+/// Keys are kept in pages: Core Data counts from 1, so keys are dense. A table whose keys are so sparse that the pages
+/// don't fit isn't held.
 struct EntityKeys {
     /// Keys of a page: 8 KB.
     private static let pageKeys = 4_096
-    /// Pages of all tables that are held at a time: 128 MB, which is 67 million rows.
+    /// Most pages of all tables held at a time: 128 MB, which is 67 million rows.
     static let maximumPages = 16_384
-    /// Stands for numbers that no entity of the model has.
+    /// Replaces numbers that no entity of the model has.
     private static let stranger = UInt16.max
 
     private var pages: [Int64: Int] = [:]

@@ -2,7 +2,7 @@ import CausewaySQLite
 
 /// Rows of one of the first store's tables that a step leaves out.
 struct LeftOutRows {
-    /// Its place among those that are executed.
+    /// Its index among the executed steps.
     let step: Int
     let table: String
     /// Z_ENT; any where there is none.
@@ -15,7 +15,7 @@ struct LeftOutRows {
         return numbers.isEmpty ? "(\(condition))" : "(t.Z_ENT IN (\(list)) AND (\(condition)))"
     }
 
-    /// With one entry for all entities of which the same is asked: subentities inherit what they are asked.
+    /// Merges the entries of entities with the same demand: subentities inherit their demands.
     static func merged(_ all: [LeftOutRows]) -> [LeftOutRows] {
         struct Question: Hashable {
             var table: String
@@ -37,7 +37,7 @@ struct LeftOutRows {
     }
 }
 
-/// A condition on a row `t`, of which it may not be known for every row whether it will hold.
+/// A condition on a row `t` that may be undecided for some rows.
 struct RowCondition: Hashable {
     /// Surely holds.
     let surely: String
@@ -68,8 +68,8 @@ struct GoneRows {
         groups += zip(merged, places).filter { counts[$1] > 0 }.map(\.0)
     }
 
-    /// A SELECT of the keys of a table's rows; nil where all are there. Of rows that may have gone for a link to one that
-    /// has gone itself nothing is asked: any may have.
+    /// A SELECT of the keys of a table's rows; nil where all are there. Rows that may be gone because a linked row is
+    /// gone aren't selected one by one: any may be.
     func keys(of table: String) throws(SQLiteError) -> String? {
         let terms = groups.filter { $0.table == table }.map {
             $0.holds($0.condition.isCertain ? $0.condition.perhaps : "1")
@@ -86,7 +86,7 @@ struct LeftOutCounts {
         var entity: String
     }
 
-    /// `least` are so many different rows, `most` may count a row several times.
+    /// `least` counts different rows; `most` may count a row several times.
     private var counts: [Place: (least: Int, most: Int)] = [:]
 
     /// Rows of one entity that one step leaves out for one reason.
@@ -101,8 +101,8 @@ struct LeftOutCounts {
         }
     }
 
-    /// Rows that a step surely leaves out, by entity: those of different entities are different rows, and what earlier
-    /// steps may have left out doesn't come that far.
+    /// Rows that a step surely leaves out, by entity: those of different entities are different rows, and rows that
+    /// earlier steps may leave out don't get that far.
     func least(inStep step: Int) -> [(entity: String, rows: Int)] {
         counts.filter { $0.key.step == step }.map { place, count in
             let before = counts.filter { $0.key.step < step && $0.key.entity == place.entity }

@@ -2,13 +2,12 @@ package import CausewayMapping
 import CausewayModel
 
 extension NumericConversion {
-    /// Whether a number of the source's type is one that `fit(of:)` calls a misfit, as SQL; what an earlier type can't hold
-    /// may count as one.
+    /// SQL that tells whether a number is a misfit by `fit(of:)`; one that an earlier type can't hold may count too.
     ///
     /// - Parameter column: holds the number; other classes are none.
     /// - Returns: nil where there can be no such number.
     package func misfits(of column: String) -> String? {
-        // What is real by then is rounded; the rest of the types on the way leave a number's value alone.
+        // A value that became real on the way is rounded; the other types leave a number's value alone.
         let isReal = types.dropLast().contains { $0.isReal }
         let value = isReal ? "CAST(\(column) AS REAL)" : column
         let isMisfit: String
@@ -17,7 +16,7 @@ extension NumericConversion {
         case .integer16: isMisfit = Self.isNone(of: Int16.self, value)
         case .integer32: isMisfit = Self.isNone(of: Int32.self, value)
         case .integer64: isMisfit = Self.isNone(of: Int64.self, value)
-        // Numbers from here on are nearer to 2^128 than to the largest Float; infinity is one itself.
+        // Numbers from here on are nearer to 2^128 than to the largest Float; infinity itself fits.
         case .float: isMisfit = "(abs(\(value)) >= 3.4028235677973366e38 AND abs(\(value)) < 9e999)"
         case .double: return nil
         }

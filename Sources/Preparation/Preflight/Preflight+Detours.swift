@@ -3,16 +3,16 @@ import CausewayModel
 import CausewayPlanning
 import CausewayStoreFormat
 
-/// Ways past versions in between, for demands that the target doesn't make: clauses that go behind other advice, empty
-/// where there is no such way.
+/// Paths that skip versions in between, for demands that the target doesn't make. Clauses that follow other advice;
+/// empty if there is no such path.
 extension Preflight {
-    /// Past the version that a step of the path makes; `isAsked` says whether the target asks the same. Whether the way
-    /// asks for less, its own check says.
+    /// Skips the version that a step of the path makes; `isAsked` says whether the target has the same demand. Only
+    /// that path's own check can tell whether it demands less.
     func detour(over position: Int, unless isAsked: (ManagedObjectModel) -> Bool) -> String {
         guard let target = steps.last?.layout.model, !isAsked(target) else { return "" }
         let place = position - step.firstStep + 1
         guard let way = option(from: place - 1, to: place + 1) else { return "" }
-        return ", go past \(path[place]) with \(way), which may ask for less"
+        return ", skip \(path[place]) with \(way), which may need less"
     }
 
     /// From one version to a later one.
@@ -23,7 +23,7 @@ extension Preflight {
         return ", go from \(from) to \(to) directly with \(way)"
     }
 
-    /// `--next "V1=V3"`; nil where the path is given, or a mapping model does one of its steps.
+    /// `--next "V1=V3"`; nil if the user gives the path, or a mapping model does one of its steps.
     private func option(from start: Int, to end: Int) -> String? {
         guard mayDetour, start >= 0, start + 1 < end, path.indices.contains(end) else { return nil }
         let mapped = steps.filter { $0.objects != nil }.map { $0.firstStep - step.firstStep }
@@ -35,7 +35,7 @@ extension Preflight {
 }
 
 extension ManagedObjectModel {
-    /// Whether it demands of rows what an earlier version does, as far as the names are the same.
+    /// Whether it has the same demand as an earlier version, judged by names.
     func obliges(_ obligation: Obligation) -> Bool {
         guard let entity = entities[obligation.entity] else { return false }
         guard let property = obligation.property else { return entity.isAbstract }
@@ -43,7 +43,7 @@ extension ManagedObjectModel {
             return !attribute.isOptional && attribute.defaultValue == nil
         }
         let relationship = relationship(property, of: entity.name)?.relationship
-        // One that leads elsewhere asks for other links.
+        // One that leads to another entity demands other links.
         return relationship.map { !$0.isToMany && !$0.isOptional && $0.destination == obligation.leadsTo } ?? false
     }
 

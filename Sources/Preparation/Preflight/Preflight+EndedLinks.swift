@@ -6,8 +6,8 @@ import CausewayStores
 
 extension Preflight {
     /// Links that end because their relationship leads to another entity: they need `--end-links`. Reads each such
-    /// relationship's links once, whatever the number of steps. Relationships that must have an object are asked for with
-    /// all that is mandatory.
+    /// relationship's links once, whatever the number of steps. Mandatory relationships are checked with the other
+    /// mandatory properties.
     func endedLinks() throws(SQLiteError) -> Findings {
         var findings = Findings()
         let losses: [LinkLoss]
@@ -21,7 +21,9 @@ extension Preflight {
             let targets = loss.counts.keys.sorted().map { step.source.entities[$0 - 1] }
             let ending = loss.ending
             let place = "\(ending.entity).\(ending.relationship)"
-            let reason = "it leads to \(ending.leadsTo) now, and they to \(targets.joined(separator: ", ")) objects"
+            let reason =
+                "it leads to \(ending.leadsTo) now, and these links lead to "
+                + "\(targets.joined(separator: ", ")) objects"
             let links = loss.count == 1 ? "1 link" : "\(loss.count) links"
             if endsLinks {
                 if told?.followsRows != true {
@@ -52,7 +54,7 @@ extension Preflight {
         var count: Int { counts.values.reduce(0, +) }
     }
 
-    /// What may end in any of the steps, earlier steps first. Rows that objects are made of can't be followed.
+    /// What may end in any of the steps, earlier steps first. Rows that become objects can't be followed.
     private func linkLosses() throws(PlanError) -> [LinkLoss] {
         var mapping = step.mapping
         guard step.objects == nil else { return [] }
@@ -101,7 +103,7 @@ extension Preflight {
         return losses
     }
 
-    /// ` (p1, p2, …)`: the rows that have the links; empty where the links stand elsewhere.
+    /// ` (p1, p2, …)`: the rows that have the links; empty if the links are in another table.
     private func rowsText(_ loss: LinkLoss) throws(SQLiteError) -> String {
         guard !loss.census.isSwapped else { return "" }
         var found: [Int64] = []

@@ -4,8 +4,8 @@ import CausewayStoreFormat
 import CausewayStores
 
 extension Preflight {
-    /// References to external files that are missing, aren't files, or can't be read, and values that can't be put in a
-    /// file's place. Reads each table once that may hold references; asks the file system once a reference.
+    /// References to external files that are missing, aren't files or can't be read, and values that can't replace a
+    /// file. Reads each table that may hold references once, and asks the file system once per reference.
     func externalValues() throws -> Findings {
         var findings = Findings()
         guard let external else { return findings }
@@ -30,7 +30,7 @@ extension Preflight {
     ) throws -> [Troubled] {
         let columns = Set(watched.map(\.column)).sorted()
         let byNumber = Dictionary(grouping: watched, by: \.number)
-        // What is inlined must have one of the two forms; what is carried may be whatever it is.
+        // A value that is inlined must have one of the two forms; a carried one may have any.
         let inlined = Set(watched.filter { $0.fate == .inlined }.map(\.column))
         var (cells, conditions): ([String], [String]) = ([], [])
         for column in columns {
@@ -83,15 +83,15 @@ extension Preflight {
         if badRows == .quarantine, steps[0].objects == nil, watched.fate != .read {
             let outcome =
                 watched.fate == .carried
-                ? "kept as they are and written to the file of rejected rows"
-                : "left out and written to the file of rejected rows"
+                ? "kept as they are and written to the rejects file"
+                : "left out and written to the rejects file"
             findings.notices.append("\(text): \(outcome)")
         } else {
             findings.refuse(
                 text,
                 remedy: """
-                    bring the store's support folder back to its place beside the store, or let such values be written \
-                    down with --bad-rows quarantine, in inferred steps
+                    put the store's support folder back beside the store, or in inferred steps list such values in \
+                    the rejects file with --bad-rows quarantine
                     """)
         }
     }

@@ -5,13 +5,13 @@ import CausewaySQLite
 import CausewayStoreFormat
 import CausewayStores
 
-/// Rows that break what a step asks.
+/// Rows that break a step's demands.
 ///
-/// All is told over the rows of the first store. What is asked of links can't be told for all of them where earlier steps
-/// leave rows out: a row that would go for its link stays if the row at the other end goes before, and one that must have
-/// a link goes then.
+/// Everything is computed from the rows of the first store. If earlier steps leave rows out, demands on links can't be
+/// decided for all rows: a row that would go because of its link stays if the row at the other end goes first, and a
+/// row that must have a link goes then.
 extension Preflight {
-    /// What a step asks, and the rows that break it.
+    /// A step's demand, and the rows that break it.
     struct Breach {
         let demand: RowDemand
         let rows: LeftOutRows
@@ -19,7 +19,7 @@ extension Preflight {
         let isLeftOut: Bool
     }
 
-    /// In the steps' order. Reads each table once more where a later step asks for links.
+    /// In the steps' order. Reads each table once more if a later step has demands on links.
     func breaches() throws -> [Breach] {
         let demands = RowDemand.all(steps, deciders: deciders, stopsAtViolations: stopsAtViolations)
         let lastOfLinks = demands.last { $0.judgesLinks }?.step ?? 0
@@ -69,7 +69,7 @@ extension Preflight {
         return try step.source.table(of: other).flatMap { table throws in try gone.keys(of: table.name) }
     }
 
-    /// Rows that are no entity's of their table.
+    /// Rows with the number of no entity of their table.
     private func strangers() -> [LeftOutRows] {
         guard quarantines(step) else { return [] }
         return step.source.tables.compactMap { table in
@@ -114,7 +114,7 @@ extension LinkCells {
                 ? RowCondition(surely: known, perhaps: "\(known) OR \(losing)")
                 : RowCondition(surely: "\(ends) AND NOT (\(losing))", perhaps: known)
         case .related(let link):
-            // Of several, another may be the first.
+            // Of several links, another may become the first.
             let losing =
                 "t.\"Z_PK\" IN (SELECT \(link.key) FROM \(link.table) WHERE \(link.key) IS NOT NULL AND \(link.value) IN (\(lost)))"
             let stillEnds = "\(ends) AND NOT (\(losing))"
@@ -135,7 +135,7 @@ extension LinkCells {
         }
     }
 
-    /// Whether a row `t` has such a link that ends; of several links, the first, which is the one that a pass takes.
+    /// Whether a row `t` has such a link that ends; of several links, the first, which a pass carries.
     private var ends: String {
         let list = ended.sorted().map(String.init).joined(separator: ", ")
         guard !ended.isEmpty else { return "0" }

@@ -3,11 +3,11 @@ import CausewayPlanning
 import CausewaySQLite
 import CausewayStores
 
-/// Links that lead nowhere, or whose entity number isn't that of the row at their end: counted, and carried as they are.
+/// Dangling links, and links with another entity number than their target row: counted, and carried as they are.
 ///
-/// Each table is read once for its keys and once for its links; what a table's keys say is kept in memory meanwhile, two
-/// bytes a row. The question in SQL, with a look-up by key for each link, takes ten times as long where the keys come in
-/// no order (`LinkQuestion`, which is asked where the keys don't fit).
+/// Each table is read once for its keys and once for its links; the keys are kept in memory meanwhile, two bytes per
+/// row. A query in SQL (`LinkQuestion`), with a look-up by key for each link, takes ten times as long if the keys
+/// aren't sorted; it is used if the keys don't fit.
 extension Preflight {
     package func links() throws -> Findings {
         var findings = Findings()

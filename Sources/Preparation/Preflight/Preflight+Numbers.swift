@@ -6,8 +6,8 @@ import CausewayStoreFormat
 import CausewayStores
 
 extension Preflight {
-    /// Numbers that the new type of their attribute can't hold, or not exactly, in any of the steps that only infer. Reads
-    /// each table that has such attributes once, whatever their number.
+    /// Numbers that the new type of their attribute can't hold, or not exactly, in any of the inferred steps. Reads
+    /// each table with such attributes once, whatever their number.
     package func numbers() throws(SQLiteError) -> Findings {
         var findings = Findings()
         let demands = NumberDemand.all(makesObjects ? [step] : steps)
@@ -26,7 +26,7 @@ extension Preflight {
         }
         if question.others > 0, !isTold {
             findings.notices.append(
-                "\(question.place): values that are no numbers and are carried as they are: \(question.others)")
+                "\(question.place): values that aren't numbers and are carried as they are: \(question.others)")
         }
         guard !question.misfits.isEmpty else { return }
         let kinds = NumericType.Misfit.allCases.compactMap { kind in
@@ -54,7 +54,7 @@ extension Preflight {
                 """)
     }
 
-    /// Rows that are left out for their numbers.
+    /// Rows that are left out because of their numbers.
     func misfits() throws(SQLiteError) -> [LeftOutRows] {
         guard quarantines(step) else { return [] }
         var result: [LeftOutRows] = []
@@ -74,13 +74,13 @@ extension Preflight {
 /// A conversion that the rows of one of the source's entities go through in some step.
 struct NumberDemand {
     let entity: String
-    /// Place of the step that converts, among those that are executed.
+    /// Index of the converting step among the executed steps.
     let step: Int
     let place: String
     var change: AttributeConversion
 
-    /// What the steps ask, as far as inferred mappings lead back to the rows that the first of them reads; what a mapping
-    /// model makes is asked when the step after it begins.
+    /// The steps' demands, as far as inferred mappings lead back to the rows that the first step reads. Rows of a
+    /// mapping model are checked when the step after it begins.
     static func all(_ steps: [StepPlan]) -> [NumberDemand] {
         var result: [NumberDemand] = []
         for (index, step) in steps.prefix(while: { $0.objects == nil }).enumerated() {
@@ -93,8 +93,7 @@ struct NumberDemand {
         return result
     }
 
-    /// Places of a step's conversions all of whose numbers `all` finds among the rows that the first step reads: no step in
-    /// between writes a default.
+    /// Conversions of a step whose numbers all come from rows of the first step: no step in between writes a default.
     static func followed(_ steps: [StepPlan], at index: Int) -> Set<String> {
         var demands = own(steps[index], at: index)
         var places = Set(demands.map(\.place))
@@ -145,7 +144,7 @@ private struct NumberScan {
         /// Place among the result's columns.
         let column: Int
         var misfits: [NumericType.Misfit: Int] = [:]
-        /// Keys of the first rows with a misfit: one more than are named.
+        /// Keys of the first rows with a misfit: one more than the message names.
         var rows: [Int64] = []
         var rounded = 0
         /// Texts and binary data.

@@ -5,17 +5,17 @@ package import CausewaySQLite
 import CausewayStoreFormat
 import CausewayStores
 
-/// Rows whose Z_ENT or Z_PK can't be any object's, and rows that lack what a later version makes mandatory. Each table is
-/// read once, and once more for each question that finds rows.
+/// Rows whose Z_ENT or Z_PK no object can have, and rows that lack a value which a later version makes mandatory. Each
+/// table is read once, and once more for each query that finds rows.
 extension Preflight {
     /// A question about the rows of one table.
     private struct Question {
         var table: String
         /// Of a row `t`.
         var condition: String
-        /// Holds for the rows among them that surely break something; nil where all do.
+        /// Holds for those rows that certainly break a demand; nil if all do.
         var surely: String?
-        /// Takes the number of the rows, which isn't 0, and the keys of the first; then how many it are surely.
+        /// Takes the number of rows (not 0) with the keys of the first, then the number of certain ones.
         var report: (RowList, Int, inout Findings) -> Void
     }
 
@@ -82,7 +82,7 @@ extension Preflight {
             stranger(name, "NOT \(any)", "Z_ENT names no entity of the model"),
         ]
         if makesObjects {
-            // Core Data counts keys from 1; object identities rest on it.
+            // Core Data counts keys from 1; object IDs depend on it.
             questions.append(
                 Question(table: name, condition: "t.Z_PK < 1") { rows, _, findings in
                     findings.refuse(
@@ -105,7 +105,7 @@ extension Preflight {
                         step: 0, entity: "table \(table) (\(complaint))", least: rows.count, most: rows.count
                     )
                 }
-                findings.notices.append(text + (isRead ? "; to be quarantined" : "; they go with the table"))
+                findings.notices.append(text + (isRead ? "; to be quarantined" : "; they are dropped with the table"))
             } else {
                 findings.refuse(text, remedy: (canQuarantine ? Self.quarantine + ", or " : "") + Self.repair)
             }
@@ -126,13 +126,13 @@ extension Preflight {
             guard demand.isCertain else {
                 findings.notices.append(
                     """
-                    \(text): whether \(rows.counted(of: entity)) (\(rows.list)) fulfil it is decided by \
-                    \(demand.deciders.isEmpty ? "an expression" : demand.deciders.joined(separator: " and ")), and asked \
-                    when the step \(asking.versions.joined(separator: " → ")) begins
+                    \(text): whether \(rows.counted(of: entity)) (\(rows.list)) fulfil it depends on \
+                    \(demand.deciders.isEmpty ? "an expression" : demand.deciders.joined(separator: " and ")); the \
+                    step \(asking.versions.joined(separator: " → ")) checks it when it begins
                     """)
                 return
             }
-            let loses = least < rows.count ? ", or may be once earlier steps have left rows out," : ""
+            let loses = least < rows.count ? ", or may be after earlier steps leave rows out," : ""
             let complaint = "\(demand.complaint(rows.count, rows.counted(of: entity), loses)) (\(rows.list))"
             guard breach.isLeftOut else {
                 findings.refuse(
@@ -168,7 +168,7 @@ extension Preflight {
 }
 
 extension RowDemand {
-    /// How rows break it, as a clause; `loses` goes with what may be missing.
+    /// How rows break it, as a clause; `loses` is added to what may be missing.
     fileprivate func complaint(_ count: Int, _ rows: String, _ loses: String) -> String {
         switch breach {
         case .existing where bars: "there \(count == 1 ? "is" : "are") \(rows)"
@@ -182,7 +182,7 @@ extension RowDemand {
         }
     }
 
-    /// Whether it is no value that rows lack.
+    /// Whether the demand is about something other than a missing value.
     private var bars: Bool {
         switch cause {
         case .obligation(let obligation): obligation.property == nil

@@ -4,8 +4,8 @@ import CausewaySQLite
 import CausewayStoreFormat
 import CausewayStores
 
-/// Rows that the destination's uniqueness constraints will find to be the same. SQLite groups them, with files where they
-/// don't fit into its cache: one scan with a sort for each constraint that no unique index of the source vouches for.
+/// Duplicates under the destination's uniqueness constraints. SQLite groups the rows, in temporary files if they don't
+/// fit into its cache: one scan with a sort for each constraint that no unique index of the source guarantees.
 extension Preflight {
     func uniqueness(_ breaches: [Breach]) throws -> Findings {
         var findings = Findings()
@@ -31,7 +31,8 @@ extension Preflight {
         return findings
     }
 
-    /// By table of the first store; none where the values can't be told in SQL, or are NULL, which clashes with nothing.
+    /// By table of the first store; none if SQL can't express the values, or if they are NULL, which clashes with
+    /// nothing.
     private func constraints(
         _ properties: [String], of entity: String, _ step: StepPlan, _ origins: [RowOrigin]
     ) -> [Constraint] {
@@ -43,7 +44,7 @@ extension Preflight {
         for origin in origins where origin.newTable == table.name {
             let values = columns.map(origin.value)
             if values.contains("NULL") { continue }
-            // What SQL can't say is told by SQLite when it makes the index.
+            // Duplicates that SQL can't find here, SQLite reports when it makes the index.
             guard !values.contains(nil) else { return [] }
             result[origin.table, default: Constraint(table: origin.table, values: [:])].values[origin.number] =
                 values.compactMap(\.self)
@@ -120,7 +121,7 @@ extension Preflight {
     }
 }
 
-/// What a constraint asks of the first store's rows.
+/// A constraint on the first store's rows.
 private struct Constraint: Hashable {
     var table: String
     /// Z_ENT of the rows that it concerns, with the values of its columns.

@@ -1,10 +1,11 @@
 package import CausewayPlanning
 package import CausewayStores
 
-/// What the source's rows must fulfil before a migration may run: every violation at once, before a byte is written.
+/// The demands on the source's rows before a migration may run. It reports every violation at once, before a byte is
+/// written.
 ///
-/// Asked when a migration is planned, before its first byte, and again of each later step's own source when that step
-/// begins. It only reads. Cost: linear in the rows; each check says how often it reads a table.
+/// It runs when a migration is planned, before the first byte is written, and on each later step's own source when that
+/// step begins. It only reads. Cost: linear in the rows; each check says how often it reads a table.
 ///
 /// A kind of check is a file `Preflight+Topic.swift` with a function that returns `Findings`, and a line in `check`.
 package struct Preflight {
@@ -14,25 +15,25 @@ package struct Preflight {
     /// The steps to come: the first reads `source`, each later one what the step before makes.
     package let steps: [StepPlan]
     package let source: SourceStore
-    /// Whether rows are made as objects: by mapping models, or by a stage's handlers.
+    /// Whether mapping models or a stage's handlers make rows.
     package let makesObjects: Bool
-    /// Of each step what may change its finished rows before the next step reads them.
+    /// For each step, what may change its finished rows before the next step reads them.
     package var deciders: [[String]]
     /// Rows that passes leave out are counted instead of refused.
     package var badRows = BadRowPolicy.fail
-    /// Whether a step with mapping models ends at a row without a mandatory value (`--on-violation stop`).
+    /// Whether a step with mapping models stops at a row without a mandatory value (`--on-violation stop`).
     package var stopsAtViolations = true
-    /// What was told before of the rows that a later step reads; nil where nothing was.
+    /// Notices about the rows of a later step that were given before; nil for none.
     package var told: ToldNotices?
-    /// Whether links that lead nowhere are counted: they were where the same store was checked before.
+    /// Whether to count dangling links: not if the same store was checked before.
     package var countsLinks = true
-    /// Where the store's external files are; nil for what a step has made, whose references are the store's own.
+    /// Where the store's external files are; nil for a staging store, whose references are the original's.
     package var external: ExternalValues?
-    /// What becomes of references to them; nil where `steps` tells.
+    /// What happens to references to them; nil if `steps` says it.
     package var fates: ReferenceFates?
     /// Links whose relationship leads elsewhere now may end.
     package var endsLinks = false
-    /// Whether the way through the versions may be another (`--next`).
+    /// Whether another path through the versions is possible (`--next`).
     package var mayDetour = false
 
     package init(steps: [StepPlan], source: SourceStore, makesObjects: Bool, deciders: [[String]]) {
@@ -44,11 +45,11 @@ package struct Preflight {
 
     /// What a check has found.
     package struct Findings {
-        /// What ends the run: a sentence that names version, entity, property and rows.
+        /// What stops the run: a sentence that names version, entity, property and rows.
         var violations: [String] = []
         /// What to do about the violations, a clause each.
         var remedies: [String] = []
-        /// What is carried all the same and worth knowing: counts, never content. Warnings of plan, run and summary.
+        /// Warnings of plan, run and summary about what is carried anyway: counts, never content.
         var notices: [String] = []
         var leftOut = LeftOutCounts()
 
@@ -65,10 +66,10 @@ package struct Preflight {
         }
     }
 
-    /// Asks everything.
+    /// Runs all checks.
     ///
     /// - Returns: notices, for the warnings.
-    /// - Throws: `.sourceData` with all violations, or what made the store unreadable.
+    /// - Throws: `.sourceData` with all violations, or the reason why the store can't be read.
     package func check() throws(EngineError) -> [String] {
         var findings = Findings()
         try EngineError.at("\(source.location.path): the check of the rows") {

@@ -5,11 +5,11 @@ package import CausewayPlanning
 import CausewaySQLite
 import CausewayStoreFormat
 
-/// What becomes of references to external files (InsideStoreFormat §4.3) on their way through all steps of a chain.
+/// What happens to references to external files (InsideStoreFormat §4.3) over all steps of a chain.
 package struct ReferenceFates {
-    /// Ordered: where one value has several, the largest counts.
+    /// Ordered: if a value has several, the largest counts.
     package enum Fate: Int, Comparable {
-        /// No step that follows has the attribute.
+        /// No later step has the attribute.
         case dropped
         /// The new store holds the reference.
         case carried
@@ -82,8 +82,8 @@ package struct ReferenceFates {
         return result
     }
 
-    /// A step with mapping models: a reference is carried where an attribute is mapped as it is, and its file is read where
-    /// an expression asks for the attribute otherwise. What a policy asks for can't be known.
+    /// A step with mapping models: a reference is carried where an attribute is mapped as it is, and its file is read
+    /// if an expression uses the attribute in another way. What a policy reads isn't known.
     private func fate(
         of column: String, number: Int, path: String, _ objects: ObjectStep, _ step: StepPlan
     ) -> Fate {

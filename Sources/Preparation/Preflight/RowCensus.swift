@@ -1,6 +1,6 @@
 import CausewaySQLite
 
-/// Counts the rows of tables under any number of conditions, with one scan a table.
+/// Counts the rows of tables under any number of conditions, with one scan per table.
 struct RowCensus {
     /// Conditions of one statement: half of what SQLite takes as result columns. More of them scan the table again.
     private static let conditionsPerScan = 1_000

@@ -3,7 +3,7 @@ import CausewayModel
 import CausewayPlanning
 import CausewayStoreFormat
 
-/// What a step asks of rows, told in terms of the store that the migration reads.
+/// A step's demand on rows, expressed in terms of the store that the migration reads.
 struct RowDemand {
     /// What makes a row of `entity` break the demand.
     enum Breach {
@@ -13,31 +13,31 @@ struct RowDemand {
         case missing(LinkSource)
         /// A link to an entity where such links end.
         case ending(LinkSource)
-        /// An expression on the way makes the value.
+        /// An expression of an earlier step makes the value.
         case unknown
     }
 
     /// Of the store's model.
     var entity: String
     var breach: Breach
-    /// Place of the step that asks, among those that are executed.
+    /// Index of the demanding step among the executed steps.
     let step: Int
     /// `V2: Post.title`
     let place: String
     let cause: Cause
-    /// What decides on the way whether the rows come that far: mappings with filters or policies, handlers.
+    /// What decides whether the rows get that far: mappings with filters or policies, handlers.
     var deciders: [String] = []
 
-    /// Why rows are asked.
+    /// The reason for the demand.
     enum Cause {
         case obligation(Obligation)
         /// A mapping model gives no value.
         case mapped(Obligation.Change)
-        /// A default of these versions that a later one's type can't hold.
+        /// These versions have a default that a later version's type can't hold.
         case unfitDefault(AttributeConversion, NumericType.Misfit, writtenBy: [String])
     }
 
-    /// Why rows are asked, as a clause about `place`.
+    /// The reason for the demand, as a clause about `place`.
     var reason: String {
         switch cause {
         case .obligation(let obligation): obligation.change.rawValue
@@ -53,7 +53,7 @@ struct RowDemand {
     /// `V3: Note.title is mandatory now`
     var subject: String { "\(place) \(reason)" }
 
-    /// Whether a row that breaks it surely ends the run.
+    /// Whether a row that breaks it certainly stops the run.
     var isCertain: Bool {
         if case .unknown = breach { return false }
         return deciders.isEmpty
@@ -67,18 +67,18 @@ struct RowDemand {
         }
     }
 
-    /// Whether a row breaks it that has lost its link.
+    /// Whether a row that has lost its link breaks it.
     var asksForLink: Bool {
         if case .missing = breach { return true }
         return false
     }
 
-    /// Everything that the steps ask, traced back to the rows that the first of them reads.
+    /// All demands of the steps, traced back to the rows that the first step reads.
     ///
     /// - Parameters:
     ///   - steps: in their order.
-    ///   - deciders: of each step what may change its finished rows before the next reads them.
-    ///   - stopsAtViolations: a step with mapping models ends at a row without a mandatory value.
+    ///   - deciders: for each step, what may change its finished rows before the next reads them.
+    ///   - stopsAtViolations: a step with mapping models stops at a row without a mandatory value.
     /// - Returns: the demands, in the steps' order.
     static func all(_ steps: [StepPlan], deciders: [[String]], stopsAtViolations: Bool) -> [RowDemand] {
         let traces = steps.map(\.traces)
@@ -103,7 +103,7 @@ struct RowDemand {
         return result
     }
 
-    /// What a step asks of the rows that it reads itself.
+    /// A step's demands on the rows that it reads itself.
     private static func own(_ step: StepPlan, at index: Int) -> [RowDemand] {
         step.mapping.entityMappings.flatMap { mapping -> [RowDemand] in
             guard let entity = mapping.source else { return [] }
@@ -158,11 +158,11 @@ struct RowDemand {
         return found
     }
 
-    /// Mandatory attributes that a step's mapping models surely leave without a value.
+    /// Mandatory attributes that a step's mapping models certainly leave without a value.
     private static func validated(_ step: StepPlan, at index: Int, _ traces: [RowTrace]) -> [RowDemand] {
         traces.filter { $0.decider == nil }.flatMap { trace -> [RowDemand] in
             step.layout.model.storedAttributes(of: trace.destination).compactMap { path, attribute -> RowDemand? in
-                // Elements of a composite are asked for only where there is one.
+                // Elements of a composite are mandatory only if there is a composite.
                 guard !attribute.isOptional, attribute.derivation == nil, !path.contains(".") else { return nil }
                 var (breach, change) = (Breach.existing, Obligation.Change.newAttribute)
                 switch trace.origin(of: path) {
@@ -189,8 +189,8 @@ struct RowDemand {
         self.cause = cause
     }
 
-    /// The demands on the rows of the step before: what surely breaks this one, and what may, as mappings decide about the
-    /// rows that links lead to.
+    /// The demands on the rows of the step before: what certainly breaks this one, and what may, since mappings decide
+    /// about the rows that links lead to.
     private func traced(through traces: [RowTrace], _ others: [String]) -> [RowDemand] {
         traces.filter { $0.destination == entity }.flatMap { trace -> [RowDemand] in
             var result = self
@@ -211,7 +211,7 @@ struct RowDemand {
                 case .carried(let earlier):
                     var composed = links.composed(after: earlier)
                     composed.ended = Self.sources(of: links.ended, traces).union(
-                        // The other end's rows may have gone without its relationship's knowing.
+                        // The rows at the other end may be gone although the relationship stays.
                         links.isInverted ? Self.sources(of: [""], traces) : earlier.ended)
                     result.breach = .missing(composed)
                     return [result] + result.decided(links, composed, trace, traces)
@@ -233,7 +233,7 @@ struct RowDemand {
         }
     }
 
-    /// Who says where links come from: those that come by the inverse are found through the entity at the other end.
+    /// The entity that carries the links: links through the inverse are found at the other end.
     private static func carrier(of links: LinkSource, _ trace: RowTrace, _ traces: [RowTrace]) -> RowTrace? {
         links.isInverted ? traces.first { $0.destination == links.entity } : trace
     }

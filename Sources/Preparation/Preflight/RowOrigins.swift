@@ -6,15 +6,15 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
-/// The rows that a chain of inferred steps ends with, each told by the row of the first store that it is made of: one row
-/// makes one, so what a column will hold can be asked of the first store's rows.
+/// The final rows of a chain of inferred steps, each with the row of the first store that it comes from. One row makes
+/// one row, so queries on the first store's rows can tell what a column will hold.
 struct RowOrigin {
     /// Of the first store.
     let table: String
     let number: Int
     /// Of the store that the steps make.
     let newTable: String
-    /// What a column of the new table holds, as SQL over a row `t` of `table`; nil where SQL can't say.
+    /// What a column of the new table holds, as SQL over a row `t` of `table`; nil if SQL can't express it.
     let value: (String) -> String?
 
     /// - Returns: the origins after each step, as far as the steps are inferred.
@@ -64,7 +64,7 @@ extension CellRecipe {
         case .carryOr(let index, let literal): return cell(index).map { "ifnull(\($0), \(literal.sql))" }
         case .converted(let index, let conversion, let literal):
             guard let value = cell(index) else { return nil }
-            // Integers that a column of reals has rounded may be the same; else the numbers stay equal or different.
+            // Integers that a column of reals rounds may become equal; other numbers stay equal or different.
             let number =
                 conversion.source.isReal
                 ? value : "CASE typeof(\(value)) WHEN 'integer' THEN CAST(\(value) AS REAL) ELSE \(value) END"

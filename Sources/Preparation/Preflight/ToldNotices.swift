@@ -1,21 +1,21 @@
 import CausewayPlanning
 
-/// What the check before the run has told of rows that a later step reads: that step's own check tells the rest. One
-/// notice a row and reason, be the steps run as one or one by one.
+/// Notices of the check before the run about rows that a later step reads: that step's own check gives the rest. One
+/// notice per row and reason, whether the steps run as one or one by one.
 package struct ToldNotices {
-    /// `V3: Note.title is mandatory now`: demands that were asked of the store's rows, each for certain.
+    /// `V3: Note.title is mandatory now`: demands that were checked on the store's rows with certainty.
     private let demands: Set<String>
-    /// Conversions all of whose numbers were the store's.
+    /// Conversions whose numbers all come from the store.
     private let conversions: Set<String>
-    /// All steps up to this one only infer: links that end were followed, and numbers that don't fit, defaults too.
+    /// All steps up to this one are inferred: ending links, misfit numbers and defaults were followed.
     let followsRows: Bool
-    /// Links that lead nowhere were counted, and none have come since.
+    /// Dangling links were counted, and there are no new ones since.
     let danglingLinks: Bool
 
     /// - Parameters:
     ///   - index: of a step after the first.
     ///   - prepared: with all steps.
-    ///   - violations: what becomes of rows that break the model's rules in steps with mapping models.
+    ///   - violations: what happens to rows that break the model's rules in steps with mapping models.
     ///   - linksEnded: rows of earlier steps were quarantined, and links to them ended: there may be more rows without a
     ///     link now than the store has.
     package init(
@@ -25,7 +25,7 @@ package struct ToldNotices {
             prepared.steps, deciders: prepared.deciders(violations), stopsAtViolations: violations == .stop
         ).filter { $0.step == index }
         let untold = all.filter { !$0.isCertain || (linksEnded && $0.asksForLink) }
-        // A policy may make rows of any entity, of which nothing was told.
+        // A policy may make rows of any entity, about which no notice was given.
         let makesRows = prepared.steps[..<index].contains { $0.objects?.policies.isEmpty == false }
         demands = makesRows ? [] : Set(all.map(\.subject)).subtracting(untold.map(\.subject))
         followsRows =

@@ -1,10 +1,10 @@
 import CausewayPlatform
 
-/// How a run works; nothing here changes the rows that result, but the time that expressions may ask for.
+/// How a run works. Nothing here changes the resulting rows, except the time that expressions may read.
 package struct EngineOptions: Hashable, Sendable {
-    /// Rows in a batch, at most. From 64 on the throughput is flat (InsideSpeed §2.1); below 16 it suffers.
+    /// Most rows in a batch. From 64 on the throughput is flat (InsideSpeed §2.1); below 16 it suffers.
     package var batchRows: Int
-    /// Bytes in a batch, about.
+    /// Approximate bytes in a batch.
     package var batchBytes: Int
     /// Worker threads, at least 1.
     package var jobs: Int
@@ -15,7 +15,7 @@ package struct EngineOptions: Hashable, Sendable {
     package var checkpointInterval: Double
     /// zstd's level for checkpoints, 1 to 19.
     package var compressionLevel: Int32
-    /// Bytes that batches in flight may take together; nil: as the batch sizes say.
+    /// Bytes that batches in flight may take together; nil sets no limit.
     package var memoryLimit: Int?
 
     package init(
@@ -32,15 +32,16 @@ package struct EngineOptions: Hashable, Sendable {
         self.memoryLimit = memoryLimit
     }
 
-    /// Seconds between commits of the staging store: more often costs fsyncs, less often is lost by a kill.
+    /// Seconds between commits of the staging store: shorter intervals cost fsyncs, longer ones lose more work in a
+    /// kill.
     package var commitInterval: Double { min(1, checkpointInterval) }
 
     /// Bytes of all batches in flight, as long as no single row is larger than a batch.
     package static func memoryBytes(jobs: Int, batchBytes: Int) -> Int {
-        // Each is two: what was read, and what is to be written.
+        // Each has two halves: rows read, and rows to write.
         2 * poolSize(jobs: max(1, jobs)) * batchBytes
     }
 
-    /// Batches that go round in a pass: one for each worker, and as many again so that no worker waits.
+    /// Batches that circulate in a pass: one for each worker, and as many again so that no worker waits.
     package static func poolSize(jobs: Int) -> Int { jobs * 2 + 1 }
 }

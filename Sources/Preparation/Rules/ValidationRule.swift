@@ -1,6 +1,6 @@
-/// One thing that a row can break: a property of an entity and the kind of its offence.
+/// One rule that a row can break: a property of an entity and the kind of violation.
 package struct ValidationRule: Hashable {
-    /// Kinds of offences; raw values are Core Data's codes (InsideCoreDataMigration §9, CoreDataErrors.h).
+    /// Kinds of violations; raw values are Core Data's codes (InsideCoreDataMigration §9, CoreDataErrors.h).
     package enum Kind: Int, Hashable {
         case invalid = 1550
         case missing = 1570
@@ -19,7 +19,7 @@ package struct ValidationRule: Hashable {
         /// `NSMigrationConstraintViolationError`
         case notUnique = 134_111
 
-        /// Of an attribute's validation. A warning that is no code of an attribute says nothing about the kind.
+        /// For an attribute's validation. A warning that isn't an attribute's code doesn't tell the kind.
         package init(warning code: Int64) {
             self =
                 switch code {
@@ -55,7 +55,7 @@ package struct ValidationRule: Hashable {
         case .tooSmall: "is under the minimum"
         case .tooLate: "is after the latest date"
         case .tooSoon: "is before the earliest date"
-        case .invalidDate: "is no valid date"
+        case .invalidDate: "isn't a valid date"
         case .tooLong: "is longer than the maximum length"
         case .tooShort: "is shorter than the minimum length"
         case .noMatch: "doesn't match the regular expression"
@@ -65,10 +65,10 @@ package struct ValidationRule: Hashable {
     }
 }
 
-/// A rule that one row alone breaks: what a scan of its table asks.
+/// A rule that one row alone can break: a scan of its table checks it.
 package struct RowCheck {
     package enum Condition {
-        /// The column is NULL while one of `present` isn't; always asked where `present` is empty.
+        /// The column is NULL while one of `present` isn't; always checked if `present` is empty.
         case isNull(column: String, present: [String])
         /// The value isn't NULL and the test fails.
         case fails(ValueTest, column: String, isDecimal: Bool)
@@ -80,7 +80,7 @@ package struct RowCheck {
 
     /// Place in the rules.
     package let rule: Int
-    /// Z_ENT of the rows that are asked.
+    /// Z_ENT of the rows that are checked.
     package let numbers: ClosedRange<Int>
     package let condition: Condition
     /// Place in the remedies, where the default is a valid value.
@@ -99,7 +99,7 @@ package struct CountCheck {
         package let table: String
         package let mine: String
         package let theirs: String
-        /// A link may stand either way round or, as Core Data writes it, both ways.
+        /// A link may be stored in one direction or, as Core Data writes it, in both.
         package let isReflexive: Bool
     }
 
@@ -110,9 +110,9 @@ package struct CountCheck {
     package let numbers: ClosedRange<Int>
     package let memberTable: Int
     package let members: Members
-    /// 0 asks nothing.
+    /// 0: no limit.
     package let least: Int
-    /// 0 asks nothing.
+    /// 0: no limit.
     package let most: Int
     package let isOptional: Bool
 }

@@ -4,9 +4,9 @@ package import CausewaySQLiteFile
 package import CausewayStoreFormat
 package import CausewayStores
 
-/// Everything that a model asks of the rows of a store, in the model's order.
+/// Every rule of a model for a store's rows, in the model's order.
 ///
-/// A property that an entity declares holds for its subentities: their Z_ENT follow the entity's own.
+/// An entity's rules hold for its subentities too: their Z_ENT follow the entity's own.
 package struct ValidationRules {
     /// A valid default that a value may become.
     package struct Remedy {
@@ -21,7 +21,7 @@ package struct ValidationRules {
     package private(set) var joinChecks: [JoinCheck] = []
     package private(set) var uniquenessChecks: [UniquenessCheck] = []
     package private(set) var remedies: [Remedy] = []
-    /// What isn't checked: one sentence each.
+    /// Rules that aren't checked: one sentence each.
     package private(set) var unchecked: [String] = []
 
     private let layout: StoreLayout
@@ -63,8 +63,8 @@ package struct ValidationRules {
 
     // MARK: - Attributes
 
-    /// `present` are the columns of the composites around: their elements are asked for only where there is one.
-    /// Derived and transient attributes aren't asked: the first are recomputed, the second not stored.
+    /// `present` are the columns of the enclosing composites: their elements are mandatory only if there is a
+    /// composite. Derived and transient attributes aren't checked: the first are recomputed, the second not stored.
     private mutating func add(
         _ attribute: Attribute, path: String, of entity: Entity, present: [String]
     ) throws(EngineError) {
@@ -110,7 +110,7 @@ package struct ValidationRules {
         var result: [(kind: ValidationRule.Kind, test: ValueTest)] = []
         for validation in attribute.validations {
             guard let test = try compiler.test(validation.predicate) else {
-                unchecked.append("\(place): a validation predicate isn't checked: it is none of the known forms.")
+                unchecked.append("\(place): a validation predicate isn't checked: its form isn't known.")
                 continue
             }
             var kind = ValidationRule.Kind.invalid
@@ -181,7 +181,7 @@ package struct ValidationRules {
             else { return }
             members = .column(column)
             memberEntity = relationship.destination
-            // Nothing else stands for the way back: the member is the row whose link leads nowhere.
+            // There is no stored link back: the member is the row with the dangling link.
             addDangling(
                 "\(entity.name).\(relationship.name)", column, of: rows, table: table, pointingTo: entity.name,
                 target: owner)
@@ -212,7 +212,7 @@ package struct ValidationRules {
                     rule: destinationRule, column: join.destinationColumn, table: destination, numbers: destinations)))
     }
 
-    /// A constraint that isn't stored as a whole has no index, and isn't asked (`SchemaWriter`).
+    /// A constraint that isn't fully stored has no index and isn't checked (`SchemaWriter`).
     private mutating func addUniqueness(_ properties: [String], of entity: Entity) {
         let columns = properties.compactMap { layout.column(of: $0, in: entity.name)?.name }
         guard !columns.isEmpty, columns.count == properties.count, let table = table(of: entity.name) else { return }

@@ -17,7 +17,7 @@ struct ValueTestCompiler {
     /// `Entity.attribute`, for errors.
     let place: String
 
-    /// nil where the predicate is none of those that this stage knows.
+    /// nil if the predicate has none of the known forms.
     ///
     /// - Throws: `.plan` where a regular expression can't be compiled.
     func test(_ predicate: Predicate) throws(EngineError) -> ValueTest? { try test(predicate, depth: 0) }
@@ -82,7 +82,7 @@ struct ValueTestCompiler {
         } catch {
             throw EngineError(
                 .plan, "\(place): the regular expression of its validation can't be used: \(error.message)",
-                remedy: "write it otherwise, or remove it from the model")
+                remedy: "rewrite it, or remove it from the model")
         }
     }
 

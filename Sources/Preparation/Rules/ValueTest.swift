@@ -3,8 +3,8 @@ import CausewaySQLite
 package import CausewaySQLiteFile
 package import CausewayStores
 
-/// A validation predicate on one value that isn't NULL, compiled: asked in SQL where SQL gives Core Data's answer, else
-/// here.
+/// A validation predicate on one value that isn't NULL, compiled: evaluated in SQL if SQL gives Core Data's answer,
+/// else in Swift.
 package indirect enum ValueTest {
     package enum Subject: Hashable {
         case value
@@ -21,7 +21,7 @@ package indirect enum ValueTest {
         case equal = "="
         case notEqual = "<>"
 
-        /// For operands that change places.
+        /// The relation with swapped operands.
         var mirrored: Relation {
             switch self {
             case .less: .greater
@@ -52,14 +52,15 @@ package indirect enum ValueTest {
     case all([ValueTest])
     case any([ValueTest])
 
-    /// Lengths in a model beyond this are taken as this: no value is longer, and three times it is a number of bytes.
+    /// Longer lengths in a model are reduced to this: no value is longer, and three times this is still a valid number
+    /// of bytes.
     static let longestLength: Int64 = 1 << 40
 }
 
 // MARK: - SQL
 
 extension ValueTest {
-    /// An SQL condition with the test's answer; nil where SQL would answer otherwise than Core Data.
+    /// The test as an SQL condition; nil if SQL's answer would differ from Core Data's.
     package func sql(_ value: String, _ parameters: inout SQLParameters) -> String? {
         switch self {
         case .always(let answer): return answer ? "1" : "0"
@@ -84,9 +85,9 @@ extension ValueTest {
         return BalancedSQL.joined(terms, by: word)
     }
 
-    /// A condition that holds for every text that fails the test, and for as few others as can be told without reading
-    /// it as characters: U code units take from U to 3 U bytes of UTF-8 (a surrogate pair takes four), and new stores are
-    /// in UTF-8.
+    /// A condition that holds for every text that fails the test, and for as few others as possible without decoding
+    /// characters: U code units take from U to 3 U bytes of UTF-8 (a surrogate pair takes four), and new stores are in
+    /// UTF-8.
     package func mayFailSQL(_ text: String, _ parameters: inout SQLParameters) -> String {
         guard case .compare(.length, let relation, .integer(let bound)) = self else { return "1" }
         let bytes = "length(CAST(\(text) AS BLOB))"
@@ -104,7 +105,7 @@ extension ValueTest {
     }
 }
 
-/// Values of a statement's numbered parameters while its text is made.
+/// Values of a statement's numbered parameters, collected while its text is made.
 package struct SQLParameters {
     package private(set) var values: [CellValue] = []
 
@@ -147,13 +148,13 @@ extension ValueTest {
         }
     }
 
-    /// Whether the test compares the length and nothing else.
+    /// Whether the test compares only the length.
     package var isOfLength: Bool {
         if case .compare(.length, _, .integer) = self { return true }
         return false
     }
 
-    /// The answer of such a test for a length that is known.
+    /// The answer of such a test for a known length.
     package func holds(forLength length: Int) -> Bool {
         guard case .compare(.length, let relation, .integer(let bound)) = self else { return true }
         return relation.holds(Int64(length), bound)

@@ -13,7 +13,7 @@ package struct StageHandler: Sendable {
     /// The stage's place among the stages, counted from 0.
     package let number: Int
     package let moment: Moment
-    /// The name of the version at which the store stands.
+    /// The name of the version that the store has.
     package let version: String
     package let body: CustomMigrationStage.Handler
 

@@ -5,7 +5,7 @@ import CausewayObjects
 struct StageResolution {
     let stages: StagedMigration
     let history: ModelHistory
-    /// Where several versions share a checksum, this one counts first.
+    /// If several versions share a checksum, this one comes first.
     let target: String
 
     /// The versions of all stages as one line, compared by what their models are.
@@ -40,7 +40,7 @@ struct StageResolution {
                 the model “\(name)” in \(history.path) has the checksum \(version.hashes.checksum), but the stages refer \
                 to it with \(checksum)
                 """,
-                remedy: "bring the released model back and make a version of the edited one, or correct the checksum")
+                remedy: "restore the released model and make the edited one a new version, or correct the checksum")
         }
         return version
     }

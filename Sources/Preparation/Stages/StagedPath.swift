@@ -6,8 +6,8 @@ package import CausewayStores
 
 /// A staged migration of one store: the hops from its version to the target with the handlers on each.
 ///
-/// Every hop is one of its own: the versions of a lightweight stage are gone through one by one, where Core Data jumps
-/// from the first to the last (InsideCoreDataMigration §6).
+/// Hops aren't joined: the versions of a lightweight stage run one by one, where Core Data jumps from the first to the
+/// last (InsideCoreDataMigration §6).
 package struct StagedPath: Sendable {
     /// From one version to the next.
     package struct Hop: Sendable {
@@ -61,7 +61,7 @@ package struct StagedPath: Sendable {
         if end.hashes.entities == hashes { return [] }
         let staged = line.count
         let goal = try place(of: end, in: &line, history)
-        // A version after the last stage is no stage's: Core Data doesn't know it either.
+        // A version after the last stage belongs to no stage: Core Data doesn't know it either.
         guard let start = line[..<staged].firstIndex(where: { $0.version.hashes.entities == hashes }) else {
             throw unknown(metadata, stages, history, store: store)
         }
@@ -80,7 +80,7 @@ package struct StagedPath: Sendable {
             guard index + 1 < staged else { return hop }
             let (number, stage) = (line[index + 1].stage, stages.stages[line[index + 1].stage])
             hop.stage = StagedMigration.title(of: stage, number)
-            // A custom stage's own hop ends with its last stop; one before leads into the stage.
+            // A custom stage's own hop ends at its last version; a hop before it leads into the stage.
             let isEnd = index + 2 >= staged || line[index + 2].stage != number
             guard case .custom(let custom) = stage.kind, isEnd else { return hop }
             hop.willMigrate = StageHandler(custom, number: number, moment: .willMigrate, version: hop.from)
@@ -96,7 +96,7 @@ package struct StagedPath: Sendable {
         _ history: ModelHistory
     ) throws(StagedMigrationError) -> Int? {
         if let index = line.firstIndex(where: { $0.version.hashes.checksum == target.hashes.checksum }) {
-            // Models can share their hashes and differ in their indexes: the target's count.
+            // Models can have the same hashes and different indexes: the target's are used.
             line[index].version = target
             return index
         }
@@ -115,9 +115,9 @@ package struct StagedPath: Sendable {
         return line.count - 1
     }
 
-    /// Which version a store has, its hashes say: unlike Core Data we compute the checksum from them, so a store needs no
-    /// `NSStoreModelVersionChecksumKey` and stores of any framework can be migrated. Only hashes of a kind that no
-    /// checksum is made of leave nothing to compare.
+    /// The hashes tell a store's version. Unlike Core Data we compute the checksum from them, so a store needs no
+    /// `NSStoreModelVersionChecksumKey` and stores of any framework can be migrated. Only hashes of another kind leave
+    /// nothing to compare.
     private static func requireHashes(_ metadata: StoreMetadata, _ store: String) throws(StagedMigrationError) {
         guard metadata.entityHashes.isEmpty || metadata.hashesVersion != currentHashesVersion else { return }
         let what =
@@ -164,8 +164,8 @@ package struct StagedPath: Sendable {
 }
 
 extension StagedPath {
-    /// The staging stores to make, one a hop. A `willMigrate` runs at the end of the store that stands at its version
-    /// already; where that is the user's own store, a first run copies it (A → A), since the original is never written.
+    /// The staging stores to make, one per hop. A `willMigrate` runs at the end of the run that makes its version's
+    /// store. If that is the user's own store, a first run copies it (A → A), since the original is never written.
     package var runs: [Run] {
         var runs: [Run] = []
         for hop in hops {
@@ -178,8 +178,8 @@ extension StagedPath {
         return runs
     }
 
-    /// Every version that a store stands at, in order: the start and each run's end. It repeats the first where a run
-    /// copies the store. Empty where there is nothing to do.
+    /// The versions of all stores in order: the first and each run's result. The first repeats if a run copies the
+    /// store. Empty if there is nothing to do.
     package var versions: [String] {
         guard let first = runs.first else { return [] }
         return [first.from] + runs.map(\.to)

@@ -37,7 +37,7 @@ extension AppObjectCarrier {
         }
     }
 
-    /// The table's text, with foreign keys that name what they name now.
+    /// The table's text, with the new names in its foreign keys.
     private mutating func withNewReferences(_ object: StoreSchema.Object) throws(SQLiteError) -> StoreSchema.Object {
         var scratch = try ScratchSchema(readsDoubleQuotedTexts: true)
         _ = try scratch.define(object)
@@ -51,13 +51,15 @@ extension AppObjectCarrier {
             warn("table \(object.name) of the app's own has a foreign key to \(gone), which is gone")
         case .gone(let what):
             warn(
-                "table \(object.name) of the app's own has a foreign key to what is gone: \(what.joined(separator: ", "))"
+                "table \(object.name) of the app's own has a foreign key to columns that are gone: "
+                    + "\(what.joined(separator: ", "))"
             )
         }
         return made
     }
 
-    /// What writing and checking a row computes: generated columns. CHECK constraints aren't evaluated (`Hardening`).
+    /// The functions that writing and checking a row calls: in generated columns. CHECK constraints aren't evaluated
+    /// (`Hardening`).
     private func boundlessFunction(of table: StoreSchema.Table) throws(SQLiteError) -> String? {
         let name = try SQLIdentifier(table.name).quoted
         let columns = try destination.scratch.columns(of: table.name).map { (column: String) throws(SQLiteError) in
@@ -67,7 +69,7 @@ extension AppObjectCarrier {
         let insert = "INSERT INTO \(name) (\(columns.joined(separator: ", "))) VALUES (\(values))"
         if let function = try destination.scratch.functions(of: insert).boundless { return function }
         var check = try destination.scratch.functions(of: "PRAGMA integrity_check(\(name))")
-        // It puts its own messages together.
+        // The pragma concatenates its own messages.
         check.concatenations = 0
         return check.boundless
     }

@@ -1,10 +1,10 @@
 import CausewaySQLite
 
-/// Views of the app's own on their way.
+/// The app's own views, while they are carried.
 struct ViewSet {
     enum State {
         case waiting
-        /// It is being looked at: who meets it again reads itself.
+        /// It is being carried: a view that meets it again reads itself.
         case begun
         case done
     }
@@ -24,10 +24,10 @@ struct ViewSet {
 
 /// Views and triggers.
 extension AppObjectCarrier {
-    /// Views that read views, one on top of the other.
+    /// Most nested views.
     private static let maximumDepth = 100
 
-    /// What it reads comes first: each is compiled once, and then stands for itself.
+    /// The views that it reads come first: each is compiled once and replaced by a stand-in.
     mutating func carryView(_ name: String, depth: Int) throws(StoreFormatError) {
         guard views.isWaiting(name), let object = views.objects[name] else { return }
         views.states[name] = .begun
@@ -70,14 +70,14 @@ extension AppObjectCarrier {
         settle(object, refusal, loss)
     }
 
-    /// Whether the name is free and the text may be compiled.
+    /// Whether the name is unused and the text may be compiled.
     private mutating func isFree(_ object: StoreSchema.Object, _ taken: Set<String>) -> Bool {
         if taken.contains(object.name.lowercased()) {
             lose(object, "the new version has a \(object.kind == .trigger ? "trigger" : "table or index") of that name")
             return false
         }
         if isHostile, object.sql?.lowercased().hasPart("with") ?? false {
-            lose(object, "it isn't looked at, since another text of this store asks for too much memory")
+            lose(object, "it isn't examined: another text of this store needs too much memory")
             return false
         }
         return true
@@ -87,8 +87,8 @@ extension AppObjectCarrier {
 
     /// Compiles the object among the source's tables. A view leaves a stand-in, a trigger nothing.
     ///
-    /// To SQLite a word in double quotes that names no column is a text. Where the object needs none of these, they are
-    /// off in the new schema too: the name of a column that has another name there would become a text.
+    /// SQLite reads a word in double quotes that names no column as a text. If the object needs none of these, they are
+    /// off in the new schema too: the old name of a renamed column would become a text.
     private mutating func compileInSource(
         _ object: StoreSchema.Object, _ statements: [String], keepsAsView: Bool
     ) throws(SQLiteError) -> StatementUse {
@@ -187,7 +187,7 @@ extension ScratchSchema {
             do {
                 use.merge(try compile(sql, about: object.sql ?? ""))
             } catch {
-                // Of a view with an INSTEAD OF trigger only one of the three statements is one.
+                // A view with an INSTEAD OF trigger accepts only one of the three statements.
                 guard error.message.hasPrefix("cannot modify ") else { throw error }
                 refusals.append(error)
             }

@@ -1,16 +1,16 @@
 import CausewaySQLite
 
-/// What becomes of an app's own tables, indexes, views and triggers in the store that is made.
+/// Carries an app's own tables, indexes, views and triggers into the new store.
 ///
-/// SQLite itself renames what they name, and compiles the result against the new schema; what it doesn't take is lost,
-/// with its reason. Texts come from a store that isn't trusted: they are compiled, never run.
+/// SQLite itself renames the names in their texts, and compiles the result against the new schema; an object that it
+/// refuses is lost, with the reason. Texts come from an untrusted store: they are compiled, never run.
 package struct AppObjectCarrier: ~Copyable {
-    /// One that isn't carried.
+    /// An object that isn't carried.
     package struct Lost: Hashable, Sendable {
         package let object: StoreSchema.Object
         package let reason: String
 
-        /// `rows`: what is in it, where it is a table that can be counted.
+        /// `rows`: the row count of a table that can be counted.
         package func sentence(rows: Int?) -> String {
             let count = rows.map { " (\($0) \($0 == 1 ? "row" : "rows"))" } ?? ""
             return "\(object.kind.rawValue) \(object.name) of the app's own\(count) is not carried: \(reason)"
@@ -25,26 +25,26 @@ package struct AppObjectCarrier: ~Copyable {
     let schema: StoreSchema
     let renames: SchemaRenames
     package internal(set) var destination: DestinationSchema
-    /// The source's schema: its own tables and indexes, each view with a stand-in as soon as it is known.
+    /// The source's schema: its own tables and indexes, and a stand-in for each view that was carried.
     var source: ScratchSchema
     /// Texts of the source's tables, by lower-cased name.
     let tableTexts: [String: StoreSchema.Object]
     var views = ViewSet()
-    /// Lower-cased names that nothing can refer to any more, with what they are.
+    /// Lower-cased names of lost objects, with a description.
     var missing: [String: String]
-    /// Functions that an index of the source calls for every row and that have no bound, by its lower-cased name. Even
-    /// without rows SQLite computes what of them is constant.
+    /// Unbounded functions that an index of the source calls for every row, by its lower-cased name. Even without rows
+    /// SQLite computes their constant parts.
     var boundless: [String: String] = [:]
-    /// Once a text has asked for too much memory, the others that could aren't compiled.
+    /// Once a text has needed too much memory, other such texts aren't compiled.
     var isHostile = false
-    /// The object in hand has texts in double quotes.
+    /// The current object has texts in double quotes.
     var quotesTexts = true
 
     /// - Parameters:
     ///   - schema: the source's.
-    ///   - renames: what its tables and columns become.
-    ///   - destination: the new schema, to which what is carried is added.
-    /// - Throws: `unsupportedSchema` for an entry that SQLite can't have written.
+    ///   - renames: the new names of its tables and columns.
+    ///   - destination: the new schema, to which carried objects are added.
+    /// - Throws: `unsupportedSchema` for an entry that SQLite never writes.
     package init(
         _ schema: StoreSchema, renames: SchemaRenames, into destination: consuming DestinationSchema
     ) throws(StoreFormatError) {
@@ -67,7 +67,7 @@ package struct AppObjectCarrier: ~Copyable {
         self.destination = destination
     }
 
-    /// Looks at all objects of the app's own, tables first.
+    /// Carries all objects of the app's own, tables first.
     package mutating func carry(_ objects: [StoreSchema.Object]) throws(StoreFormatError) {
         let virtual = Set(objects.filter(\.isVirtualTable).map { $0.name.lowercased() })
         for object in objects where object.kind == .table {
@@ -95,7 +95,7 @@ package struct AppObjectCarrier: ~Copyable {
         }
     }
 
-    /// Loses the object where there is a reason to.
+    /// Records the object as lost if there is a reason.
     mutating func settle(_ object: StoreSchema.Object, _ refusal: SQLiteError?, _ loss: String?) {
         if let refusal {
             lose(object, reason(refusal))
@@ -106,7 +106,7 @@ package struct AppObjectCarrier: ~Copyable {
 
     mutating func warn(_ sentence: String) { warnings.append(sentence) }
 
-    /// Every table and index of the source. An object that names what SQLite doesn't make here is refused.
+    /// Every table and index of the source. An object that names something SQLite refuses to make here is refused.
     private mutating func makeSource() throws(StoreFormatError) {
         for object in schema.objects where object.kind == .table && !object.isVirtualTable {
             guard tableTexts[object.name.lowercased()] != nil else { continue }
@@ -139,20 +139,20 @@ package struct AppObjectCarrier: ~Copyable {
                     .unsupportedSchema,
                     "the schema's entry for the \(object.kind.rawValue) holds something else than the one statement that "
                         + "makes it, which SQLite never writes: the file was made by hand", place: object.name)
-            // Only such a text is compiled under a bound on memory; where another fails, the machine has no more.
+            // Only such a text is compiled with a memory limit; if another fails, the machine has no memory left.
             case .outOfMemory where object.sql?.lowercased().hasPart("with") ?? false: isHostile = true
             default:
                 guard !error.isOfSystem else {
-                    throw StoreFormatError(error, doing: "looking at the app's objects", place: object.name)
+                    throw StoreFormatError(error, doing: "reading the app's objects", place: object.name)
                 }
             }
             return error
         }
     }
 
-    /// SQLite's reason as a person's.
+    /// SQLite's reason in plain words.
     func reason(_ error: SQLiteError) -> String {
-        if error.code == .outOfMemory { return "it is too large to be looked at" }
+        if error.code == .outOfMemory { return "it is too large to examine" }
         if let name = error.missing("table") {
             return "it names " + (missing[name.lowercased()] ?? "the table \(name), which isn't there")
         }
@@ -164,7 +164,7 @@ package struct AppObjectCarrier: ~Copyable {
         return "SQLite refuses it: \(error.message)"
     }
 
-    /// The first of the names that nothing can refer to.
+    /// The first of the names that belongs to a lost object.
     func firstMissing(_ names: Set<String>) -> String? {
         for name in names.sorted() {
             if let what = missing[name] { return "it names \(what)" }

@@ -13,18 +13,18 @@ extension CompiledFunctions {
         "round", "rtrim", "sign", "sin", "sinh", "soundex", "sqrt", "strftime", "substr", "substring", "tan", "tanh",
         "time", "timediff", "trim", "trunc", "typeof", "unhex", "unicode", "unixepoch", "upper",
     ]
-    /// Those that make of their arguments no more than a few times their length; how often that may double it.
+    /// Functions whose result is at most a few times as long as their arguments, and how often that doubles the length.
     private static let doubling: [String: Int] = [
         "concat": 1, "concat_ws": 1, "hex": 1, "json": 1, "json_array": 3, "json_insert": 3, "json_object": 3,
         "json_patch": 1, "json_quote": 3, "json_remove": 1, "json_replace": 3, "json_set": 3, "quote": 1,
     ]
-    /// How often a row's values may double.
+    /// Most doublings of a row's values.
     private static let maximumDoublings = 16
     /// Digits of a width or precision in a format: 99 at most.
     private static let maximumDigits = 2
 
-    /// What a hostile schema could make SQLite compute without bound for each row: an index on
-    /// `length(hex(zeroblob(450000000)))` costs a second a row. Nil where all is bounded.
+    /// An unbounded function that a hostile schema makes SQLite call for each row: an index on
+    /// `length(hex(zeroblob(450000000)))` costs a second per row. Nil if all functions are bounded.
     package var boundless: String? {
         var doublings = concatenations
         for call in calls {
@@ -35,7 +35,7 @@ extension CompiledFunctions {
         return doublings > Self.maximumDoublings ? "||" : nil
     }
 
-    /// How often the result may be twice as long as the arguments; nil where nothing bounds it.
+    /// How often the result doubles the arguments' length; nil if it is unbounded.
     private static func growth(of call: Call) -> Int? {
         if bounded.contains(call.name) { return 0 }
         if let growth = doubling[call.name] { return growth }

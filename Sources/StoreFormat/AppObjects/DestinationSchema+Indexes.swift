@@ -1,12 +1,11 @@
 import CausewaySQLite
 
 extension DestinationSchema {
-    /// Every index that the store to be made has, as SQLite understands it: those of table constraints and the app's own,
-    /// too.
+    /// Every index of the new store as SQLite describes it, including those of table constraints and the app's own.
     ///
     /// - Parameter known: Core Data's own, whose predicates are known.
-    /// - Returns: them table by table, in the order of their creation.
-    /// - Throws: `StoreFormatError` where SQLite can't say.
+    /// - Returns: the indexes by table, in the order of their creation.
+    /// - Throws: `StoreFormatError` if SQLite can't list them.
     package func indexes(_ known: [TableIndex]) throws(StoreFormatError) -> [TableIndex] {
         let named = Dictionary(known.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
         return try StoreFormatError.doing("looking at the new schema's indexes") { () throws(SQLiteError) in
@@ -24,7 +23,7 @@ extension ScratchSchema {
         while try tables.step() {
             guard let table = try tables.string(at: 0) else { continue }
             var found: [TableIndex] = []
-            // The last one comes first. Names are bound: an app's may be ones that we would write into no statement.
+            // SQLite lists the last one first. Names are bound: an app's may be unsafe in a statement.
             var list = try connection.prepare("SELECT name, \"unique\", origin, partial FROM pragma_index_list(?)")
             try list.bind(table, at: 1)
             while try list.step() {
@@ -42,7 +41,7 @@ extension ScratchSchema {
 
     private func key(of index: String) throws(SQLiteError) -> [TableIndex.Column] {
         var columns: [TableIndex.Column] = []
-        // What stands behind the key finds the row.
+        // The columns after the key find the row.
         var info = try connection.prepare("SELECT cid, name, \"desc\", coll FROM pragma_index_xinfo(?) WHERE key")
         try info.bind(index, at: 1)
         while try info.step() {

@@ -1,10 +1,10 @@
 import CausewaySQLite
 
-/// The whole schema of the store to be made, without rows: what SQLite would refuse at the end of a migration it refuses
+/// The complete schema of the new store, without rows: what SQLite would refuse at the end of a migration it refuses
 /// here, before a byte is written.
 package struct DestinationSchema: ~Copyable {
     var scratch: ScratchSchema
-    /// Names that are taken, in lower case.
+    /// Used names, in lower case.
     private(set) var objects: Set<String>
     private(set) var triggers: Set<String>
 
@@ -32,11 +32,11 @@ package struct DestinationSchema: ~Copyable {
         scratch = made
     }
 
-    /// Compiles what a migration runs in the new store; statements of our own making, which without rows cost nothing to run.
+    /// Compiles the statements that a migration runs in the new store. They are our own, and cost nothing without rows.
     ///
     /// - Parameters:
     ///   - statements: in their order.
-    ///   - place: whom an error names.
+    ///   - place: the place that an error names.
     /// - Throws: `unusableModel` with SQLite's reason.
     package func check(_ statements: [String], place: String) throws(StoreFormatError) {
         do throws(SQLiteError) {
@@ -66,7 +66,8 @@ package struct DestinationSchema: ~Copyable {
         }
     }
 
-    /// Every name. The triggers go: they aren't needed any more, and would be compiled with whatever changes their tables.
+    /// Every name. Removes the triggers: they aren't needed any more, and every change of their tables would compile
+    /// them.
     private static func names(
         of scratch: borrowing ScratchSchema, dropping triggers: [SchemaStatement]
     ) throws(StoreFormatError) -> (objects: Set<String>, triggers: Set<String>) {

@@ -1,11 +1,11 @@
 import CausewaySQLite
 
-/// Finds out whether a text compares the entities' numbers that a column holds: `WHEN NEW.Z_ENT = 5` means another entity
-/// when they are renumbered; who only reads the column means what it always meant.
+/// Finds out whether a text compares a column's entity numbers: `WHEN NEW.Z_ENT = 5` means another entity when they are
+/// renumbered; a text that only reads the column keeps its meaning.
 ///
-/// The columns get a collating sequence of their own. The program that SQLite makes of a statement names it where it
-/// compares their values. Operators and functions hand a column's sequence on to nobody, but one that stands behind a name
-/// in the text is handed on by all of them: so each name of such a column is given it in turn.
+/// The columns get a collating sequence of their own. The program that SQLite compiles from a statement names it where
+/// it compares their values. Operators and functions don't pass on a column's sequence, but they all pass on one that
+/// follows a name in the text: so each name of such a column gets it in turn.
 struct EntityNumberProbe {
     /// At most 18 bytes: SQLite shows no more.
     static let collation = "causeway_number"
@@ -17,7 +17,7 @@ struct EntityNumberProbe {
     /// Compiles the text and reads the program.
     ///
     /// - Parameters:
-    ///   - object: whose text it is.
+    ///   - object: the object of the text.
     ///   - used: tables and views that the text names, in lower case.
     ///   - firing: statements that compile the text.
     /// - Returns: whether it compares a number that changes.
@@ -44,13 +44,13 @@ struct EntityNumberProbe {
         if scratch.compares(firing, about: sql) { return true }
         let text = Array(sql.utf8)
         let places = Self.places(of: numbers, in: text)
-        // A text made to take for ever is called one that compares.
+        // A text that was made to take forever counts as one that compares.
         guard places.count <= Self.maximumPlaces else { return true }
         try scratch.drop(object.kind, object.name)
         for place in places {
             let words = [text[..<place], Self.mark[...], text[place...]].joined()
             let marked = object.renamed(to: String(decoding: Array(words), as: UTF8.self), on: object.table)
-            // Where no expression may stand, as in the list of columns of an INSERT, SQLite refuses it.
+            // SQLite refuses it where no expression is allowed, as in the column list of an INSERT.
             guard (try? scratch.define(marked)) != nil else { continue }
             if scratch.compares(firing, about: sql) { return true }
             try scratch.drop(object.kind, object.name)
@@ -62,7 +62,7 @@ struct EntityNumberProbe {
     private static let maximumPlaces = 200
     private static let mark = Array(" COLLATE \(collation) ".utf8)
 
-    /// Where names end, quotes included. Which of them are columns, SQLite knows.
+    /// Where names end, quotes included. SQLite knows which of them are columns.
     private static func places(of names: Set<String>, in text: [UInt8]) -> [Int] {
         var places: [Int] = []
         var start = 0
@@ -101,8 +101,8 @@ struct EntityNumberProbe {
 }
 
 extension ScratchSchema {
-    /// Whether one of the statements compares by the sequence. What doesn't compile here has been compiled before, or is no
-    /// statement for this view.
+    /// Whether one of the statements compares by the sequence. One that doesn't compile here was compiled before, or
+    /// isn't a statement for this view.
     fileprivate mutating func compares(_ statements: [String], about text: String) -> Bool {
         for sql in statements {
             if (try? compares(sql, by: EntityNumberProbe.collation, about: text)) ?? false { return true }

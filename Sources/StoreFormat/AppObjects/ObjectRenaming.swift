@@ -1,8 +1,8 @@
 import CausewaySQLite
 
-/// Has SQLite write an object's text with the names that tables and columns have in the new store.
+/// Lets SQLite rewrite an object's text with the new store's names of tables and columns.
 ///
-/// Everything goes through unused names: tables and columns may swap their names, or take each other's in turn.
+/// Everything goes through unused names: tables and columns may swap their names.
 struct ObjectRenaming {
     let renames: SchemaRenames
     /// The source's tables by lower-cased name, as their own texts make them.
@@ -10,7 +10,7 @@ struct ObjectRenaming {
     /// Columns of views by lower-cased name.
     let views: [String: StandInView]
 
-    /// The text in the new store, or what it names that is gone.
+    /// The text in the new store, or the dropped parts that it names.
     enum Outcome {
         case text(String)
         case gone([String])
@@ -21,7 +21,7 @@ struct ObjectRenaming {
     /// - Parameters:
     ///   - object: one of the source.
     ///   - used: lower-cased names of the tables and views that its text names.
-    /// - Returns: the text in the new store, or what is gone.
+    /// - Returns: the text in the new store, or the dropped parts.
     /// - Throws: `SQLiteError` where SQLite can't rename it.
     func text(of object: StoreSchema.Object, naming used: Set<String>) throws(SQLiteError) -> Outcome {
         guard let sql = object.sql else { return .text("") }
@@ -60,7 +60,7 @@ struct ObjectRenaming {
         return gone.isEmpty ? .text(text) : .gone(gone)
     }
 
-    /// The name as SQLite is to write it: without quotes where it needs none, as Core Data's own texts have it.
+    /// The name as SQLite should write it: without unnecessary quotes, as in Core Data's own texts.
     private static func word(_ name: String) throws(SQLiteError) -> String {
         let isPlain = name.utf8.allSatisfy { byte in
             switch byte {
@@ -82,7 +82,7 @@ private struct Moves {
     private var count = 0
     private var first: [String] = []
     private var second: [String] = []
-    /// What has no new name, by the mark that it has in the text now.
+    /// Parts without a new name, by the mark that the text has for them.
     private(set) var gone: [(mark: String, what: String)] = []
 
     init(about sql: String) {
@@ -120,7 +120,7 @@ private struct Moves {
 }
 
 extension SchemaRenames.Table {
-    /// Changed columns that the text may name, and those whose names these take.
+    /// Changed columns that the text may name, and columns whose names these get.
     fileprivate func affectedColumns(in sql: String) -> [(name: String, newName: String?)] {
         let text = sql.lowercased()
         let changed = columns.filter { $0.name != $0.newName }
@@ -139,9 +139,9 @@ extension SchemaRenames.Table {
     }
 }
 
-/// A view with the columns of another one and nothing behind them: who compiles what reads it compiles no more than that.
+/// A view with the columns of another one but no content, so that compiling its readers stays cheap.
 ///
-/// Views that read views can multiply beyond all bounds when they are compiled whole.
+/// Nested views can grow without bound when they are compiled completely.
 struct StandInView {
     let sql: String
     let columns: [String]

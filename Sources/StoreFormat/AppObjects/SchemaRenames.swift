@@ -1,12 +1,12 @@
-/// What the tables and columns of a store are called in the store that is made of it.
+/// The new store's names for the tables and columns of the source.
 package struct SchemaRenames: Sendable {
-    /// A table whose rows the new store's table takes over.
+    /// A table whose rows a table of the new store gets.
     package struct Table: Sendable {
         package let name: String
         package let newName: String
         /// Every column of the source's table; nil where the new one has no such column.
         package let columns: [(name: String, newName: String?)]
-        /// Columns that hold entities' numbers which are others in the new store.
+        /// Columns with entity numbers that change in the new store.
         package let renumbered: Set<String>
 
         package init(

@@ -1,9 +1,9 @@
 import CausewaySQLite
 
-/// A schema without rows, in memory: what SQLite says of a statement here it would say of it in a store.
+/// A schema without rows, in memory: SQLite treats a statement here as it would in a store.
 ///
-/// Texts of a store that isn't trusted define their own object and nothing else; statements are compiled, never run. What
-/// only the app registers (functions, collating sequences) has stand-ins where it is asked for.
+/// Texts of an untrusted store define their own object and nothing else; statements are compiled, never run. Functions
+/// and collating sequences that only the app registers get stand-ins.
 struct ScratchSchema: ~Copyable {
     /// Bytes that SQLite may take to compile one text with common table expressions. Photos' largest trigger takes 0.1 MB.
     private static let compilerMemory: Int64 = 64 << 20
@@ -13,16 +13,16 @@ struct ScratchSchema: ~Copyable {
     private(set) var connection: Connection
     private let looks = Looks()
 
-    /// How often the statement in hand was looked at.
+    /// How often the current statement was interrupted for a check.
     private final class Looks {
         var count = 0
     }
 
-    /// An empty schema; `readsDoubleQuotedTexts` as the SQLite does that apps come with: ours doesn't.
+    /// An empty schema; `readsDoubleQuotedTexts` as in Apple's SQLite; it is off in ours.
     init(readsDoubleQuotedTexts: Bool, hardening: Hardening = .own) throws(SQLiteError) {
         var made = try Connection.inMemory(hardening: hardening)
         if readsDoubleQuotedTexts { try made.setDoubleQuotedTexts(true) }
-        // Instructions between two looks: no statement here comes to it.
+        // Instructions between two checks: no statement here needs so many.
         made.setProgressHandler(everyInstructions: 100_000) { [looks] in
             looks.count += 1
             return looks.count > Self.maximumLooks
@@ -30,7 +30,7 @@ struct ScratchSchema: ~Copyable {
         connection = made
     }
 
-    /// As the initializer, with the error of this layer.
+    /// Like the initializer, with this layer's error.
     static func empty(readsDoubleQuotedTexts: Bool) throws(StoreFormatError) -> ScratchSchema {
         try StoreFormatError.doing("making a database in memory") { () throws(SQLiteError) in
             try ScratchSchema(readsDoubleQuotedTexts: readsDoubleQuotedTexts)
@@ -41,27 +41,27 @@ struct ScratchSchema: ~Copyable {
         try connection.setDoubleQuotedTexts(isOn)
     }
 
-    /// Runs a statement of our own making.
+    /// Runs a statement of our own.
     func run(_ sql: String) throws(SQLiteError) {
         looks.count = 0
         var statement = try connection.prepare(sql)
         try statement.run()
     }
 
-    /// Compiles a statement of our own making.
+    /// Compiles a statement of our own.
     func compile(_ sql: String) throws(SQLiteError) {
         _ = try connection.prepare(sql)
     }
 
-    /// Makes an object from its text, a table also where it names what only the app has.
+    /// Makes an object from its text; a table even if it names functions that only the app has.
     ///
-    /// - Throws: `SQLiteError` where SQLite refuses it; `.misuse` where the text isn't the one statement that makes the
+    /// - Throws: `SQLiteError` where SQLite refuses it; `.misuse` if the text isn't the single statement that makes the
     ///   object, which SQLite never writes.
     mutating func define(_ object: StoreSchema.Object) throws(SQLiteError) -> StatementUse {
         guard let sql = object.sql else { return StatementUse() }
         looks.count = 0
         var lent: Set<StandIn> = []
-        // A table stands without what its CHECK and its columns' order only name; whoever computes a row needs it again.
+        // A table exists without the functions of its CHECK and collations; computing a row needs them again.
         defer { if object.kind == .table { connection.remove(lent) } }
         let use = try repeating(lending: object.kind == .table, &lent) { connection throws(SQLiteError) in
             try connection.recordingUse(of: .definition) { connection throws(SQLiteError) in
@@ -82,8 +82,8 @@ struct ScratchSchema: ~Copyable {
         try run("DROP \(kind.rawValue) \(try SQLIdentifier(name))")
     }
 
-    /// Compiles a statement, with stand-ins for what only the app has. `text` is that of the object that the statement is
-    /// about: it decides whether memory must be bounded.
+    /// Compiles a statement, with stand-ins for the app's functions. `text` is that of the statement's object: it
+    /// decides whether memory must be limited.
     mutating func compile(_ sql: String, about text: String) throws(SQLiteError) -> StatementUse {
         try withStandIns(about: text) { connection throws(SQLiteError) in
             try connection.recordingUse(of: .statement) { connection throws(SQLiteError) in
@@ -92,7 +92,7 @@ struct ScratchSchema: ~Copyable {
         }
     }
 
-    /// Runs a statement of our own making that reads the text of an object.
+    /// Runs a statement of our own that reads an object's text.
     mutating func run(_ sql: String, about text: String) throws(SQLiteError) {
         _ = try withStandIns(about: text) { connection throws(SQLiteError) in
             var statement = try connection.prepare(sql)
@@ -101,12 +101,12 @@ struct ScratchSchema: ~Copyable {
         }
     }
 
-    /// What SQLite computes when the statement runs.
+    /// The functions that SQLite calls when the statement runs.
     func functions(of sql: String) throws(SQLiteError) -> CompiledFunctions {
         try connection.compiledFunctions(of: sql)
     }
 
-    /// Columns that can be written, generated ones not among them.
+    /// Columns that can be written, without generated ones.
     func columns(of name: String) throws(SQLiteError) -> [String] {
         var columns: [String] = []
         // cid, name, type, notnull, dflt_value, pk, hidden
@@ -146,7 +146,7 @@ struct ScratchSchema: ~Copyable {
         return try statement.step() ? try statement.string(at: 0) : nil
     }
 
-    /// Every name, in lower case, triggers apart: they have a space of their own.
+    /// Every name, in lower case; triggers separately, since they have their own namespace.
     func names() throws(SQLiteError) -> (objects: Set<String>, triggers: Set<String>) {
         var result: (objects: Set<String>, triggers: Set<String>) = ([], [])
         var statement = try connection.prepare("SELECT type, name FROM sqlite_schema")
@@ -161,7 +161,7 @@ struct ScratchSchema: ~Copyable {
         return result
     }
 
-    /// Compiles a statement and looks whether SQLite compares by a collating sequence.
+    /// Compiles a statement and checks whether SQLite compares by a collating sequence.
     mutating func compares(_ sql: String, by collation: String, about text: String) throws(SQLiteError) -> Bool {
         var found = false
         _ = try withStandIns(about: text) { connection throws(SQLiteError) in
@@ -187,7 +187,7 @@ struct ScratchSchema: ~Copyable {
         }
     }
 
-    /// Registers what SQLite doesn't know until it knows all.
+    /// Registers unknown functions until SQLite knows all.
     private mutating func repeating(
         lending: Bool, _ lent: inout Set<StandIn>,
         _ body: (inout Connection) throws(SQLiteError) -> StatementUse
@@ -206,7 +206,7 @@ struct ScratchSchema: ~Copyable {
 }
 
 extension SQLiteError {
-    /// The name in “no such <kind>: name”, without its schema; SQLite gives what it can't find only in words.
+    /// The name in “no such <kind>: name”, without its schema; SQLite gives the name only in its message.
     func missing(_ kind: String) -> String? {
         guard let start = message.afterPart("no such \(kind): ") else { return nil }
         return start.hasPrefix("main.") ? String(start.dropFirst("main.".count)) : start

@@ -1,6 +1,6 @@
 import CausewaySQLite
 
-/// The tables of a store to be read, without rows: what SQLite would refuse of a statement that reads them it refuses here.
+/// The tables of the source, without rows: SQLite refuses here what it would refuse when they are read.
 package struct SourceSchema: ~Copyable {
     private var scratch: ScratchSchema
     /// By name in lower case.
@@ -12,14 +12,14 @@ package struct SourceSchema: ~Copyable {
             schema.objects.filter { $0.kind == .table }.map { ($0.name.lowercased(), $0) },
             uniquingKeysWith: { first, _ in first })
         do throws(SQLiteError) {
-            // Held to what a store is held to when it is read.
+            // With the same limits as reading a store.
             scratch = try ScratchSchema(readsDoubleQuotedTexts: false, hardening: .untrusted)
         } catch {
             throw StoreFormatError(error, doing: "making a database in memory")
         }
     }
 
-    /// Compiles what streams and counts the rows.
+    /// Compiles the statements that stream and count the rows.
     ///
     /// - Throws: `unusableModel`, naming the table and SQLite's reason.
     package mutating func check(_ shape: RowShape) throws(StoreFormatError) {

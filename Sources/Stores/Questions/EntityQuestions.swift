@@ -1,6 +1,6 @@
 package import CausewaySQLite
 
-/// Small questions about entity tables.
+/// Queries about entity tables.
 package enum EntityQuestions {
     /// The largest Z_PK of a table; 0 where it has no rows.
     package static func largestKey(of table: String, in database: borrowing Connection) throws(SQLiteError) -> Int64 {
@@ -9,11 +9,11 @@ package enum EntityQuestions {
     }
 }
 
-/// Rows that a question found: how many, and the keys of the first.
+/// Rows that a query found: how many, and the keys of the first.
 package struct FoundRows: Hashable {
     /// Keys that are kept and shown.
     package static let namedRows = 20
-    /// Rows between two looks at the cancellation.
+    /// Rows between two checks for cancellation.
     private static let rowsPerCheck = 4_096
 
     package private(set) var count = 0

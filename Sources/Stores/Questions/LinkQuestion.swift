@@ -2,8 +2,7 @@ import CausewayModel
 package import CausewaySQLite
 package import CausewayStoreFormat
 
-/// One thing that must hold of the links of a relationship, with the statement that gives the keys of the rows that
-/// break it.
+/// One rule for the links of a relationship, with the statement that finds the keys of the rows that break it.
 package struct LinkQuestion {
     package enum Kind: Hashable {
         /// The link leads to a row that isn't there, or that is of another entity.
@@ -17,7 +16,7 @@ package struct LinkQuestion {
         /// A row of a join table without the row at its other end.
         case joinDestination
 
-        /// Whether one can come of the other where the form of a relationship changes: a column becomes a join table.
+        /// Whether one can turn into the other when the form of a relationship changes: a column becomes a join table.
         package func isSameDamage(as other: Kind) -> Bool {
             switch (self, other) {
             case (.dangling, .joinOwner), (.dangling, .joinDestination), (.joinOwner, .dangling),
@@ -32,7 +31,7 @@ package struct LinkQuestion {
     /// Declares the relationship; for a to-many without inverse the owner.
     package let entity: String
     package let relationship: String
-    /// What the keys are keys of.
+    /// The entity whose keys they are.
     let keysOf: String
     package let sql: String
 
@@ -40,13 +39,13 @@ package struct LinkQuestion {
     package var complaint: String {
         switch kind {
         case .dangling: "leads to a row that isn't there"
-        case .entityNumber: "names another entity than that of the row to which it leads"
-        case .asymmetric: "isn't led back by the row at its other end"
-        case .joinOwner, .joinDestination: "has links in its join table whose end in \(keysOf) isn't there"
+        case .entityNumber: "names another entity than its target row has"
+        case .asymmetric: "has no link back from the row at its other end"
+        case .joinOwner, .joinDestination: "lacks the \(keysOf) end of its link"
         }
     }
 
-    /// Every question about a layout's links, in the model's order.
+    /// Every query about a layout's links, in the model's order.
     ///
     /// Cost of each: a scan of the column, through its index where there is one, with a look-up by key for every link.
     package static func all(_ layout: StoreLayout) throws(SQLiteError) -> [LinkQuestion] {

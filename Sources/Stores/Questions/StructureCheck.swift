@@ -2,19 +2,19 @@ package import CausewaySQLite
 
 /// What SQLite itself finds wrong with a database: the structure of every page and row.
 ///
-/// SQLite tells a page that can't be read as a finding, and what follows from it as others. A failing disk and a lack of
+/// SQLite reports a page that can't be read as a finding, and its consequences as others. A failing disk and a lack of
 /// memory say nothing about the database: they are thrown.
 package struct StructureCheck {
     /// Findings that are listed; SQLite stops there.
     static let namedFindings = 20
-    /// Also compares every index with its table's rows, and looks for doubled values in unique ones.
+    /// Also compares every index with its table's rows, and looks for duplicate values in unique ones.
     package let withIndexes: Bool
 
     package init(withIndexes: Bool) {
         self.withIndexes = withIndexes
     }
 
-    /// Reads every page; what is wrong is looked at twice.
+    /// Reads every page, and twice if anything is wrong.
     ///
     /// - Returns: nothing where the database is sound.
     /// - Throws: where it couldn't be read, or reads differently each time.
@@ -42,7 +42,7 @@ package struct StructureCheck {
         !lent.isEmpty && finding.hasPrefix("row not in PRIMARY KEY order for ")
     }
 
-    /// SQLite 3.40 takes columns of some WITHOUT ROWID tables for others: it tells of NULL in a column that has none.
+    /// SQLite 3.40 confuses columns of some WITHOUT ROWID tables: it reports NULL in a column that has none.
     private static func isDenied(_ finding: String, _ database: borrowing Connection) throws(SQLiteError) -> Bool {
         let beginning = "NULL value in "
         guard finding.hasPrefix(beginning) else { return false }
@@ -70,8 +70,7 @@ package struct StructureCheck {
         return findings
     }
 
-    /// Findings that are no damage (btree.c): `… error code=10`, and a page of a number that is in range and yet can't be
-    /// had.
+    /// Findings that aren't damage (btree.c): `… error code=10`, and a page with a valid number that can't be read.
     private static func requireRead(_ finding: String, _ path: String?) throws(SQLiteError) {
         var code: ResultCode = .ioErrorRead
         if let place = finding.range(of: "error code=") {

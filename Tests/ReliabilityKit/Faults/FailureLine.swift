@@ -11,7 +11,7 @@ struct FailureLine: Decodable {
     /// The line on the store and the work.
     let outcome: String
     /// Whether it says that there is nothing to resume.
-    var hasBegunNothing: Bool { outcome.contains("nothing was begun") }
+    var hasBegunNothing: Bool { outcome.contains("nothing was started") }
 
     /// The first such line in what a command has printed; nil where there is none.
     init?(in output: String) {

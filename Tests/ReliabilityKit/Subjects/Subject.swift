@@ -35,7 +35,7 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
 
     package let chain: Chain
     package let state: SourceState
-    /// Rows of all entities together.
+    /// Rows of all entities in total.
     package let rows: Int
     package let seed: UInt64
 

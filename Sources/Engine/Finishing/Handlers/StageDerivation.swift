@@ -3,8 +3,8 @@ import CausewaySQLite
 import CausewayStoreFormat
 
 /// Derived attributes of rows that handlers make and change. Core Data keeps them with triggers, which call functions
-/// that exist only inside it; so `now()` gets temporary triggers of our own, and counts and copies are computed after the
-/// handler, where a table was written that they depend on.
+/// that exist only inside it; so `now()` gets temporary triggers of our own, and counts and copies are computed after
+/// the handler, if it wrote a table that they depend on.
 struct StageDerivation {
     /// `now()` as Core Data stores dates: seconds since 2001-01-01 UTC, to the millisecond. 2,451,910.5 is that instant's
     /// Julian day, 86,400 a day's seconds.
@@ -34,7 +34,7 @@ struct StageDerivation {
         return (create, drop)
     }
 
-    /// Statements that compute the values again that depend on any of `tables`. Rows that have the right value already
+    /// Statements that recompute the values that depend on any of `tables`. Rows that have the right value already
     /// aren't written.
     func updates(after written: Set<String>) -> [String] {
         var (tables, result) = (written, [String]())
@@ -43,14 +43,14 @@ struct StageDerivation {
                 continue
             }
             result += value.statements(onlyChanges: true)
-            // A copy of it comes later.
+            // Copies of it come later.
             tables.insert(value.table)
         }
         return result
     }
 }
 
-/// Which tables a context has written, told from the statements that it had compiled.
+/// The tables that a context has written, according to the statements that it compiled.
 final class WrittenTables {
     private let names: [(name: String, quoted: String)]
     private(set) var tables: Set<String> = []

@@ -11,7 +11,7 @@ package import CausewayStores
 ///
 /// A handler gets a context of its own. What it makes and changes is written in bounded batches; new rows get keys that
 /// no row ever had; Z_OPT counts every change of a stored row, as Core Data's saves do. When a handler fails, the whole
-/// staging store is to be thrown away: its rows are in any state. The next attempt begins with a fresh one.
+/// staging store is discarded: its rows are in an unknown state. The next attempt starts with a fresh one.
 package struct StageHandlerRun {
     /// Their common version is the store's.
     private let handlers: [StageHandler]
@@ -27,7 +27,7 @@ package struct StageHandlerRun {
     ///   - writer: the store.
     ///   - storeUUID: for the objects' URIs.
     ///   - externalData: the folder of externally stored values, `.<Name>_SUPPORT/_EXTERNAL_DATA`.
-    ///   - cancellation: ends a handler's long statement; a handler may ask.
+    ///   - cancellation: ends a handler's long statement; a handler may check it.
     package init(
         _ handlers: [StageHandler], layout: StoreLayout, writer: any StageWriter, storeUUID: String,
         externalData: String, cancellation: Cancellation
@@ -40,7 +40,7 @@ package struct StageHandlerRun {
         self.cancellation = cancellation
     }
 
-    /// - Parameter event: told each handler's title before it runs.
+    /// - Parameter event: called with each handler's title before it runs.
     /// - Returns: how many rows there were before and after.
     /// - Throws: `.sourceData` with stage and handler for whatever a handler throws, `.interrupted`, `.inputOutput`.
     package func run(_ event: (String) -> Void = { _ in }) throws(EngineError) -> StageOutcome {
@@ -94,7 +94,7 @@ package struct StageHandlerRun {
                 map, side: .destination,
                 mode: .writable(keys, StatementPolicyRowOutput(map, access, countsChanges: true)), storeUUID: storeUUID,
                 access: access, content: external.content(ofProperty:))
-            // Before the temporary tables go: a statement that lives would hold them.
+            // Before the temporary tables are dropped: an open statement would hold them.
             defer { context.close() }
             let manager = StagedMigrationManager(
                 context: context, versionName: handler.version, commit: { () throws(ObjectError) in try commit() },
@@ -103,12 +103,12 @@ package struct StageHandlerRun {
             try manager.save()
             if let failure = manager.failure { throw failure }
         } catch {
-            // A statement that was interrupted is no failure of the handler's.
+            // An interrupted statement isn't the handler's failure.
             try cancellation.check()
             throw failure(error, in: handler)
         }
         try cancellation.check()
-        // Also where the handler took no notice of the error.
+        // Even if the handler ignored the error.
         guard writer.isInTransaction else { throw rolledBack(handler) }
     }
 
@@ -127,10 +127,10 @@ package struct StageHandlerRun {
         guard writer.isInTransaction else { return rolledBack(handler, because: error) }
         return EngineError(
             .sourceData, "\(handler.title): \(error)",
-            remedy: "fix the handler or the rows it speaks of, then run again")
+            remedy: "fix the handler or the rows that it names, then run again")
     }
 
-    /// SQLite rolls everything back by itself where the disk is full or fails, and after nothing that a handler does.
+    /// SQLite rolls everything back by itself if the disk is full or fails, but never because of a handler.
     private func rolledBack(_ handler: StageHandler, because error: (any Error)? = nil) -> EngineError {
         EngineError(
             .inputOutput, "\(handler.title): the new store couldn't be written\(error.map { ": \($0)" } ?? "")",
@@ -141,7 +141,7 @@ package struct StageHandlerRun {
 // MARK: - Keys and what is left behind
 
 extension StageHandlerRun {
-    /// The largest key that each entity table has given: Z_MAX, or the largest in use where that is larger.
+    /// The largest key that each entity table has used: Z_MAX, or the largest Z_PK if that is larger.
     private func lastKeys() throws(SQLiteError) -> [Int64] {
         var keys: [Int64] = []
         for table in layout.tables {

@@ -24,8 +24,8 @@ extension StagingConnection: StageWriter {
         try connection.prepare(sql, persistent: true)
     }
 
-    /// A handler that was killed is run again from its beginning, so nothing of it may be there: all handlers of a store
-    /// are one transaction.
+    /// A killed handler runs again from its beginning, so it must leave nothing: all handlers of a store are one
+    /// transaction.
     package func commitIfDue() throws(SQLiteError) {}
 
     package var isInTransaction: Bool { connection.isInTransaction }

@@ -4,21 +4,20 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
-/// Asks for the counts of to-manys, the ends of join rows, and uniqueness.
+/// Checks the counts of to-manys, the ends of join rows, and uniqueness.
 ///
 /// Runs before the indexes are made, so that everything is one scan and SQLite's external sort, which spills into
 /// temporary files.
 struct LinkCheck {
     let layout: StoreLayout
     let cancellation: Cancellation
-    /// Rows that were rejected don't count any more; asked for only where rows can be rejected, as each question is a
-    /// look-up.
+    /// Rejected rows no longer count. Only set if rows can be rejected, as each check costs a look-up.
     let excludesRejected: Bool
 
     /// Minimum and maximum of one to-many. An optional one without objects is fine whatever its minimum.
     ///
-    /// Cost: a scan of the members (or join rows) with a sort of their owners' keys, and one of the owners. Where only a
-    /// maximum is asked, the owners that exceed it are looked up instead.
+    /// Cost: a scan of the members (or join rows) with a sort of their owners' keys, and one of the owners. If there is
+    /// only a maximum, the owners that exceed it are looked up instead.
     func run(
         _ check: CountCheck, on connection: borrowing Connection, into ledger: inout ViolationLedger
     ) throws(EngineError) {
@@ -80,7 +79,7 @@ struct LinkCheck {
                     + excluding("j.\(theirs)")
             }
             guard side.isReflexive else { return try links(side.mine, side.theirs) }
-            // UNION: a link that stands both ways round counts once for each of its ends.
+            // UNION: a link that is stored in both directions counts once for each end.
             return try links(side.mine, side.theirs) + " UNION " + links(side.theirs, side.mine)
         }
     }
@@ -127,8 +126,8 @@ struct LinkCheck {
         """
     }
 
-    /// Rows whose values another row of the table has already, that with the smallest key excepted. NULL clashes with
-    /// nothing; every row of the table counts, as the unique index that follows spans the table (InsideStoreFormat §7).
+    /// Rows whose values another row of the table has, except the one with the smallest key. NULL clashes with nothing;
+    /// every row of the table counts, as the unique index that follows spans the table (InsideStoreFormat §7).
     ///
     /// Cost: a scan of the table with a sort of the constrained columns.
     func run(

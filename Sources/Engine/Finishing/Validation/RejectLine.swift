@@ -4,7 +4,7 @@ import CausewayStores
 
 /// Writes one rejected row as a line of JSON, value by value: a row takes no more memory than SQLite has for it.
 struct RejectLine {
-    /// How a stored value is spelt.
+    /// How a stored value is written.
     enum Form: Hashable {
         case plain
         case boolean
@@ -50,7 +50,7 @@ struct RejectLine {
             try json.text(form == .boolean ? (value == 0 ? "false" : "true") : String(value))
         case .real:
             let value = row.double(at: index)
-            // JSON has no other numbers.
+            // JSON has no infinities.
             try json.text(value.isFinite ? "\(value)" : "\"\(value)\"")
         case .text: try unsafe json.string(row.unsafeText(at: index))
         case .blob: try unsafe blob(row.unsafeBytes(at: index), as: form)

@@ -4,11 +4,11 @@ import CausewaySQLite
 import CausewayStoreFormat
 import CausewayStores
 
-/// Takes the rejected rows out of the store, as a migration treats rows that it drops: they are written to the rejects
-/// file first; then the rows go, keys that point to them become NULL, and their links vanish.
+/// Removes the rejected rows from the store as a migration drops rows: it writes them to the rejects file first, then
+/// deletes the rows, sets keys that point to them to NULL, and deletes their join rows.
 ///
-/// Delete rules aren't followed: no other object goes because its delete rule says cascade, and none stays because of
-/// deny. What loses a mandatory object breaks a rule itself, and has been rejected for that.
+/// Delete rules don't apply: cascade removes no other object, and deny keeps none. A row that loses a mandatory object
+/// breaks a rule itself, and has been rejected for that.
 ///
 /// Cost: the rows by key; for each relationship into a table that lost rows, a scan of the table that holds the keys.
 struct Rejection {
@@ -52,7 +52,7 @@ struct Rejection {
         var names: [String] = []
         for column in columns { names.append("t." + (try ValidationSQL.quoted(column.name))) }
         var fields: [Int: [Field]] = [:]
-        // After the five columns of what is known about the rejection.
+        // After the five columns about the rejection.
         let places = Dictionary(
             zip(columns.map(\.role), 5...), uniquingKeysWith: { first, _ in first })
         var statement = try ValidationSQL.prepare(
@@ -86,7 +86,8 @@ struct Rejection {
         }
     }
 
-    /// What the entity's rows hold, inherited first, each entity's by name. To-manys aren't: they stand elsewhere.
+    /// The entity's stored properties, inherited ones first, sorted by name within each entity. To-manys aren't
+    /// included: their links are stored elsewhere.
     private func fields(of entity: String, _ places: [ColumnRole: Int]) -> [Field] {
         var result: [Field] = []
         for ancestor in layout.model.lineage(of: entity).reversed() {

@@ -4,10 +4,11 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
-/// Asks all row checks of one table in one scan in the order of keys: `SELECT Z_PK, Z_ENT, <check>, … WHERE <check> OR …`.
+/// Runs all row checks of one table in one scan in the order of keys:
+/// `SELECT Z_PK, Z_ENT, <check>, … WHERE <check> OR …`.
 ///
-/// Only rows that break something leave SQLite, and the texts that Swift must look at: those with a regular expression,
-/// and those whose number of bytes doesn't tell their length.
+/// SQLite returns only rows that break a rule, and texts that Swift must check: those with a regular expression, and
+/// those whose number of bytes doesn't tell their length.
 ///
 /// Cost: the table is read once, whatever the number of checks up to `checksPerScan`; a to-one adds one look-up by key.
 struct TableScan {
@@ -20,12 +21,12 @@ struct TableScan {
     let layout: StoreLayout
     /// At most `checksPerScan`.
     let checks: [RowCheck]
-    /// Where it isn't nil, mandatory to-ones are asked whether their target was rejected in these rounds.
+    /// If not nil, checks of mandatory to-ones whether their target was rejected in these rounds.
     let rejectedIn: ClosedRange<Int>?
 
     private struct Column {
         let check: RowCheck
-        /// The test is still to be asked of the text or value in the column.
+        /// Swift must still test the text or value in the column.
         let test: ValueTest?
         let isDecimal: Bool
     }
@@ -69,7 +70,7 @@ struct TableScan {
 
     // MARK: - SQL
 
-    /// `test` is what remains to be asked in Swift of the column's value.
+    /// `test` is what Swift must still test.
     private func sql(
         _ check: RowCheck, _ parameters: inout SQLParameters
     ) throws(EngineError) -> (condition: String, column: String, test: ValueTest?) {
@@ -145,7 +146,7 @@ struct TableScan {
         case .null: .null
         case .integer: .integer(row.int64(at: index))
         case .real: .real(row.double(at: index))
-        // Damaged UTF-8 is repaired for the test alone.
+        // Damaged UTF-8 is repaired for the test only.
         case .text, .blob: .text(unsafe String(decoding: row.unsafeText(at: index), as: UTF8.self))
         }
     }
@@ -153,7 +154,7 @@ struct TableScan {
 
 /// Conditions on the temporary table of rejected rows.
 enum RejectedRows {
-    /// A row of a table is among those that were rejected in some rounds.
+    /// A row of a table was rejected in one of these rounds.
     static func contain(_ key: String, ofTable table: Int, in rounds: ClosedRange<Int>) -> String {
         """
         EXISTS (SELECT 1 FROM temp.causeway_rejected AS r WHERE r.place = \(table) AND r.key = \(key) \
@@ -161,7 +162,7 @@ enum RejectedRows {
         """
     }
 
-    /// … before a round; in any where it is nil.
+    /// … before a round; in any round if it is nil.
     static func contain(_ key: String, ofTable table: Int, before round: Int? = nil) -> String {
         let rounds = round.map { " AND r.round < \($0)" } ?? ""
         return "EXISTS (SELECT 1 FROM temp.causeway_rejected AS r WHERE r.place = \(table) AND r.key = \(key)\(rounds))"

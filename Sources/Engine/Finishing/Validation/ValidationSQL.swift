@@ -3,7 +3,7 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
-/// Statements of the validation, their errors as the engine's.
+/// Runs the validation's statements and turns their errors into the engine's.
 enum ValidationSQL {
     private static let what = "validation of the new rows"
 

@@ -9,15 +9,15 @@ package import CausewayStores
 ///
 /// Memory depends on the model, not on the rows: everything is scans, SQLite's external sort, and temporary tables on
 /// disk for the rows that are changed or left out. Cost: one scan of every table for all its attributes and to-ones
-/// together, with a look-up by key for each to-one; a scan and a sort for each to-many with a minimum or maximum, and for
-/// each uniqueness constraint; a scan with two look-ups a link for each join table. Rejecting adds one scan of each table
-/// with a mandatory to-one for every generation of rows that lose it, and one for each relationship into a table that
+/// together, with a look-up by key for each to-one; a scan and a sort for each to-many with a minimum or maximum, and
+/// for each uniqueness constraint; a scan with two look-ups a link for each join table. Rejecting adds one scan of each
+/// table with a mandatory to-one for every round of rows that lose it, and one for each relationship into a table that
 /// lost rows.
 ///
-/// Not asked: derived attributes (they are computed afterwards), transient ones, `validateForInsert` of the app's own.
+/// Not checked: derived attributes (they are computed afterwards), transient ones, the app's own `validateForInsert`.
 package struct ValidationStage {
-    /// Rows that are rejected because of others that are: this many generations, each of which costs scans. Chains of
-    /// mandatory objects are as long as the model is deep; only a list of rows linked one to the next has more.
+    /// Most rounds of rows that are rejected because other rows are; each costs scans. Chains of mandatory objects are
+    /// as long as the model is deep; only a linked list of rows has more.
     private static let maximumRounds = 1_000
 
     private let layout: StoreLayout
@@ -26,7 +26,7 @@ package struct ValidationStage {
     private let rejects: LineFile?
     private let rules: ValidationRules
 
-    /// Compiles the rules; made before a run begins, so that a model that can't be checked is refused at once.
+    /// Compiles the rules. Made before a run begins, so that a model that can't be checked is refused at once.
     ///
     /// - Parameters:
     ///   - layout: the new store's.
@@ -39,8 +39,8 @@ package struct ValidationStage {
     ) throws(EngineError) {
         guard policy != .reject || rejects != nil else {
             throw EngineError(
-                .usage, "--on-violation reject needs a file for the rejected rows",
-                remedy: "name one with --rejects FILE"
+                .usage, "--on-violation reject needs a rejects file",
+                remedy: "name one with --rejects"
             )
         }
         self.layout = layout
@@ -50,17 +50,16 @@ package struct ValidationStage {
         rules = try ValidationRules(layout)
     }
 
-    /// Validation predicates that are none of the known forms and therefore not checked: one sentence each, for the
-    /// plan's warnings.
+    /// Validation predicates of unknown forms, which aren't checked: one sentence each, for the plan's warnings.
     package var unchecked: [String] { rules.unchecked }
 
     /// Checks every row, and changes or removes rows as the policy says, inside the transaction that the connection has.
     ///
     /// - Parameters:
     ///   - connection: the store's writer.
-    ///   - cancellation: asked between statements and every thousand violations; the run interrupts the connection.
+    ///   - cancellation: checked between statements and every thousand violations; the run interrupts the connection.
     /// - Returns: what was found and done.
-    /// - Throws: `.sourceData` naming the first violations that nothing remedies; `.interrupted` and `.terminated`;
+    /// - Throws: `.sourceData` naming the first violations that no default fixes; `.interrupted` and `.terminated`;
     ///   `.inputOutput`.
     package func run(
         on connection: borrowing Connection, cancellation: Cancellation
@@ -78,14 +77,14 @@ package struct ValidationStage {
             // 2 is memory, which would grow with the number of violations.
             if try connection.pragmaInteger("temp_store") == 2 { try connection.setPragma("temp_store", to: 1) }
         }
-        // What a run that failed on this connection left.
+        // Left by a run that failed on this connection.
         for table in ViolationLedger.tables {
             try ValidationSQL.execute("DROP TABLE IF EXISTS temp.\(table)", on: connection)
         }
         for statement in ViolationLedger.schema { try ValidationSQL.execute(statement, on: connection) }
     }
 
-    /// The ledger's statements end with it, before its tables are dropped.
+    /// A scope of its own: the ledger's statements end with it, before its tables are dropped.
     private func check(
         _ connection: borrowing Connection, _ cancellation: Cancellation
     ) throws(EngineError) -> ValidationOutcome {
@@ -96,7 +95,7 @@ package struct ValidationStage {
             try scan(rules.rowChecks(ofTable: table), of: table, nil, connection, &ledger, cancellation)
         }
         let defaulted = policy == .useDefault ? try applyDefaults(connection, cancellation) : 0
-        // Links are counted in a round of their own: members that went don't count.
+        // Links are counted in a round of their own: removed members don't count.
         let first = ledger.endRound()
         for check in rules.joinChecks { try links.run(check, on: connection, into: &ledger) }
         for check in rules.countChecks { try links.run(check, on: connection, into: &ledger) }
@@ -104,7 +103,7 @@ package struct ValidationStage {
         var affected = first.union(second)
         affected.formUnion(try settle(affected, counting: second, since: 1, links, connection, &ledger))
         for check in rules.uniquenessChecks {
-            // After what goes for other reasons, and each constraint after the one before.
+            // After the rows that other rules reject, and one constraint after another.
             let round = ledger.round
             try links.run(check, on: connection, into: &ledger)
             let lost = ledger.endRound()
@@ -131,10 +130,11 @@ package struct ValidationStage {
         }
     }
 
-    /// Rejects what a rejected row takes with it: rows that lose a mandatory object, or an object of a minimum count.
+    /// Rejects the rows that depend on rejected ones: those that lose a mandatory object, or an object of a minimum
+    /// count.
     ///
     /// `lost` are the places of tables that lost rows in the rounds from `since` on, `counting` those of them that no
-    /// count has seen yet. Gives the tables that lose rows thereby.
+    /// count has seen yet. Returns the tables that lose rows here.
     private func settle(
         _ lost: Set<Int>, counting: Set<Int>, since: Int, _ links: LinkCheck, _ connection: borrowing Connection,
         _ ledger: inout ViolationLedger
@@ -191,7 +191,7 @@ package struct ValidationStage {
         if ledger.fatalCount > details.count { details.append("… and \(ledger.fatalCount - details.count) more") }
         let count = "\(ledger.fatalCount) violation\(ledger.fatalCount == 1 ? "" : "s") of the new version's rules"
         throw EngineError(
-            .sourceData, policy == .useDefault ? "\(count) that no default remedies" : count, details: details,
+            .sourceData, policy == .useDefault ? "\(count) that no default value can fix" : count, details: details,
             remedy: policy == .useDefault
                 ? "fix the rows or the model, or leave the rows out with --on-violation reject"
                 : "fix the rows or the mapping, or choose --on-violation default or --on-violation reject")

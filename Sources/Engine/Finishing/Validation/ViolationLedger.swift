@@ -3,8 +3,8 @@ import CausewaySQLite
 import CausewayStoreFormat
 import CausewayStores
 
-/// Takes every violation down, in memory that depends on the model only: counts, the first few, and in temporary tables
-/// the rows that get a default or are left out.
+/// Records every violation, in memory that depends on the model only: counts, the first few violations, and in
+/// temporary tables the rows that get a default or are left out.
 ///
 /// Temporary tables are files of SQLite's own with a bounded cache; they never touch the store's file.
 struct ViolationLedger: ~Copyable {
@@ -35,12 +35,12 @@ struct ViolationLedger: ~Copyable {
     private let storeUUID: String
     private var counts: [CountKey: Int] = [:]
     private(set) var first: [RowViolation] = []
-    /// Of those that end the migration.
+    /// The first of those that stop the migration.
     private(set) var firstFatal: [RowViolation] = []
     private(set) var fatalCount = 0
     private(set) var rejectedRows: [String: Int] = [:]
     private(set) var strayLinks = 0
-    /// Rows rejected in one round take others with them in the next ones.
+    /// Rows rejected in one round cause others to be rejected in the next ones.
     private(set) var round = 1
     private var rejecting: Set<Int> = []
     private var addRejected: Statement
@@ -50,7 +50,7 @@ struct ViolationLedger: ~Copyable {
         _ rules: ValidationRules, entities: [String], storeUUID: String, policy: OnViolation,
         on connection: borrowing Connection
     ) throws(EngineError) {
-        // Into locals first: one that fails to compile must leave nothing half made.
+        // Into locals first: a statement that fails to compile must leave nothing half made.
         let addRejected = try ValidationSQL.prepare(
             "INSERT OR IGNORE INTO temp.causeway_rejected VALUES (?, ?, ?, ?, ?, ?) RETURNING 1", on: connection)
         let addDefaulted = try ValidationSQL.prepare(
@@ -69,7 +69,7 @@ struct ViolationLedger: ~Copyable {
     ) throws(EngineError) {
         guard let main = findings.first else { return }
         if policy == .reject {
-            // A row goes once; what it breaks besides is of no interest any more.
+            // A row is rejected once; the other rules that it breaks no longer matter.
             guard try reject(rule: main.rule, number: number, key: key, other: other) else { return }
         }
         for finding in findings {
@@ -89,7 +89,7 @@ struct ViolationLedger: ~Copyable {
         }
     }
 
-    /// A link of which neither end exists: there is no row to reject, so the link alone goes.
+    /// A link without either end: there is no row to reject, so only the link is removed.
     mutating func recordStray(rule: Int, number: Int, key: Int64) throws(EngineError) {
         guard policy == .reject else {
             return try record([Finding(rule: rule, remedy: nil)], number: number, key: key)

@@ -10,19 +10,19 @@ import CausewayStores
 
 /// Stage 1 of one entity mapping: every source row through its policy.
 ///
-/// A mapping whose rows don't know of each other runs on all workers: each makes the rows of a batch without a store at
-/// hand, and the one writer gives keys in the batches' order. Every other mapping runs row after row. Both give the same
-/// rows and keys.
+/// A mapping with an independent policy runs on all workers: each makes the rows of a batch without a store, and the
+/// one writer assigns keys in the batches' order. Every other mapping runs row after row. Both give the same rows and
+/// keys.
 struct CreatePass {
     let model: StageRun
     let plan: EntityMappingPlan
     let policy: EntityMigrationPolicy
-    /// Where an earlier run ended.
+    /// Where an earlier run stopped.
     let begun: StepLedger.Cursor?
 
     private var run: ObjectRun { model.run }
 
-    /// A batch on its way: source rows, and what a worker made of them.
+    /// A batch in flight: source rows, and the rows that a worker made from them.
     private struct Batch: Sendable {
         let input = RowBatch()
         var made: PendingRows
@@ -133,9 +133,9 @@ struct CreatePass {
     }
 }
 
-/// What workers make their hooks from, each on its own thread.
+/// What workers need to make their hooks, each on its own thread.
 ///
-/// Sendable although the pass has the main thread's session: a worker takes nothing of it but plans, names and its own
+/// Sendable although the pass has the main thread's session: a worker uses only its plans and names, and its own
 /// reader.
 private struct Crew: @unchecked Sendable {
     let pass: CreatePass

@@ -2,7 +2,7 @@ import CausewayObjects
 import CausewayPlanning
 import CausewaySQLite
 
-/// Writes links into join tables, with statements that are compiled once.
+/// Writes links into join tables, with statements compiled once.
 struct LinkStatements {
     private let access: StoreAccess
     private var boxes: [Key: StatementBox] = [:]
@@ -17,7 +17,7 @@ struct LinkStatements {
         case move
         case remove
         case removeAll
-        /// The row at the other end of links that may stand either way round.
+        /// The row at the other end of links that may be stored in either direction.
         case removeAllTurned
     }
 

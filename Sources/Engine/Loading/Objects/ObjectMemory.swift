@@ -4,8 +4,8 @@ import CausewayPlatform
 import CausewaySQLiteFile
 import CausewayStores
 
-/// What mapping models know beside the rows: the keys that were given, and the associations. Saved with the progress, so
-/// that a resumed run knows it too: keys in the progress itself, associations in segments.
+/// What mapping models know besides the rows: the assigned keys, and the associations. Saved for resumed runs: keys in
+/// the progress itself, associations in segments.
 final class ObjectMemory {
     private let ledger: StepLedger
     private let keys: KeySource
@@ -14,9 +14,9 @@ final class ObjectMemory {
 
     /// Entries that are held before they go into a segment: some 300 KB.
     private static let heldEntries = 8_192
-    /// Bytes of values by which rows are found, that are held at most, give or take an entry's.
+    /// Most bytes of values by which rows are found that are held, give or take one entry.
     private static let heldBytes = 8 << 20
-    /// Entities and tables of a model, at most.
+    /// Most entities and tables of a model.
     private static let maximumEntries = 1_000_000
     private static let keysPart = "keys"
     private static let segmentsPart = "associations"
@@ -27,7 +27,7 @@ final class ObjectMemory {
         self.associations = associations
     }
 
-    /// Takes over what an earlier run has saved, and saves from now on.
+    /// Restores what an earlier run saved, and saves from now on.
     func keep() throws(EngineError) {
         isKept = true
         let (keys, checkpoints) = (keys, ledger.checkpoints)
@@ -56,21 +56,21 @@ final class ObjectMemory {
         }
     }
 
-    /// Later stations need nothing of it.
+    /// Later stations don't need it.
     func forget() {
         isKept = false
         ledger.forget(Self.keysPart)
         ledger.forget(Self.segmentsPart)
     }
 
-    /// Writes a segment where much is held.
+    /// Writes a segment if much is held.
     func relieve() throws(EngineError) {
         guard isKept, associations.journalCount >= Self.heldEntries || associations.journalBytes >= Self.heldBytes
         else { return }
         try Self.write(associations, to: ledger.checkpoints)
     }
 
-    /// What is in no segment yet stays in the journal until one is durable: the next commit asks again.
+    /// Entries stay in the journal until their segment is durable: the next commit tries again.
     private static func write(_ associations: Associations, to checkpoints: CheckpointFiles) throws(EngineError) {
         guard associations.journalCount > 0, let journal = associations.journal else { return }
         try checkpoints.addSegment(payload(journal))
@@ -127,7 +127,7 @@ final class ObjectMemory {
         return journal
     }
 
-    /// A batch's entries and those held before; a batch has a million rows at most.
+    /// A batch's entries and those held before; a batch has at most a million rows.
     private static let maximumSegmentEntries = 100_000_000
 
     private static func value(from reader: inout FieldReader) throws(CheckpointError) -> CellValue {

@@ -25,8 +25,8 @@ struct ObjectRun {
     let cancellation: Cancellation
     let events: (EngineEvent) -> Void
 
-    /// Runs every mapping model. `joins` fills join tables that are copied; `validate` checks the rows before the key
-    /// map is written.
+    /// Runs every mapping model. `joins` fills the copied join tables; `validate` checks the rows before the key map is
+    /// written.
     func run(
         _ progress: inout Progress,
         joins: ([TableWork], inout Progress) throws(EngineError) -> Void,
@@ -93,7 +93,7 @@ struct ObjectRun {
         try EngineError.at(step.versions.joined(separator: " → ")) { try session.destination.flush() }
     }
 
-    /// The largest key that every destination table's rows may not get anew: that of the table whose keys it keeps.
+    /// The largest used key of every destination table: that of the table whose keys it keeps.
     private func lastKeys() throws(EngineError) -> [Int64] {
         var result: [Int64] = []
         for home in objects.homes {
@@ -121,7 +121,7 @@ struct ObjectRun {
 }
 
 extension MigrationCode {
-    /// Whether a run that is ended between two rows of these mappings can be resumed.
+    /// Whether a run that ends between two rows of these mappings can be resumed.
     func isResumable(_ objects: ObjectStep) -> Bool {
         managerType.isResumable
             && objects.mappings.allSatisfy { plan in

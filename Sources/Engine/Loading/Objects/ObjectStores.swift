@@ -10,7 +10,7 @@ struct ObjectStores: Sendable {
     let objects: ObjectStep
     let storeUUID: String
     let external: ExternalValues
-    /// Seconds since 2001: what `now()` gives in the whole step.
+    /// Seconds since 2001: the value of `now()` in the whole step.
     let now: Double
 
     func source(_ reader: SourceReader) -> ObjectContext {

@@ -24,7 +24,8 @@ struct RelatePass {
         try relateRecorded()
     }
 
-    /// Mappings whose associations are in the keys: the source rows once more, each with the row that has its key.
+    /// For mappings whose associations are in the keys: reads the source rows again, each with the row that has its
+    /// key.
     private func relateKept() throws(EngineError) {
         guard case .open(let begun) = try run.ledger.enter("relate \(plan.index), kept keys") else { return }
         var source = try StatementSource.rows(
@@ -42,7 +43,7 @@ struct RelatePass {
             let present = try presentKeys(in: batch)
             model.depart()
             for row in 0..<batch.count {
-                // Without an entry on disk, the row with the source's key is all that there can be.
+                // Without an entry on disk, only the row with the source's key can be the result.
                 if let present, !present.contains(batch.rowid(at: row)) { continue }
                 let object = ObjectID(side: .source, entity: plan.sourceEntity ?? 0, key: batch.rowid(at: row))
                 try hook(object) {
@@ -66,7 +67,7 @@ struct RelatePass {
         try run.ledger.leave()
     }
 
-    /// Keys of a batch that the destination has too, in one look; nil where associations on disk must be asked.
+    /// Keys of a batch that the destination has too, with one query; nil if associations on disk must be read.
     private func presentKeys(in batch: RowBatch) throws(EngineError) -> Set<Int64>? {
         guard !model.associations.hasEntries(plan.index), let entity = plan.destinationEntity, batch.count > 0 else {
             return nil
@@ -77,7 +78,7 @@ struct RelatePass {
         }
     }
 
-    /// Associations on disk; of rows that `relateKept` has seen there are none left to do.
+    /// Associations on disk; rows that `relateKept` has done have none left.
     private func relateRecorded() throws(EngineError) {
         guard case .open(let begun) = try run.ledger.enter("relate \(plan.index)") else { return }
         var cursor = begun ?? StepLedger.Cursor()

@@ -26,7 +26,7 @@ final class RowHook {
         view = RowView(capacity: plan.shape.cells.count)
     }
 
-    /// Calls the policy for every row; returns from how many nothing was made.
+    /// Calls the policy for every row; returns how many have no result.
     func process(_ batch: RowBatch) throws(EngineError) -> Int {
         var dropped = 0
         for row in 0..<batch.count {
@@ -75,7 +75,7 @@ final class RowHook {
         }
     }
 
-    /// What `begin` has set up on a worker's own policy ends with it.
+    /// Calls `end` on a worker's own policy, after its `begin`.
     func end() throws(EngineError) {
         do {
             try policy.end(mapping, manager: manager)
@@ -84,7 +84,7 @@ final class RowHook {
         }
     }
 
-    /// Hands over what was made of a batch.
+    /// Hands over the results of a batch.
     func handOver(_ batch: RowBatch, to rows: inout PendingRows) {
         session.handOver(to: &rows)
         rows.batch = batch

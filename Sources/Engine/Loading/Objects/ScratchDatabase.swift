@@ -2,8 +2,8 @@ import CausewayPlatform
 import CausewaySQLite
 import CausewayStores
 
-/// A database in the work directory for what a step looks up while it runs: associations and shared rows. It is of no
-/// use to any other run, so nothing of it is synced or journalled.
+/// A database in the work directory for a step's look-ups: associations and shared rows. No other run uses it, so it
+/// has no journal and isn't synced.
 final class ScratchDatabase {
     /// KiB of page cache.
     private static let cacheKibibytes: Int64 = 16_000
@@ -11,7 +11,7 @@ final class ScratchDatabase {
     let path: String
     let connection: Connection
 
-    /// Creates the file anew.
+    /// Creates a fresh file.
     init(at path: String) throws(EngineError) {
         self.path = path
         try EngineError.at(path, as: .cannotCreate) { try Files.unlink(path) }

@@ -4,7 +4,7 @@ import CausewayStores
 
 /// The files that a run writes beside the new store: rejected rows, and old and new URIs.
 ///
-/// What they hold goes with the rows: each commit counts on what was written before it, and a resumed run cuts off what
+/// Their content belongs to the rows: each commit includes what was written before it, and a resumed run cuts off what
 /// was written after the last one.
 package final class SideFiles {
     let rejects: LineFile?
@@ -14,7 +14,7 @@ package final class SideFiles {
     /// Paths at which a resumed run has found nothing.
     private let missing: Set<String>
 
-    /// Creates the files that are asked for; nothing may be there, but what the same work has written.
+    /// Creates the requested files. They must not exist, unless the same work wrote them.
     init(rejects: String?, keyMap: String?, isResumed: Bool) throws(EngineError) {
         var missing: Set<String> = []
         func file(_ path: String?, _ purpose: LineFile.Purpose) throws(EngineError) -> LineFile? {
@@ -34,17 +34,17 @@ package final class SideFiles {
         self.missing = missing
     }
 
-    /// How long the files are; with everything written.
+    /// The files' lengths, with everything written.
     var marks: SideFileMarks { SideFileMarks(rejects: rejects?.length ?? 0, keyMap: keyMap?.length ?? 0) }
 
-    /// A step begins: where the one before left the files.
+    /// A step begins: the files' lengths after the one before.
     func beginStep(at marks: SideFileMarks) {
         begin = marks
     }
 
     private static let part = "side files"
 
-    /// Goes with the step's progress from now on.
+    /// Saved with the step's progress from now on.
     func keep(in ledger: StepLedger) throws(EngineError) {
         guard rejects != nil || keyMap != nil else { return }
         var place = begin
@@ -64,13 +64,15 @@ package final class SideFiles {
         ledger.beforeCommit(of: Self.part) { () throws(EngineError) in try self.sync() }
     }
 
-    /// Refuses files that aren't as long as the steps left them: the new store counts on what stands in them.
+    /// Refuses files with another length than the steps left: the new store depends on their content.
     func require(_ marks: SideFileMarks) throws(EngineError) {
         try requireThere(marks)
         for (path, length, mark) in files(marks) where length != mark {
             throw EngineError(
-                .undecided, "\(path): isn't as the unfinished work left it: it had \(mark) bytes and has \(length)",
-                remedy: "put that file back, or begin anew with --restart, which removes the one that is there")
+                .undecided,
+                "\(path): the file has changed since the earlier run: it had \(mark) bytes and has "
+                    + "\(length)",
+                remedy: "put that file back, or start over with --restart, which removes the one that is there")
         }
     }
 
@@ -106,30 +108,30 @@ package final class SideFiles {
             guard let path else { continue }
             guard taken.insert(try StoreLocation(new: path).path).inserted else {
                 throw EngineError(
-                    .usage, "\(option) \(path): this place is a store's, or another file's", remedy: "give another path"
+                    .usage, "\(option) \(path): this path is a store's, or another file's", remedy: "give another path"
                 )
             }
         }
     }
 
-    /// Refuses files that are there before the work begins: they are somebody's.
+    /// Refuses files that exist before the work begins: they belong to someone else.
     static func requireAbsent(_ files: [(option: String, path: String?)]) throws(EngineError) {
         for (option, path) in files {
             guard let path else { continue }
             let there = try EngineError.at(path, as: .cannotCreate) { try Files.statusIfExists(path) }
             guard there != nil else { continue }
             throw EngineError(
-                .cannotCreate, "\(path): exists already", remedy: "give another \(option), or move it away")
+                .cannotCreate, "\(path): already exists", remedy: "give another \(option), or move it away")
         }
     }
 
-    /// Makes them durable: the new store counts on what was left out of it being written down.
+    /// Makes them durable: rows that are left out of the new store must be on disk here.
     func sync() throws(EngineError) {
         try rejects?.sync()
         try keyMap?.sync()
     }
 
-    /// Removes them after a failure, which is what is reported; a file that stays is named by the next run.
+    /// Removes them after a failure, which is reported; the next run names a file that stays.
     func discard() {
         try? rejects?.discard()
         try? keyMap?.discard()

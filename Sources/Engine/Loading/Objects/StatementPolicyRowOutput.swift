@@ -30,7 +30,7 @@ package final class StatementPolicyRowOutput: PolicyRowOutput {
 
     /// - Parameters:
     ///   - map: of the store under construction.
-    ///   - access: its connection; called on the thread that writes only.
+    ///   - access: its connection; called only on the writing thread.
     ///   - countsChanges: whether Z_OPT counts.
     package init(_ map: StorageMap, _ access: StoreAccess, countsChanges: Bool = false) {
         self.map = map
@@ -71,7 +71,7 @@ package final class StatementPolicyRowOutput: PolicyRowOutput {
 
     // MARK: - Statements
 
-    /// The statement in this place, reset and with the bindings of its last use.
+    /// This statement, reset, with the bindings of its last use.
     private func statement(
         _ place: WritableKeyPath<TableStatements, StatementBox?>, of table: Int, _ sql: () -> String
     ) throws(SQLiteError) -> StatementBox {
@@ -189,7 +189,7 @@ package final class StatementPolicyRowOutput: PolicyRowOutput {
         case .text(let value): try statement.bind(value, at: position)
         case .blob(let value): try statement.bind(value, at: position)
         case .temporary(let table, let index):
-            // A row that was taken back is no target.
+            // A removed row isn't a target.
             if let key = rows.key(table: table, index: index) {
                 try statement.bind(key, at: position)
             } else {

@@ -6,18 +6,17 @@ import Synchronization
 ///
 ///     free → read → work → in order → take → free
 ///
-/// A fixed number of batches goes round, so memory is (batches) × (batch size), whatever there is to read, and a batch
-/// that was taken is filled again. What is taken doesn't depend on the number of workers. The first failure of any thread
-/// ends all of them.
+/// A fixed number of batches circulates and is refilled, so memory is (batches) × (batch size), however much there is
+/// to read. The order doesn't depend on the number of workers. The first failure of any thread ends all of them.
 package struct OrderedPipeline<Batch: Sendable> {
-    /// Fills a batch; false: it is the last.
+    /// Fills a batch; false for the last one.
     package typealias Fill = (inout Batch) throws(EngineError) -> Bool
-    /// Does something with a batch.
+    /// Works on a batch.
     package typealias Work = (inout Batch) throws(EngineError) -> Void
-    /// The reader: makes what it reads from on its own thread, then fills every batch.
+    /// The reader: opens its source on its own thread, then fills every batch.
     package typealias Reading = @Sendable (_ every: (Fill) throws(EngineError) -> Void) throws(EngineError) -> Void
-    /// A worker: makes what it works with on its own thread, then works on every batch that it gets. `every` is false
-    /// where the pipeline was stopped meanwhile.
+    /// A worker: sets itself up on its own thread, then works on every batch that it gets. `every` returns false if the
+    /// pipeline was stopped meanwhile.
     package typealias Working =
         @Sendable (_ worker: Int, _ every: (Work) throws(EngineError) -> Bool) throws(EngineError) -> Void
 
@@ -27,8 +26,8 @@ package struct OrderedPipeline<Batch: Sendable> {
 
     /// - Parameters:
     ///   - workers: threads that work, at least 1.
-    ///   - batches: what goes round: at least one for each thread, so that none waits for another.
-    ///   - cancellation: asked before each batch is read and before each is taken.
+    ///   - batches: the circulating batches: at least one for each thread, so that none waits for another.
+    ///   - cancellation: checked before each batch is read and before each is taken.
     package init(workers: Int, batches: [Batch], cancellation: Cancellation) {
         self.workers = workers
         self.cancellation = cancellation
@@ -73,7 +72,7 @@ package struct OrderedPipeline<Batch: Sendable> {
     }
 }
 
-/// What the threads of a pipeline share: batches travel through queues, each of which has room for all of them.
+/// What the threads of a pipeline share: queues of batches, each with room for all of them.
 private final class Belt<Batch: Sendable>: Sendable {
     private struct Numbered: Sendable {
         let number: Int

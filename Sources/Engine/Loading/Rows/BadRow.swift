@@ -1,6 +1,6 @@
 import CausewayStores
 
-/// Why a pass can't make anything of a row. Speaks of names and numbers, never of content.
+/// Why a row is bad. Contains names and numbers, never content.
 struct BadRow: Error, Sendable {
     /// Codes of Core Data, as `RejectLine` writes them.
     enum Code: Int, Sendable {
@@ -11,16 +11,16 @@ struct BadRow: Error, Sendable {
     }
 
     let code: Code
-    /// The attribute or column, where it is about one.
+    /// The attribute or column, if there is one.
     let property: String?
     /// A clause about the row.
     let reason: String
-    /// What to do where it ends the run.
+    /// The advice if it stops the run.
     var remedy = "repair or delete the row in a copy of the store, or leave it out with --bad-rows quarantine"
 }
 
 extension EngineError {
-    /// A bad row that ends the run.
+    /// A bad row that stops the run.
     init(_ row: BadRow, table: String, key: Int64) {
         self.init(.sourceData, "table \(table), row \(key): \(row.reason)", remedy: row.remedy)
     }

@@ -7,7 +7,7 @@ protocol LineSink {
 
 extension LineFile: LineSink {}
 
-/// The words of a line of JSON, written as they come.
+/// Writes a line of JSON piece by piece.
 struct JSONLineText<Sink: LineSink> {
     let sink: Sink
 
@@ -52,7 +52,7 @@ struct JSONLineText<Sink: LineSink> {
         try self.text("\"")
     }
 
-    /// UTF-8 of a store; what is damaged in it becomes U+FFFD.
+    /// UTF-8 of a store; damaged parts become U+FFFD.
     func string(_ bytes: UnsafeRawBufferPointer) throws(EngineError) {
         try text("\"")
         var decoder = UTF8()

@@ -17,8 +17,8 @@ final class LineBuffer: LineSink {
     }
 }
 
-/// Writes a quarantined row as a line of JSON, in the manner of `RejectLine`: who it is and why it is there, then every
-/// column with its value as it is stored. Blobs are base64, references to external files as any other blob.
+/// Writes a quarantined row as a line of JSON, like `RejectLine`: its identity and the reason, then every column with
+/// its stored value. Blobs are base64, references to external files as any other blob.
 struct QuarantineLine {
     private let buffer: LineBuffer
     private let json: JSONLineText<LineBuffer>
@@ -30,7 +30,7 @@ struct QuarantineLine {
         json = JSONLineText(sink: buffer)
     }
 
-    /// `number` is the discriminator's value, nil where it names nothing; `isKept` says that the row is in the new store.
+    /// `number` is the discriminator's value, nil if it names nothing; `isKept` says that the row is in the new store.
     func write(
         _ row: RowView, key: Int64, number: Int?, _ bad: BadRow, isKept: Bool = false
     ) throws(EngineError) {
@@ -59,7 +59,7 @@ struct QuarantineLine {
         } else if let integer = row.integer(at: cell) {
             try json.text(String(integer))
         } else if let real = row.real(at: cell) {
-            // JSON has no other numbers.
+            // JSON has no infinities.
             try json.text(real.isFinite ? "\(real)" : "\"\(real)\"")
         } else if type.isText {
             try unsafe json.string(row.unsafeBytes(at: cell))

@@ -4,7 +4,7 @@ import CausewayStores
 
 /// Rows of one batch that are quarantined: their lines, and their keys by the discriminator's value.
 struct QuarantinedRows: Sendable {
-    /// Stands for values that name no entity of the table.
+    /// Replaces values that name no entity of the table.
     static let stranger = -1
 
     var lines: [UInt8] = []
@@ -106,8 +106,8 @@ package struct SortedKeys {
     }
 }
 
-/// What was taken out of a pass's rows after they were written: by place in its digest, so that what is found in the
-/// store can be compared with what the pass has written.
+/// What was removed from a pass's rows after they were written, by place in its digest, so that the verification can
+/// compare the store with what the pass wrote.
 struct EndedCells {
     /// Join rows that were removed.
     var rows = 0
@@ -115,24 +115,24 @@ struct EndedCells {
 
     init() {}
 
-    /// Takes away a column's value.
+    /// Subtracts a column's value.
     mutating func end(_ lanes: HashLanes, at place: Int) {
         sums[place, default: 0] &+= lanes.first
         sums[place + 1, default: 0] &+= lanes.second
         sums[place + 2, default: 0] &+= 1
     }
 
-    /// Takes away a row that is digested as a whole.
+    /// Subtracts a row that is digested as a whole.
     mutating func end(row lanes: HashLanes, of group: DigestShape.Group) {
         rows += 1
         sums[group.offset, default: 0] &+= 1
         end(lanes, at: group.offset + 1)
     }
 
-    /// Whether nothing was taken from the values from `place` on.
+    /// Whether nothing was subtracted from the values from `place` on.
     func isUntouched(at place: Int) -> Bool { sums[place + 2] == nil }
 
-    /// Cells that were ended, over all groups.
+    /// Links that were ended in the column, over all groups.
     func values(of column: String, _ shape: DigestShape) -> Int {
         shape.summed.reduce(0) { sum, group in
             let place = shape.columns(of: group).first { $0.name == column }?.place
@@ -140,7 +140,7 @@ struct EndedCells {
         }
     }
 
-    /// What must be found in the store.
+    /// The digest that the store must have.
     func applied(to digest: PassDigest) -> PassDigest {
         var digest = digest
         for (place, sum) in sums where digest.destination.indices.contains(place) { digest.destination[place] &-= sum }

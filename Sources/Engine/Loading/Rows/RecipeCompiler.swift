@@ -4,8 +4,8 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
-/// What a row's cells are made with: trivial, so that a row is made without touching a reference count. Whatever has
-/// memory of its own lies in `RecipeStock`.
+/// One operation of making a row: trivial, so that making a row touches no reference count. Anything with memory of its
+/// own is in `RecipeStock`.
 enum RowOperation {
     /// Cells of the row, side by side before and after.
     case carry(Range<Int>)
@@ -22,7 +22,7 @@ enum RowOperation {
     case historyBitmap(Int, map: Int)
 }
 
-/// What the operations of a pass name by its place.
+/// Values that the operations of a pass refer to by index.
 struct RecipeStock {
     var literals: [EncodedCells] = []
     var conversions: [NumericConversion] = []
@@ -44,7 +44,7 @@ struct RecipeCompiler {
         self.title = title
     }
 
-    /// What makes the rows of one projection.
+    /// The operations for the rows of one projection.
     mutating func compile(_ recipes: [CellRecipe]) throws(EngineError) -> [RowOperation] {
         var result: [RowOperation] = []
         var pending: [CellValue] = []
@@ -99,7 +99,7 @@ struct RecipeCompiler {
 }
 
 extension Array {
-    /// Appends an element and says where it is.
+    /// Appends an element and returns its index.
     fileprivate mutating func place(for element: Element) -> Int {
         append(element)
         return count - 1

@@ -6,14 +6,14 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
-/// Makes the record of a destination's row out of the source row in hand.
+/// Makes the record of a destination row from the current source row.
 final class RowMaker {
     private let pass: RowPass
     private let row: RowView
     private let stock: RecipeStock
     private let external: ExternalValues
     private let writer: RecordWriter
-    /// Values made for the row in hand; the writer refers to them until its record is finished.
+    /// Values made for the current row; the writer refers to them until its record is finished.
     private var made: [EncodedCells] = []
 
     init(_ pass: RowPass, row: RowView, stock: RecipeStock, external: ExternalValues) {
@@ -26,8 +26,7 @@ final class RowMaker {
 
     /// Makes the row and puts it at the end of `output`.
     ///
-    /// - Throws: `BadRow` where nothing can be made of the row, else `EngineError` or `RecordError`; the output is as it
-    ///   was then.
+    /// - Throws: `BadRow` for a bad row, else `EngineError` or `RecordError`; the output is unchanged then.
     func make(_ program: [RowOperation], into output: RowBatch) throws {
         writer.begin()
         made.removeAll(keepingCapacity: true)

@@ -6,32 +6,32 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
-/// Applies a pass's projections to batches: one a worker.
+/// Applies a pass's projections to batches: one per worker.
 final class RowProjector {
     private let pass: RowPass
-    /// The source's row in hand.
+    /// The current source row.
     private let row: RowView
     private let maker: RowMaker
     private let external: ExternalValues
-    /// Index into `programs` by the discriminator's value; the entries below 0 are the fates of `Fate`.
+    /// Index into `programs` by the discriminator's value; entries below 0 are values of `Fate`.
     private let fates: [Int]
     private let programs: [[RowOperation]]
 
-    /// Rows of the batch in hand that belong to a dropped entity.
+    /// Rows of the current batch that belong to a dropped entity.
     private(set) var dropped = 0
-    /// Rows of the batch in hand that another pass moves.
+    /// Rows of the current batch that another pass moves.
     private(set) var elsewhere = 0
-    /// Rows of the batch in hand that are left out because nothing can be made of them.
+    /// Bad rows of the current batch that are left out.
     private(set) var quarantined = QuarantinedRows()
 
-    /// nil where a bad row ends the run.
+    /// nil if a bad row stops the run.
     private let screening: RowScreening?
-    /// Of each program what its rows must fulfil.
+    /// For each program, the demands on its rows.
     private let demands: [[RowScreening.Demand]]
     private let lines = LineBuffer()
 
     private let meter: DigestMeter
-    /// What was made of the row in hand, read back.
+    /// The new row, read back.
     private let made: RowView
 
     private enum Fate {
@@ -41,10 +41,10 @@ final class RowProjector {
     }
 
     /// - Parameters:
-    ///   - pass: that of `screening` where bad rows are quarantined.
-    ///   - map: where the pass's cells lie in the records; nil: in its order, as in a statement's rows.
+    ///   - pass: that of `screening` if bad rows are quarantined.
+    ///   - map: where the pass's cells are in the records; nil: in its order, as in a statement's rows.
     ///   - external: values beside the source.
-    ///   - screening: nil where a bad row ends the run.
+    ///   - screening: nil if a bad row stops the run.
     /// - Throws: where a default value is too large.
     init(
         _ pass: RowPass, map: RowMap? = nil, external: ExternalValues, screening: RowScreening? = nil
@@ -106,7 +106,7 @@ final class RowProjector {
         }
     }
 
-    /// Writes the row in hand down. Nothing of it is in the output or the digests: both take a row when it is complete.
+    /// Writes the current row's line. The row is neither in the output nor in the digests: both get only complete rows.
     private func quarantine(_ bad: BadRow, rowid: Int64) throws(EngineError) {
         guard let screening else { throw EngineError(bad, table: pass.sourceTable, key: rowid) }
         let number = pass.discriminator.flatMap { row.integer(at: $0) }.flatMap { Int(exactly: $0) }
@@ -115,7 +115,7 @@ final class RowProjector {
         quarantined.add(key: rowid, number: known)
     }
 
-    /// The lines of the quarantined rows of the batch in hand, with their keys.
+    /// The lines of the current batch's quarantined rows, with their keys.
     func takeQuarantined() -> QuarantinedRows {
         var result = quarantined
         quarantined = QuarantinedRows()
@@ -128,13 +128,15 @@ final class RowProjector {
         meter.take()
     }
 
-    /// The program's place is that of the digest's group: both count the projections by their discriminator.
+    /// Program and digest group have the same index: both are sorted by the discriminator.
     private func digest(_ output: RowBatch, group: Int) throws {
         try made.load(output.count - 1, of: output)
         guard made.count == pass.destinationColumns.count, meter.add(row, made: made, key: row.rowid, group: group)
         else {
             throw EngineError(
-                .verification, "\(pass.title), row \(row.rowid): what was made of the row isn't what it carries",
+                .verification,
+                "\(pass.title), row \(row.rowid): the new row differs from the source row that it "
+                    + "carries",
                 remedy: "please report this")
         }
     }
@@ -170,7 +172,7 @@ final class RowProjector {
         }
     }
 
-    /// Writes values down that refer to files which aren't there; the row in hand is kept as it is.
+    /// Writes a line for each value whose file is missing; the current row is kept as it is.
     private func noteReferences(_ demands: [RowScreening.Demand], rowid: Int64) throws(EngineError) {
         guard let screening else { return }
         for case .reference(let cell, let attribute) in demands where !row.isNull(at: cell) {

@@ -5,21 +5,22 @@ import CausewaySQLite
 import CausewayStoreFormat
 import CausewayStores
 
-/// What a pass needs to know to leave bad rows out and to write them down: where bad rows are quarantined, one a pass.
+/// What a pass needs to leave bad rows out and to write their lines: one per pass, if bad rows are quarantined.
 ///
-/// Its rows have every column of the source's table, those too that the destination no longer has: what is left out
-/// of the store is written down as it was.
+/// Its rows have every column of the source's table, even those that the destination no longer has: a line shows the
+/// row as it was.
 struct RowScreening: Sendable {
-    /// What a row of an entity must fulfil.
+    /// A demand on the rows of an entity.
     enum Demand: Sendable {
-        /// There must be no such row.
+        /// There must not be such a row.
         case noRow(BadRow)
         case notNull(cell: Int, BadRow)
-        /// The link must not lead to a row of these entities; without a cell it can only do so.
+        /// The link must not lead to a row of these entities; without a cell it always does.
         case staying(key: Int, entity: Int?, ended: Set<Int>, BadRow)
         /// The last type of the conversion must hold the cell's number; `place` says where.
         case converts(cell: Int, NumericConversion, attribute: String, place: String)
-        /// A reference to an external file leads to one. A row without its file is kept, and written down.
+        /// A reference to an external file must lead to one. A row without its file is kept, with a line in the rejects
+        /// file.
         case reference(cell: Int, attribute: String)
     }
 
@@ -27,12 +28,12 @@ struct RowScreening: Sendable {
     let pass: RowPass
     /// By the discriminator's value.
     let demands: [Int: [Demand]]
-    /// Rows whose Z_ENT names no entity of the table are this pass's; where several passes read a table, they are the
-    /// first one's.
+    /// Rows whose Z_ENT names no entity of the table are this pass's; if several passes read a table, they belong to
+    /// the first one.
     let takesStrangers: Bool
     /// What a line shows: columns and their cells.
     let columns: [(name: String, cell: Int)]
-    /// Entities of the source by the discriminator's value; empty where rows are no objects.
+    /// Entities of the source by the discriminator's value; empty if rows aren't objects.
     let entities: [Int: String]
     let storeUUID: String
 }
@@ -44,8 +45,8 @@ extension RowScreening {
     ///   - pass: the plan's.
     ///   - step: the step that it belongs to.
     ///   - storeUUID: the store's, for URIs.
-    ///   - fates: what becomes of references to external files; nil where they were looked at before.
-    /// - Throws: `.plan` where the source has a name that can't be asked for.
+    ///   - fates: what happens to references to external files; nil if they were checked before.
+    /// - Throws: `.plan` if the source has a name that SQL can't express.
     init?(
         _ pass: RowPass, of step: StepPlan, storeUUID: String, fates: ReferenceFates? = nil
     ) throws(EngineError) {
@@ -86,8 +87,8 @@ extension RowScreening {
             storeUUID: storeUUID)
     }
 
-    /// What the steps ask of the rows that the pass moves, earlier steps first: the reason that is written down is the
-    /// same where they run one by one.
+    /// The steps' demands on the rows that the pass moves, earlier steps first: a line's reason is the same as if they
+    /// ran one by one.
     private static func demands(_ step: StepPlan, _ pass: inout RowPass) throws -> [Int: [Demand]] {
         var result: [Int: [Demand]] = [:]
         for mapping in step.mapping.entityMappings {

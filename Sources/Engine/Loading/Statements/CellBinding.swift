@@ -2,8 +2,8 @@ import CausewaySQLite
 import CausewaySQLiteFile
 
 extension Statement {
-    /// The cell of a row, storage class and bytes unchanged. SQLite reads texts and blobs where they are: the record
-    /// stays until the parameter is bound again or the bindings are cleared.
+    /// The cell of a row, storage class and bytes unchanged. SQLite reads texts and blobs in place: the record must
+    /// live until the parameter is bound again or the bindings are cleared.
     mutating func bind(cell: Int, of row: RowView, at position: Int) throws(SQLiteError) {
         let type = row.serialType(at: cell)
         if type.isNull {

@@ -6,7 +6,7 @@ import CausewayStores
 /// Moves the rows of one pass: a reader, `jobs` workers that project, and the caller as the one writer.
 struct RowPipeline {
     let pass: RowPass
-    /// What is needed to leave bad rows out; nil where they end the run.
+    /// What is needed to leave bad rows out; nil if they stop the run.
     var screening: RowScreening?
     let options: EngineOptions
     let external: ExternalValues
@@ -31,7 +31,7 @@ struct RowPipeline {
         }
     }
 
-    /// A batch on its way: what was read, and what a worker made of it.
+    /// A batch in flight: the rows read, and the rows that a worker made from them.
     private struct Batch: Sendable {
         let input = RowBatch()
         let output = RowBatch()
@@ -42,7 +42,7 @@ struct RowPipeline {
         var digest: PassDigest
     }
 
-    /// What is told after each batch that was written.
+    /// The report after each written batch.
     struct Moved {
         /// Rows and bytes read for the batch.
         var rows: Int
@@ -108,12 +108,14 @@ struct RowPipeline {
         return outcome
     }
 
-    /// Rows in = rows out + dropped + quarantined, batch by batch; the verification asks the stores once more.
+    /// Rows in = rows out + dropped + quarantined, batch by batch; the verification counts in the stores again.
     private func requireComplete(_ batch: Batch) throws(EngineError) {
         let settled = batch.output.count + batch.dropped + batch.elsewhere + batch.quarantined.count
         guard settled == batch.input.count else {
             throw EngineError(
-                .verification, "\(pass.title): \(batch.input.count) rows were read, \(settled) are accounted for",
+                .verification,
+                "\(pass.title): \(batch.input.count) rows were read, \(settled) were written, "
+                    + "dropped or quarantined",
                 remedy: "please report this")
         }
     }

@@ -14,8 +14,8 @@ package protocol RowSink: ~Copyable {
 /// Writes rows with INSERT statements of many rows each: the statement's own cost is what limits a row-by-row writer
 /// (InsideSpeed §2.1).
 struct StatementSink: RowSink, ~Copyable {
-    /// Rows in one INSERT: at 32 almost all of the gain is had (0.49 against 0.45 of the time at 128), and a short rest
-    /// of a batch costs little.
+    /// Rows in one INSERT: 32 gives almost all of the gain (0.49 of the time, against 0.45 at 128), and the rest of a
+    /// batch costs little.
     private static let rowsPerStatement = 32
     /// Parameters in one INSERT, a bound for tables of very many columns; SQLite's own default limit is 32,766.
     private static let parametersPerStatement = 4_096
@@ -88,7 +88,7 @@ struct StatementSink: RowSink, ~Copyable {
     }
 
     mutating func finish() throws(EngineError) {
-        // The statements hold pointers into the last batch until they are bound anew.
+        // The statements hold pointers into the last batch until they are bound again.
         many.clearBindings()
         one.clearBindings()
     }

@@ -8,11 +8,11 @@ package import CausewayStores
 package protocol RowSource: ~Copyable, SendableMetatype {
     /// Appends rows to an empty batch until it is full.
     ///
-    /// - Returns: false when there are no more rows; the batch may hold the last ones all the same.
+    /// - Returns: false when there are no more rows; the batch may still hold the last ones.
     mutating func fill(_ batch: RowBatch, limits: BatchLimits) throws(EngineError) -> Bool
 }
 
-/// When a batch is closed: whichever comes first.
+/// When a batch is closed, whichever limit comes first.
 package struct BatchLimits: Hashable, Sendable {
     /// At least 1.
     package var rows: Int
@@ -46,13 +46,13 @@ struct StatementSource: RowSource, ~Copyable {
         self.title = title
     }
 
-    /// Passes over rows that an earlier run has moved.
+    /// Skips rows that an earlier run has moved.
     mutating func skip(_ rows: Int) throws(EngineError) {
         do {
             for _ in 0..<rows {
                 guard try statement.step() else {
                     throw EngineError(
-                        .undecided, "\(title): the source has fewer rows than an earlier run has read",
+                        .undecided, "\(title): the source has fewer rows than an earlier run read",
                         remedy: "run again with --restart")
                 }
                 count &+= 1
@@ -103,8 +103,8 @@ struct StatementSource: RowSource, ~Copyable {
 }
 
 extension StatementSource {
-    /// The rows of a statement from a cursor on (nil: from the first): sought where the statement can be, else passed over.
-    /// `key` is the result column that becomes the batch's rowid; nil: rows are numbered from 1.
+    /// The rows of a statement from a cursor on (nil: from the first): by a condition if the statement allows it, else
+    /// by skipping. `key` is the result column that becomes the batch's rowid; nil: rows are numbered from 1.
     static func rows(
         of shape: RowShape, key: Int?, after cursor: StepLedger.Cursor?, in connection: borrowing Connection,
         isUTF8: Bool, title: String

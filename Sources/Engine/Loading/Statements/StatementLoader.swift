@@ -50,7 +50,7 @@ struct StatementLoader: TableLoader {
         return count
     }
 
-    /// Moves what the cursor hasn't passed yet; saves as it goes.
+    /// Moves the rows after the cursor; saves while it does.
     private func move(
         _ pass: RowPass, _ screening: RowScreening?, into sink: inout StatementSink, count: PassCount,
         after begun: StepLedger.Cursor?, _ progress: inout Progress

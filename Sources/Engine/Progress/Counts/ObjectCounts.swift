@@ -4,7 +4,7 @@ struct ObjectCounts {
     var bytes = 0
     /// Rows made, by destination Z_ENT.
     var made: [Int32: Int] = [:]
-    /// Links that led to rows that were not made.
+    /// Links that ended because their rows weren't made.
     var endedLinks = 0
     var validation = ValidationOutcome()
     /// Statements of the indexes that were made for stage 2.

@@ -1,11 +1,11 @@
 import CausewayCheckpoint
 
-/// What a step has done about bad rows; saved with its progress.
+/// What a step did with bad rows; saved with its progress.
 struct QuarantineOutcome {
     var keys = QuarantinedKeys()
     /// Links of other rows that led to quarantined ones, join rows included.
     var endedLinks = 0
-    /// Rows that have lost an object which their relationship doesn't let them be without.
+    /// Rows that have lost a mandatory object.
     var bereftRows = 0
 
     var isEmpty: Bool { keys.count == 0 }

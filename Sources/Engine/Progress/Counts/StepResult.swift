@@ -1,6 +1,6 @@
 import CausewayPlanning
 
-/// What a step has done in all, over all runs that it took.
+/// What a step has done in total, over all runs.
 struct StepResult {
     /// Rows, and the bytes read for them.
     var rows = 0
@@ -9,16 +9,16 @@ struct StepResult {
     /// Rows made by entity mappings, and what the validation did to them.
     var made = 0
     var validation = ValidationOutcome()
-    /// Links that led to rows that were not made.
+    /// Links that ended because their rows weren't made.
     var endedLinks = 0
-    /// Rows that were left out, the links to them, and rows that lack a mandatory object thereby.
+    /// Rows that were left out, the links to them, and rows that therefore lack a mandatory object.
     var quarantined = 0
     var quarantinedLinks = 0
     var bereftRows = 0
     /// What the verification found wrong in source and new store alike.
     var notices: [String] = []
     let written: WrittenRows
-    /// Rows that an earlier run had read when this one went on; nil where it began.
+    /// Rows that an earlier run had read when this one resumed; nil if this one began.
     let resumedRows: Int?
 
     init(_ state: StepState, _ step: StepPlan, resumedRows: Int?) {

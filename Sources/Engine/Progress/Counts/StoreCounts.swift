@@ -1,7 +1,7 @@
 package import CausewaySQLite
 package import CausewayStoreFormat
 
-/// How many rows a store has: what the verification compares where handlers have made and deleted some.
+/// How many rows a store has: the verification compares it if handlers made and deleted rows.
 package struct StoreCounts: Hashable, Sendable {
     /// Entity and join tables by name.
     package private(set) var tables: [String: Int] = [:]

@@ -30,7 +30,7 @@ package struct ValidationOutcome: Hashable, Sendable {
     /// How many violations are kept in `first` and listed in an error.
     package static let namedViolations = 20
 
-    /// In the model's order. A rejected row counts with what it broke when it was first met.
+    /// In the model's order. A rejected row counts under the rules that it broke first.
     package internal(set) var counts: [Count] = []
     /// The first `namedViolations`, in the order of tables and keys.
     package internal(set) var first: [RowViolation] = []

@@ -22,9 +22,9 @@ struct PassCount {
     var dropped = 0
     var quarantined = 0
     var digest: PassDigest
-    /// What was taken out again because it led to quarantined rows.
+    /// What was removed because it led to quarantined rows.
     var ended = EndedCells()
 
-    /// Rows that are there when the step is done.
+    /// Rows that remain when the step is done.
     var remaining: Int { written - ended.rows }
 }

@@ -2,12 +2,12 @@ import CausewayPlatform
 import CausewaySQLite
 import CausewayStores
 
-/// The connection on a staging file, for all that statements do. It is in a transaction, which the keeper of the progress
-/// commits and begins anew.
+/// The connection on a staging file, for all that statements do. It is in a transaction, which `ProgressRow` commits
+/// and reopens.
 ///
-/// Appending needs little cache and no WAL: the rollback journal stays a few pages long, because appended pages are never
-/// journalled. PERSIST with synchronous FULL loses no commit to a power cut (InsideCrashSafety §3.2); with a commit a
-/// second it costs next to nothing (InsideSpeed §2.2).
+/// Appending needs little cache and no WAL: the rollback journal stays a few pages long, because appended pages are
+/// never journalled. PERSIST with synchronous FULL loses no commit to a power cut (InsideCrashSafety §3.2); with one
+/// commit per second it costs almost nothing (InsideSpeed §2.2).
 ///
 /// Sendable although its connection isn't: only the thread that runs the migration uses it.
 final class StagingConnection: @unchecked Sendable {
@@ -19,7 +19,7 @@ final class StagingConnection: @unchecked Sendable {
     private let cancellation: Cancellation
     private let events: (EngineEvent) -> Void
 
-    /// Creates the file, where nothing may be; nothing is committed yet.
+    /// Creates the file, which must not exist; nothing is committed yet.
     ///
     /// - Parameters:
     ///   - file: where.
@@ -44,7 +44,7 @@ final class StagingConnection: @unchecked Sendable {
         }
     }
 
-    /// Opens a file that an ended run left; nil where it is torn. SQLite rolls back what wasn't committed.
+    /// Opens a file that an earlier run left; nil if it is damaged. SQLite rolls back what wasn't committed.
     init?(
         resuming file: StagingFile, cancellation: Cancellation, events: @escaping (EngineEvent) -> Void
     ) throws(EngineError) {
@@ -59,7 +59,7 @@ final class StagingConnection: @unchecked Sendable {
         }
     }
 
-    /// Whether an error speaks of what is in the file, not of the system: then nothing of the file can be used.
+    /// Whether an error is about the file's content, not the system: then the file can't be used.
     static func isTorn(_ error: SQLiteError) -> Bool {
         switch error.code {
         case .ioErrorShortRead: true
@@ -73,17 +73,17 @@ final class StagingConnection: @unchecked Sendable {
         try connection.setJournalMode(.persist)
         try connection.setPragma("synchronous", to: Mutant.isOn(.noStagingSync) || UnsafeBaseline.isOn ? "OFF" : "FULL")
         try connection.setPragma("cache_size", to: -cacheKibibytes)
-        // Sorter threads take a cache each and gain nothing (InsideSpeed §1.2).
+        // Each sorter thread takes a cache and gains nothing (InsideSpeed §1.2).
         try connection.setPragma("threads", to: 0)
     }
 
-    /// Runs what may take long: statements of this connection end at once when the run is to stop.
+    /// Runs what may take long: a request to stop interrupts this connection's statements.
     func interruptibly<Result>(_ body: () throws(EngineError) -> Result) throws(EngineError) -> Result {
         try cancellation.interrupting(connection.interruptHandle, body)
     }
 
-    /// Runs exactly one statement, which may take long and gives no rows. The source's schema has a say in the text, which
-    /// could hold a second one.
+    /// Runs exactly one statement, which may take long and returns no rows. Parts of the text come from the source's
+    /// schema, so it could contain a second one.
     func execute(_ sql: String) throws(EngineError) {
         try cancellation.check()
         events(.statement(sql))
@@ -95,7 +95,8 @@ final class StagingConnection: @unchecked Sendable {
         }
     }
 
-    /// Makes a table of the app's own, which may name what only the app has: the plan has seen that its rows don't need it.
+    /// Makes a table of the app's own, which may name functions that only the app has: the plan has checked that its
+    /// rows don't need them.
     func makeAppTable(_ sql: String) throws(EngineError) {
         try cancellation.check()
         events(.statement(sql))
@@ -123,7 +124,7 @@ final class StagingConnection: @unchecked Sendable {
     func close() throws(EngineError) {
         try EngineError.writing("committing the new store") {
             try connection.commit()
-            // PERSIST leaves its journal; who only reads would have to look into it.
+            // PERSIST leaves its journal, which a reader would have to check.
             try connection.setJournalMode(.delete)
         }
     }

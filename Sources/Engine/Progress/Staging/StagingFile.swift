@@ -6,7 +6,7 @@ import CausewayStores
 /// The new store under construction, as a file; statements need a `StagingConnection` on it.
 struct StagingFile {
     let path: String
-    /// The record that the store was verified. It speaks of this file and goes with it.
+    /// The record that the store was verified. It describes this file and is removed with it.
     let record: String
     private let work: String
 
@@ -21,9 +21,9 @@ struct StagingFile {
         try EngineError.at(path) { try Files.exists(path) }
     }
 
-    /// Whether there is a store that may hold something.
+    /// Whether there is a store that may have content.
     ///
-    /// A file without a second page has no table: the run that made it ended before its first commit, and nothing of it is
+    /// A file without a second page has no table: the run that made it ended before its first commit, so nothing is
     /// lost. The first page is written on its own, when `auto_vacuum` is set.
     func hasContent() throws(EngineError) -> Bool {
         try EngineError.at(path) {
@@ -42,13 +42,13 @@ struct StagingFile {
         try EngineError.at(record) { try Files.unlink(record) }
     }
 
-    /// Removes the store with its record, durably. All of it is tried before a failure is told: where one name can't be
-    /// removed or made durable, the other is gone.
+    /// Removes the store with its record, durably. It tries both before it reports a failure: if one can't be removed,
+    /// the other is.
     func remove() throws(EngineError) {
         var failures: [FileError] = []
         do throws(FileError) {
             try Files.unlink(path)
-            // After the store alone: without its journal it would be one that was never rolled back.
+            // Only after the store: without its journal the store would never be rolled back.
             try Files.unlink(path + WorkFile.journal)
         } catch {
             failures.append(error)
@@ -68,8 +68,8 @@ struct StagingFile {
 
     // MARK: - Sealing
 
-    /// Makes a verified store what Core Data would have left: no progress, the source's journal flag, no file beside it.
-    /// Can be done again after a crash at any point.
+    /// Makes a verified store as Core Data would leave it: no progress, the source's journal flag, no file beside it.
+    /// It can be repeated after a crash at any point.
     ///
     /// - Parameter inWALMode: whether the finished store's header says WAL.
     /// - Throws: `.inputOutput`; where an fsync failed, nothing of the store can be trusted.
@@ -80,7 +80,7 @@ struct StagingFile {
             guard try (Files.statusIfExists(path + "-wal")?.size ?? 0) == 0 else {
                 throw EngineError(losing: "its -wal is still there", during: "finishing \(path)")
             }
-            // PERSIST has left a journal, which says nothing any more: SQLite has looked at it above.
+            // The journal that PERSIST left is spent: SQLite has checked it above.
             for suffix in [WorkFile.journal, "-wal", "-shm"] { try Files.unlink(path + suffix) }
         }
         KillPoint.reach(.sealed)
@@ -89,8 +89,8 @@ struct StagingFile {
 
     private func finishHeader(inWALMode: Bool) throws(SQLiteError) {
         let connection = try Connection(path: path, mode: .readWrite, hardening: .own)
-        // FULL doesn't sync the folder after the journal is unlinked: a power cut could bring the journal back beside a file
-        // that is shorter by then, and SQLite would roll that back.
+        // FULL doesn't sync the folder after the journal is unlinked: a power cut could bring the journal back beside a
+        // file that is shorter by then, and SQLite would roll the file back.
         try connection.setPragma("synchronous", to: "EXTRA")
         try ProgressRow.remove(on: connection)
         let mode: Connection.JournalMode = inWALMode ? .wal : .delete

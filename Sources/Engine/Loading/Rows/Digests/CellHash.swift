@@ -4,7 +4,7 @@ struct HashLanes: Hashable, Sendable {
     var second: UInt64
 }
 
-/// What hashing of cells needs to know of a value: its storage class and two words made of its bytes.
+/// A value as hashing needs it: its storage class and two words made of its bytes.
 struct CellContent: Hashable, Sendable {
     /// Distinguishes the storage classes.
     let salt: UInt64
@@ -12,14 +12,14 @@ struct CellContent: Hashable, Sendable {
     let second: UInt64
 }
 
-/// Hashes cells together with their row's key, so that a plain sum of the hashes finds changed, swapped, lost and doubled
-/// cells whatever the order in which rows are summed.
+/// Hashes cells together with their row's key, so that a plain sum of the hashes finds changed, swapped, lost and
+/// duplicated cells in any order of rows.
 ///
-/// The mixing is that of wyhash and its kin: words are folded by a 64 × 64 → 128-bit multiplication whose halves are
-/// XORed, two independent chains over 16 bytes a step. Assumed, as of any hash that isn't cryptographic: differences that
-/// bugs, crashes and failing hardware make are unrelated to the constants, so that two different sets of cells have equal
-/// sums with a probability of about 2⁻¹²⁸ (2⁻⁶⁴ for a value whose bytes happen to cancel one of the two chains). Nothing
-/// holds against somebody who constructs a collision on purpose; he could write another store as well.
+/// The mixing is wyhash's: words are folded by a 64 × 64 → 128-bit multiplication whose halves are XORed, two
+/// independent chains over 16 bytes a step. Assumed, as of any hash that isn't cryptographic: differences that bugs,
+/// crashes and failing hardware make are unrelated to the constants, so that two different sets of cells have equal
+/// sums with a probability of about 2⁻¹²⁸ (2⁻⁶⁴ for a value whose bytes happen to cancel one of the two chains). It
+/// doesn't protect against a deliberate collision; an attacker could also write another store.
 ///
 /// The result depends on the values alone, not on the machine: digests are kept in checkpoints.
 enum CellHash {
@@ -34,7 +34,7 @@ enum CellHash {
     private static var blobSalt: UInt64 { 0x8BB8_4B93_962E_ACC9 }
     private static var nullSalt: UInt64 { 0x4B33_A62E_D433_D4A3 }
 
-    /// Where a row without a key begins.
+    /// The start for a row without a key.
     static var start: HashLanes { HashLanes(first: word2, second: word3) }
     static var null: CellContent { CellContent(salt: nullSalt, first: 0, second: 0) }
 
@@ -55,7 +55,7 @@ enum CellHash {
         unsafe content(bytes, salt: blobSalt)
     }
 
-    /// What a row's cells are hashed with.
+    /// The start for the cells of a row.
     @inline(__always) static func row(key: Int64) -> HashLanes {
         lanes(of: integer(key), in: start)
     }
@@ -90,7 +90,7 @@ enum CellHash {
                 (first, second) = (fold(left ^ word2, right ^ first), fold(left ^ second, right ^ word3))
                 offset &+= 16
             }
-            // The last 16 bytes, some of them a second time: the length is part of the start.
+            // The last 16 bytes, some of them again: the length is part of the start.
             unsafe (left, right) = (word(base + count - 16), word(base + count - 8))
         } else if count >= 8 {
             unsafe (left, right) = (word(base), word(base + count - 8))

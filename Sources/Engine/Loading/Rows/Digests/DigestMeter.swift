@@ -4,17 +4,16 @@ import CausewayPlanning
 import CausewaySQLiteFile
 import CausewayStoreFormat
 
-/// Digests the rows of a pass as they go by: one a worker.
+/// Digests the rows of a pass as they are moved: one per worker.
 ///
-/// A cell that is carried as it is has one hash, which counts for both sides. What makes that safe is that the record that
-/// was made is compared with the source's before: every byte of the type and the value of each such cell. Two hashes of
-/// them could show no more, and would cost more than this.
+/// A carried cell has one hash, which counts for both sides. That is safe because the new record is compared with the
+/// source's first: every byte of type and value of each such cell. Two hashes couldn't show more, and would cost more.
 ///
-/// Allocates nothing per row and touches no reference count per plain cell: what the loop needs lies behind pointers of
-/// its own.
+/// Allocates nothing per row and touches no reference count per plain cell: the loop's data is behind pointers of its
+/// own.
 @safe
 final class DigestMeter {
-    /// What the hot loop needs of a cell.
+    /// A cell as the hot loop needs it.
     private struct Slot {
         let input: Int32
         let output: Int32
@@ -37,12 +36,13 @@ final class DigestMeter {
 
     private let shape: DigestShape
     private let isKeyed: Bool
-    /// Cells to which something is done on their way.
+    /// Cells that a pass changes.
     private let ruled: [DigestShape.Cell]
     private let slots: UnsafeMutablePointer<Slot>
     private let runs: UnsafeMutablePointer<Run>
     private let groups: UnsafeMutablePointer<Group>
-    /// What both sides share, then the rest of the source's, then the rest of the destination's: `shape.valueCount` each.
+    /// The sums that both sides share, then the rest of the source's, then the rest of the destination's:
+    /// `shape.valueCount` each.
     private let values: UnsafeMutablePointer<UInt64>
 
     init(_ shape: DigestShape) {
@@ -102,14 +102,14 @@ final class DigestMeter {
         return result
     }
 
-    /// Adds a row as the source gave it, and as it goes into the destination, read back from the record that was made.
+    /// Adds a row as the source has it, and as the destination gets it, read back from the new record.
     ///
     /// - Parameters:
     ///   - row: the source's.
-    ///   - made: has all of the destination's columns.
+    ///   - made: the new record, with all of the destination's columns.
     ///   - key: the row's on both sides.
     ///   - group: place of its projection among the shape's groups.
-    /// - Returns: false where `made` doesn't hold what the row's projection carries; then nothing was added.
+    /// - Returns: false if `made` differs from what the row's projection carries; then nothing was added.
     func add(_ row: RowView, made: RowView, key: Int64, group: Int) -> Bool {
         let group = unsafe groups[group]
         for run in group.runs {
@@ -141,7 +141,7 @@ final class DigestMeter {
         }
     }
 
-    /// A row without a key: one hash over all of its cells, which is two from the first cell on that may differ.
+    /// A row without a key: one hash over all of its cells, or two from the first cell on that may differ.
     private func addWhole(_ row: RowView, _ made: RowView, _ group: Group) {
         let count = shape.valueCount
         let sums = unsafe values + group.offset + 1

@@ -4,7 +4,7 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 
 /// Which cells of a pass a digest covers, derived from its recipes: those that carry what the source holds, numbers of
-/// another type included. What a pass makes anew (literals, entity numbers, re-encoded values) is no part of it.
+/// another type included. Values that a pass makes (literals, entity numbers, re-encoded values) aren't included.
 ///
 /// Rows with a key are digested column by column, hashed with the key; rows without one (join tables, tables of the app's
 /// own without a key column) as a whole.
@@ -18,7 +18,7 @@ final class DigestShape: Sendable {
         case converting(NumericConversion, ifNull: CellValue?)
         /// NULL where the cell `entity` names a dropped entity.
         case ending(entity: Int, dropped: Set<Int>)
-        /// Nothing of the source: NULL, in a column that other projections of the same sums carry.
+        /// Not from the source: NULL, in a column that other projections with the same sums carry.
         case absent
     }
 
@@ -31,7 +31,7 @@ final class DigestShape: Sendable {
         /// Position among the pass's cells.
         let input: Int
         let rule: Rule
-        /// NULL unless this cell of the pass holds `CellRecipe.firstPosition`; nil: whatever stands there.
+        /// NULL unless this cell of the pass holds `CellRecipe.firstPosition`; nil: in any case.
         let position: Int?
 
         var isPlain: Bool {
@@ -42,8 +42,8 @@ final class DigestShape: Sendable {
 
     /// The rows of one projection.
     ///
-    /// Where the new store doesn't tell the rows of several projections apart (two entities became one), these have their
-    /// sums together: the same offset and the same columns.
+    /// If the new store can't distinguish the rows of several projections (two entities became one), these share their
+    /// sums: the same offset and the same columns.
     struct Group: Sendable {
         /// The discriminator's value in the source; 0 without one.
         let number: Int
@@ -60,7 +60,7 @@ final class DigestShape: Sendable {
     let table: String
     /// One for each projection, by its number.
     let groups: [Group]
-    /// The groups that have sums of their own: of those with sums together the first.
+    /// The groups with sums of their own: of those that share sums, the first.
     let summed: [Group]
     /// The destination's column that tells rows apart, and the groups by what it holds; nil where there is one at most.
     let discriminator: (output: Int, groups: [Int64: Group])?
@@ -96,12 +96,12 @@ final class DigestShape: Sendable {
         valueCount = offset
     }
 
-    /// The first column in which every projection writes a number of its entity's.
+    /// The first column in which every projection writes its entity's number.
     private static func tellingColumn(_ projections: [RowProjection]) -> Int? {
         projections.first?.cells.indices.first { output in projections.allSatisfy { $0.integer(at: output) != nil } }
     }
 
-    /// The cells that a projection carries; of several with sums together, those that each of them carries or leaves NULL.
+    /// The cells that a projection carries; of several that share sums, those that each of them carries or leaves NULL.
     private static func cells(
         of projection: RowProjection, among family: [RowProjection], _ columns: [String]
     ) -> [Cell] {
@@ -161,7 +161,7 @@ final class DigestShape: Sendable {
 }
 
 extension RowProjection {
-    /// The number that stands in a column of every row; nil where another recipe does.
+    /// The number in this column of every row; nil if the recipe isn't a number.
     fileprivate func integer(at output: Int) -> Int64? {
         guard cells.indices.contains(output), case .literal(.integer(let number)) = cells[output] else { return nil }
         return number

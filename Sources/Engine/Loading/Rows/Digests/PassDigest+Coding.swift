@@ -15,7 +15,7 @@ extension PassDigest {
     ///
     /// - Parameters:
     ///   - pass: as planned now; a checkpoint of another plan has been refused before.
-    ///   - reader: stands at the digest, and after it afterwards.
+    ///   - reader: positioned at the digest, and after it afterwards.
     /// - Throws: `truncated` and `malformed`.
     package init(_ pass: RowPass, from reader: inout FieldReader) throws(CheckpointError) {
         let shape = DigestShape(pass)

@@ -1,13 +1,13 @@
 package import CausewayPlanning
 
 /// Order-independent digests of what a pass has carried: for each destination entity and carried column two sums of 64
-/// bits over a hash of (key, storage class, value), the rows, and the cells that aren't NULL; once of the rows as they
-/// came out of the source, once as they went into the destination.
+/// bits over a hash of (key, storage class, value), the number of rows, and of cells that aren't NULL; once for the
+/// rows as read from the source, once as written to the destination.
 ///
-/// Sums merge in any order and any grouping, so workers digest their own batches, and a resumed pass goes on with the sums
-/// of its checkpoint.
+/// Sums merge in any order and any grouping, so workers digest their own batches, and a resumed pass continues with the
+/// sums of its checkpoint.
 package struct PassDigest: Sendable, Equatable {
-    /// Which of the two a digest tells about.
+    /// The two sides of a digest.
     package enum Side: Hashable, Sendable, CaseIterable {
         case source, destination
     }

@@ -3,8 +3,8 @@ import CausewayPlanning
 import CausewaySQLite
 import CausewayStores
 
-/// Cells of a statement's row as digests take them: apart from `DigestMeter`, so that what the passes computed from
-/// records is computed again from what SQLite reads.
+/// Cells of a statement's row for digests: separate from `DigestMeter`, so that what the passes computed from records
+/// is recomputed from what SQLite reads.
 enum StatementContent {
     /// nil for NULL. Texts of databases that aren't UTF-8 are converted, as the passes do.
     static func content(_ row: borrowing Statement, _ cell: Int, isUTF8: Bool) -> CellContent? {
