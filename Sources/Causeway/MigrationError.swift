@@ -11,7 +11,7 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
         /// A short name, stable over releases.
         public let name: String
 
-        /// The call's own words are off.
+        /// The call's arguments are wrong.
         public static let usage = Code(.usage)
         /// The store's data can't be migrated as it is.
         public static let sourceData = Code(.sourceData)
@@ -23,7 +23,7 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
         public static let cannotCreate = Code(.cannotCreate)
         /// Input, output or a full disk.
         public static let inputOutput = Code(.inputOutput)
-        /// The store is in use, or another migrator works on it.
+        /// The store is in use, or another process is migrating it.
         public static let busy = Code(.busy)
         /// The state on disk needs a decision.
         public static let undecided = Code(.undecided)
@@ -33,7 +33,7 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
         public static let plan = Code(.plan)
         /// Interrupted by the user.
         public static let interrupted = Code(.interrupted)
-        /// Asked to end by the system.
+        /// The system asked the process to end.
         public static let terminated = Code(.terminated)
 
         /// Every code with its meaning, in the order of the exit codes: the one table behind every `--help` and the

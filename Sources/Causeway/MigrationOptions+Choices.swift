@@ -2,7 +2,7 @@ public import CausewayPreparation
 import CausewayStores
 
 extension MigrationOptions {
-    /// What is done about the unfinished work of an earlier run on the same store.
+    /// What a run does with the unfinished work of an earlier run on the same store.
     public typealias UnfinishedWork = UnfinishedWorkPolicy
     /// How much of the new store is checked before it takes the old one's place.
     public typealias Verification = VerificationLevel

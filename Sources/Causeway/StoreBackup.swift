@@ -40,7 +40,7 @@ public struct StoreBackup: Hashable, Sendable {
         }
     }
 
-    /// Removes the backup, or all of them where none is named: there is no way back then.
+    /// Removes the backup, or all of them if none is named. The migration can't be undone afterwards.
     ///
     /// - Returns: what was removed; nothing where there was no backup.
     /// - Throws: `MigrationError`: `missing` or `sourceData` if the store itself is missing or isn't a store, so that a

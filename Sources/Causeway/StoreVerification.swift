@@ -36,7 +36,7 @@ public struct StoreVerification: Hashable, Codable, Sendable {
     public var comparedIndexes: Bool
     /// Rows of all entities.
     public var rowCount: Int
-    /// What the findings come to.
+    /// The verdict on the findings.
     public let verdict: Verdict
     /// Where the `-wal` breaks off; nil where it can be read to its end.
     public var walBreak: WALBreak?
@@ -48,7 +48,7 @@ public struct StoreVerification: Hashable, Codable, Sendable {
     /// Whether the rows were examined and nothing is wrong.
     public var isSound: Bool { verdict == .sound }
 
-    /// What the findings of a store come to, the worst first.
+    /// The verdict on a store's findings, the worst first.
     public enum Verdict: String, Hashable, Codable, Sendable, CaseIterable {
         /// At least one finding is damage.
         case damaged

@@ -10,7 +10,7 @@ public enum ModelOrigin: String, Hashable, Codable, Sendable {
     case models
     /// The model in the store's own cache.
     case storeCache
-    /// Neither knows the store's version: what only a model can tell is missing.
+    /// Neither: what only a model can tell is missing.
     case unknown
 }
 

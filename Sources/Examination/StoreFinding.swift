@@ -4,16 +4,16 @@ public struct StoreFinding: Hashable, Codable, Sendable {
     public var kind: Kind
     /// How bad it is.
     public var severity: Severity
-    /// The entity concerned; nil where it isn't about one.
+    /// The entity; nil if the finding isn't about one.
     public var entity: String?
-    /// The attribute or relationship concerned, or the properties of a uniqueness constraint; nil where it isn't
-    /// about one.
+    /// The attribute or relationship, or the properties of a uniqueness constraint; nil if the finding isn't about
+    /// one.
     public var property: String?
     /// One sentence that names place and keys.
     public var message: String
-    /// How many rows are concerned; 0 where it isn't about rows.
+    /// How many rows it is about; 0 if it isn't about rows.
     public var rowCount: Int
-    /// Z_PK of the first of them, at most 20; of a join table's rows the keys that lead nowhere.
+    /// Z_PK of the first of them, at most 20; for a join table the keys without a row.
     public var keys: [Int64]
 
     package init(
@@ -43,7 +43,7 @@ public struct StoreFinding: Hashable, Codable, Sendable {
 
         /// Something is lost, or can't be read as the model says.
         public static let damage = Severity(rawValue: "damage")
-        /// Core Data opens and reads it, but it breaks a rule of the model or of Core Data's. Apps live with such rows.
+        /// Core Data opens and reads it, but it breaks a rule of the model or of Core Data's. Apps tolerate such rows.
         public static let inconsistency = Severity(rawValue: "inconsistency")
         /// Nothing is wrong.
         public static let note = Severity(rawValue: "note")
@@ -63,7 +63,7 @@ public struct StoreFinding: Hashable, Codable, Sendable {
 
         /// SQLite finds pages, rows or indexes damaged.
         public static let structure = Kind(rawValue: "structure")
-        /// A table or column isn't what the model asks for.
+        /// A table or column doesn't fit the model.
         public static let schema = Kind(rawValue: "schema")
         /// Z_METADATA contradicts itself.
         public static let metadata = Kind(rawValue: "metadata")
@@ -77,32 +77,32 @@ public struct StoreFinding: Hashable, Codable, Sendable {
         public static let unknownEntity = Kind(rawValue: "unknownEntity")
         /// A to-one leads to a row that isn't there.
         public static let dangling = Kind(rawValue: "dangling")
-        /// A to-one's entity number isn't that of the row to which it leads.
+        /// A to-one's entity number isn't that of its target row.
         public static let entityNumber = Kind(rawValue: "entityNumber")
         /// A link of a join table lacks one of its rows.
         public static let joinEnd = Kind(rawValue: "joinEnd")
-        /// A one-to-one isn't led back.
+        /// A one-to-one has no link back.
         public static let asymmetric = Kind(rawValue: "asymmetric")
         /// A value isn't of the storage class, or the form, of its attribute's type.
         public static let storageClass = Kind(rawValue: "storageClass")
-        /// A text is no valid UTF-8.
+        /// A text isn't valid UTF-8.
         public static let invalidText = Kind(rawValue: "invalidText")
         /// A number or date is outside what its attribute's type takes.
         public static let outOfRange = Kind(rawValue: "outOfRange")
         /// A mandatory attribute or to-one is NULL.
         public static let missingValue = Kind(rawValue: "missingValue")
-        /// Values that a uniqueness constraint wants only once.
+        /// Duplicate values under a uniqueness constraint.
         public static let notUnique = Kind(rawValue: "notUnique")
-        /// A value's file isn't there, or the value is no valid reference to one.
+        /// A value's file is missing, or the value isn't a valid reference to one.
         public static let externalData = Kind(rawValue: "externalData")
-        /// The `-wal` breaks off although there is more of it.
+        /// The `-wal` can't be read to its end.
         public static let walBreak = Kind(rawValue: "walBreak")
         /// A note: files to which no value refers.
         public static let unreferencedFiles = Kind(rawValue: "unreferencedFiles")
-        /// A note: something couldn't be asked.
+        /// A note: something couldn't be checked.
         public static let notChecked = Kind(rawValue: "notChecked")
 
-        /// How bad it is: whether Core Data would read something else than was written.
+        /// How bad it is: whether Core Data would read something other than was written.
         package var severity: Severity {
             if Self.damage.contains(self) { return .damage }
             return Self.notes.contains(self) ? .note : .inconsistency

@@ -45,12 +45,12 @@ package struct EntityMapping: Hashable, Sendable {
     package var attributes: [AttributeMapping] { didSet { attributeIndex = NameIndex() } }
     /// Every stored relationship of the destination, inherited ones included, by name.
     package var relationships: [RelationshipMapping] { didSet { relationshipIndex = NameIndex() } }
-    /// What the source's rows must fulfil; those of attributes and entities that later steps drop stay.
+    /// Demands on the source's rows; those of attributes and entities that later steps drop stay.
     package var obligations: [Obligation] = []
     /// Attributes whose numeric type changes, in the order of the steps; those that later steps drop stay.
     package var conversions: [AttributeConversion] = []
-    /// Links of the source's rows that end because their relationship leads elsewhere; those of relationships and
-    /// entities that later steps drop stay.
+    /// Links of the source's rows that end because their relationship leads to another entity; those of relationships
+    /// and entities that later steps drop stay.
     package var endings: [LinkEnding] = []
     private var attributeIndex = NameIndex()
     private var relationshipIndex = NameIndex()

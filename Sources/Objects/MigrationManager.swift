@@ -17,7 +17,7 @@ open class MigrationManager {
     /// Says that what the manager's functions give has changed: unfinished work of another revision isn't resumed.
     open class var revision: Int { 1 }
 
-    /// What belongs to this run, for policies to share. Independent policies see a copy each.
+    /// Data of this run that policies share. Each independent policy sees a copy.
     public var userInfo: [String: any Sendable] = [:]
 
     /// What expressions may call through `$manager` beside Core Data's own selectors, by selector.

@@ -15,7 +15,7 @@ public final class ObjectContext {
         case readOnly
         /// The rows of one batch on a worker: without a store; they get keys later.
         case detached
-        /// A store under construction: what is made and changed gets its keys there and goes to the output.
+        /// A store under construction: new objects get keys, and all changes go to the output.
         case writable(KeySource, any PolicyRowOutput)
     }
 
@@ -202,7 +202,8 @@ public final class ObjectContext {
             guard case .attribute(let column, let attribute)? = map.place(of: .init(index: index), entity: entity),
                 attribute.derivation == nil
             else { continue }
-            // An app's own object as the default has no stored form: the plan refuses or reports what would miss it.
+            // An app's own object as the default has no stored form: the plan refuses or reports attributes that would
+            // lack it.
             cells[column] = CellValue(attribute.defaultValue, as: attribute).map { Cell($0) } ?? .null
         }
         templates[Int(entity) - 1] = cells

@@ -1,7 +1,7 @@
 import CausewaySQLiteFile
 
-/// The keys of rows that were found lately: two generations, so that a bounded number of entries is kept with one
-/// dictionary look-up, and what is used often stays.
+/// The keys of recently found rows, in two generations: a bounded number of entries, one dictionary look-up, and often
+/// used entries stay.
 final class SharedRowCache {
     struct Key: Hashable {
         var entity: Int32

@@ -46,9 +46,9 @@ package struct StepPlanner {
     /// The position of the run's first step on the path.
     package let firstStep: Int
     package var mapping = MappingModel(entityMappings: [])
-    /// The steps that `mapping` is composed of; empty where mapping models do the step.
+    /// The steps that `mapping` is composed of; empty for a step with mapping models.
     package var steps: [InferredStep] = []
-    /// What the inferred steps leave behind (`LossReport`).
+    /// Losses of the inferred steps (`LossReport`).
     package var losses: [String] = []
     package let from: StepSource
     package let goal: StepGoal
@@ -90,7 +90,7 @@ package struct StepPlanner {
     package func plan(_ resolved: [ResolvedMapping], code: CodeCatalog) throws -> StepPlan {
         let sourceMap = try StorageMap(from.layout)
         var planner = self
-        // Names of join tables follow from what the links were, however they are carried.
+        // The names of join tables depend on the source's links, however they are carried.
         let preliminary = try StorageMap(
             StoreLayout(
                 model: goal.model, frameworkVersion: goal.frameworkVersion, hints: goal.template ?? LayoutHints()))
@@ -112,7 +112,7 @@ package struct StepPlanner {
         try check(passes + joins, derived, in: made)
         for table in layout.tables { try made.checkInsert(into: table.name, columns: table.columns.map(\.name)) }
         try made.check(objects.cleanups, place: objects.models.joined(separator: ", "))
-        // Names follow from everything that mapping models read, not from the keys that are kept alone.
+        // Names depend on everything that mapping models read, not only on kept keys.
         let named = TransferPlanner(mapping: planner.mapping, source: from.layout, destination: layout)
         let carried = try transfer.carried(
             from.appObjects, schema: from.schema,
@@ -139,7 +139,7 @@ package struct StepPlanner {
             objects: objects)
     }
 
-    /// What SQLite would refuse after the rows have moved it refuses here.
+    /// Makes SQLite refuse now what it would refuse after the rows have moved.
     private func check(
         _ passes: [RowPass], _ derived: [DerivedValue], in schema: borrowing DestinationSchema
     ) throws(StoreFormatError) {
@@ -152,14 +152,14 @@ package struct StepPlanner {
         (statements.indexStatements + (goal.hasHistory ? statements.historyStatements : [])).compactMap(\.index)
     }
 
-    /// What SQLite would refuse when the rows are read it refuses here.
+    /// Makes SQLite refuse now what it would refuse when rows are read.
     private func checkReading(_ shapes: [RowShape]) throws(StoreFormatError) {
         guard let known = from.schema else { return }
         var tables = try SourceSchema(known)
         for shape in shapes { try tables.check(shape) }
     }
 
-    /// The destination's layout, with names from stores of its version where they are known, else the source's.
+    /// The destination's layout, with names from stores of its version if known, else the source's.
     private func layout() throws -> StoreLayout {
         try StoreLayout(
             model: goal.model, frameworkVersion: goal.frameworkVersion, hints: try goal.template ?? carriedHints(),

@@ -128,7 +128,7 @@ extension ManagedObjectModel {
 }
 
 extension CellValue {
-    /// What a column whose type changes makes of it.
+    /// The recipe for a column whose type changes.
     fileprivate func converted(by conversion: NumericConversion?) -> CellValue {
         let number: StoredNumber
         switch self {

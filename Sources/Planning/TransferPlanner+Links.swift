@@ -10,7 +10,7 @@ extension TransferPlanner {
         try kept(shape.index(of: source.keyCell(links)), links, shape: &shape)
     }
 
-    /// The cell of a link, or of its place, where the link is still one in the destination.
+    /// The cell of a link, or of its place, if the link still exists in the destination.
     private func kept(
         _ cell: Int, _ links: ResolvedLinks, shape: inout RowShape
     ) throws(PlanError) -> CellRecipe {

@@ -5,8 +5,7 @@ extension PreparedMigration {
     package var diskBytes: Int { steps.indices.map(diskBytes(ofStep:)).max() ?? 0 }
 
     /// Bytes of disk that a step needs at its peak: the staging store that it makes and the one that it reads, each as
-    /// large as the store with a twentieth for what grows, what indexes are sorted in, its associations, and a reserve
-    /// for journals.
+    /// large as the store plus a twentieth, room for sorting indexes, its associations, and a reserve for journals.
     package func diskBytes(ofStep index: Int) -> Int {
         // The first step reads the store itself; a later one, what the step before has made.
         let copies = index == 0 ? 1 : 2
@@ -18,8 +17,8 @@ extension PreparedMigration {
             + PreparedMigration.reserve
     }
 
-    /// Bytes of the associations of a step: rows whose keys don't say what they became. Nobody has counted what a later
-    /// step reads: as many rows as the first, where any of its mappings needs them.
+    /// Bytes of the associations of a step, for rows whose keys don't tell their destination. The rows of a later step
+    /// aren't counted yet: it assumes as many as in the first, if any mapping needs them.
     private func associationBytes(ofStep index: Int) -> Int {
         guard let objects = steps[index].objects else { return 0 }
         guard index == 0 else {

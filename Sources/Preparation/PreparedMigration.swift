@@ -33,11 +33,11 @@ package struct PreparedMigration: Sendable {
     /// Rows that the first step reads.
     package var rowsToRead: Int { rows.reduce(0, +) + objectRows.reduce(0, +) }
 
-    /// Identifies the store and plans the way; every reason against it at once.
+    /// Identifies the store and plans the path; throws every reason against it at once.
     package init(_ request: MigrationRequest, history: ModelHistory, store: SourceStore) throws(EngineError) {
         let target = try history.resolve(request.target)
         let goal = try history.version(named: target)
-        // Before the version is looked for elsewhere: to a staged migration a version that no stage names is unknown.
+        // First: a staged migration doesn't know a version that no stage names.
         let staged = try request.code.stages.map { stages throws(EngineError) in
             try StagedPath(
                 stages, history: history, metadata: store.metadata, target: target, store: store.location.path)
@@ -77,7 +77,7 @@ package struct PreparedMigration: Sendable {
         try Self.refuseCloudKit(binding, store)
         let planned = try ChainPlanner(
             store: store, history: history, binding: binding, names: names, frameworkVersion: framework,
-            // Only what is asked for gets another name.
+            // Only names that the user asked for change.
             keepsNames: !renames.isEmpty, code: CodeCatalog(request.code)
         ).plan(runs, to: target)
         warnings += planned.warnings

@@ -52,12 +52,12 @@ struct StepChain {
             given: request.mappings, besideModels: request.models, code: request.code,
             infersDespiteMismatch: request.infersDespiteMismatch)
         self.history = history
-        // Stages are gone through one by one, as they were written.
+        // Stages run one by one, as they were written.
         fuses = request.fusesSteps && staged == nil
         leavesRowsOut = request.badRows == .quarantine
     }
 
-    /// Finds or infers every step's mapping; what can't be is refused for all steps at once.
+    /// Finds or infers every step's mapping; failures of all steps are thrown at once.
     ///
     /// - Returns: the runs, and warnings about mapping models that aren't used.
     func runs() throws(EngineError) -> (runs: [Run], warnings: [String]) {

@@ -38,7 +38,7 @@ extension CellValue {
         }
     }
 
-    /// What a column of NUMERIC affinity makes of a number: an integer where nothing is lost.
+    /// A number as a column of NUMERIC affinity keeps it: as an integer if nothing is lost.
     private static func numeric(_ value: Double) -> CellValue {
         guard let exact = Int64(exactly: value) else { return .real(value) }
         return .integer(exact)

@@ -134,8 +134,8 @@ package struct JoinTable: Hashable, Sendable {
     package let ownerOrderColumn: String?
     /// `Z_FOK_…` giving the destination's place in the owner's ordered relationship; nil where it isn't ordered.
     package let destinationOrderColumn: String?
-    /// Names of all properties that the entity had when Core Data chose the name and the columns' clash numbers, where
-    /// the model leaves a choice; empty where no store has shown what it chose.
+    /// Names of all properties that the entity had when Core Data chose the name and the columns' clash numbers, if the
+    /// model leaves a choice; empty if no store has shown it.
     package private(set) var chosenAmid: Set<String> = []
 
     package var isReflexive: Bool { owner == inverseOwner && relationship == inverse }

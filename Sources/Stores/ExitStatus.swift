@@ -1,7 +1,7 @@
 extension EngineError {
     /// The kinds of failure; the raw values are the process's exit codes.
     package enum Kind: Int32, Hashable, Sendable, CaseIterable {
-        /// The call's own words are off.
+        /// The call's arguments are wrong.
         case usage = 64
         /// The store's data can't be migrated as it is.
         case sourceData = 65
@@ -13,7 +13,7 @@ extension EngineError {
         case cannotCreate = 73
         /// Input, output or a full disk.
         case inputOutput = 74
-        /// Somebody else has the store, or another migrator works on it.
+        /// Another program uses the store, or another process is migrating it.
         case busy = 75
         /// The state on disk needs a decision.
         case undecided = 76

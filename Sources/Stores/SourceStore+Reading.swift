@@ -13,7 +13,7 @@ extension SourceStore {
         do throws(EngineError) {
             answer = try body(store)
         } catch {
-            // What changes while it is read may look like any damage.
+            // A file that changes while it is read may look damaged in any way.
             if !error.isInterrupt { try store.requireUnchanged() }
             throw error
         }

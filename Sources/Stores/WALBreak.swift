@@ -1,18 +1,19 @@
 import CausewayPlatform
 import CausewaySQLiteFile
 
-/// A `-wal` of which SQLite reads only the first part, although more of the same generation lies behind it: a frame's
-/// checksum fails there.
+/// A `-wal` of which SQLite reads only the first part, although more of the same generation follows: a frame's checksum
+/// fails there.
 ///
-/// After a power loss that is normal: the commits behind were never finished, unless the disk had said so. Otherwise it is
-/// damage, and they are lost. The file doesn't tell which. A migration goes on with what SQLite reads; in place it keeps a
-/// copy of the `-wal` beside the backup, since the `-wal` itself is folded in and removed.
+/// After a power loss this is normal: the commits after it were never finished, unless the disk had reported them as
+/// written. Otherwise it is damage, and they are lost. The file doesn't tell which. A migration continues with what
+/// SQLite reads. In place it keeps a copy of the `-wal` beside the backup, since SQLite folds the `-wal` itself in and
+/// removes it.
 public struct WALBreak: Hashable, Codable, Sendable {
     /// Commits that can be read.
     public var readableCommits: Int
     /// Frames after them that can't: pages, as they were written.
     public var unreadableFrames: Int
-    /// Where a copy of the `-wal` is kept; nil where the `-wal` is still in its place.
+    /// Where a copy of the `-wal` is kept; nil while the `-wal` itself is still there.
     public var copy: String?
 
     /// Checks a log that others may write to meanwhile: a break must be found twice. nil if the log can be read to its

@@ -150,7 +150,7 @@ struct RecoverySwapTests {
     }
 
     @Test(
-        "a new store that is begun anew after its swap was recorded can be resumed, or discarded",
+        "a new store that is started over after its swap was recorded can be resumed, or discarded",
         arguments: [UnfinishedWorkPolicy.resume, .restart])
     func begunAnewAfterTheIntent(_ resume: UnfinishedWorkPolicy) async throws {
         let scenario = try Scenario.chain()

@@ -181,7 +181,7 @@ struct CrashSnapshots {
         }
     }
 
-    /// Where a run went on.
+    /// Where a run resumed.
     private final class Witness: Sendable {
         private struct State {
             var resumed: (step: Int, rows: Int)?

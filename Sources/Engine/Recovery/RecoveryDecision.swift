@@ -14,8 +14,8 @@
 /// | | yes | nothing | no backup | `unknown` |
 /// | | yes | another file | | `unknown`: stop and touch nothing |
 ///
-/// Decided from facts alone, so that every row can be tested; `UnfinishedWork` looks at the facts. An intent whose new
-/// store was begun anew since counts as none.
+/// Decided from facts alone, so that every row can be tested; `UnfinishedWork` gathers the facts. An intent whose new
+/// store was started over since doesn't count.
 package enum RecoveryDecision: Hashable, Sendable {
     case fresh, unfinished, readyToSwap, swapped, storeMissing, stagingLost, unknown
 

@@ -1,19 +1,19 @@
 package import CausewayPreparation
 
-/// Where unfinished work begins again: the rest of the table.
+/// Where unfinished work resumes: the rest of the table.
 ///
 /// | of a step there is | what happens |
 /// |---|---|
 /// | its record, and its store or that of a later step with a record | done |
-/// | a record of a verification below the level that is asked for | record and store go; it begins anew, with a warning |
-/// | its record, and no store from here on | begins anew |
+/// | a record of a verification below the level that is asked for | record and store go; it starts over, with a warning |
+/// | its record, and no store from here on | starts over |
 /// | a store whose progress is of this plan | resumed, where the progress says |
-/// | a store without a second page: nothing was committed | begins anew |
-/// | another store: torn, or of another plan | begins anew, with a warning |
+/// | a store without a second page: nothing was committed | starts over |
+/// | another store: torn, or of another plan | starts over, with a warning |
 /// | nothing | begins |
 ///
-/// One step begins or is resumed; what there is of later ones goes before (`StepSequence`). Whether a store can be resumed
-/// is known when it is open (`StepRun`).
+/// One step begins or resumes; the files of later ones are removed first (`StepSequence`). Only an open store tells
+/// whether it can be resumed (`StepRun`).
 package struct StepRecovery: Hashable, Sendable {
     /// Of a step that has a record.
     package struct Facts: Hashable, Sendable {
@@ -32,7 +32,7 @@ package struct StepRecovery: Hashable, Sendable {
     package let belowLevel: Int?
 
     /// - Parameters:
-    ///   - found: of the first steps, as far as they have records.
+    ///   - found: of the first steps, up to the last with a record.
     ///   - level: how thoroughly they must have been verified.
     package init(_ found: [Facts], asked level: VerificationLevel) {
         belowLevel = found.firstIndex { $0.verification < level }

@@ -19,7 +19,7 @@ extension Migration {
         }
         var run = MigrationRun(
             migration: reporting(to: directory), source: source, destination: destination, history: history)
-        // Only under the lock: looking at the file would end the locks that another migrator of this process has on it.
+        // Only under the lock: opening the file would drop the locks that another migration of this process has on it.
         var before: StoreTrace?
         var outcome: MigrationOutcome?
         var failure: RunFailure?
@@ -38,7 +38,7 @@ extension Migration {
         let hasFolder = try EngineError.at(destination.workDirectory, as: .cannotCreate) {
             try Files.exists(destination.workDirectory)
         }
-        // Before anything is made beside what is there.
+        // Before anything is made beside existing files.
         if !hasFolder { try refuseExisting(destination) }
     }
 
@@ -72,8 +72,8 @@ extension Migration {
         return plan.sourceIsWAL
     }
 
-    /// A store that needs nothing needs no work directory beside the destination either. Throws `refusal`, which says why
-    /// there is none, where there is something to do, or why that can't be told.
+    /// A store that needs no migration needs no work directory either. If there is work to do, throws `refusal`, the
+    /// reason why there is no directory, or the reason why that isn't known.
     func doneWithoutWork(
         _ source: StoreLocation, _ destination: StoreLocation, _ refusal: EngineError
     ) throws(EngineError) -> MigrationOutcome {

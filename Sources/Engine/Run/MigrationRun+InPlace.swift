@@ -35,7 +35,7 @@ extension MigrationRun {
         return try owned(found, wasWAL: wasWAL, descriptor, directory)
     }
 
-    /// Has SQLite play a hot journal back, of which a copy is durable by then; the store can't be read before.
+    /// Copies a hot journal durably, then lets SQLite roll it back; the store can't be read before.
     ///
     /// - Returns: whether there was one.
     func rollBackHotJournal(in directory: borrowing WorkDirectory) throws(EngineError) -> Bool {
@@ -46,7 +46,7 @@ extension MigrationRun {
         return true
     }
 
-    /// What this run, or one before it, has rolled back; the copy of the journal tells.
+    /// The warning about a rollback by this run or an earlier one; the copy of the journal shows it.
     func rollbackWarning(in directory: borrowing WorkDirectory) throws(EngineError) -> [String] {
         guard !isOutput, try !SidecarCopies(work: directory.path).paths(.journal).isEmpty else { return [] }
         return ["\(source.path): an unfinished transaction of another program was rolled back before it was read"]
@@ -58,7 +58,7 @@ extension MigrationRun {
         let store = try takenOver(wasWAL: wasWAL, hasWork: found.plan != nil)
         KillPoint.reach(.storeOwned)
         do throws(EngineError) {
-            // Again: until the lock was held, a program could end a transaction that it had begun before.
+            // Again: until the lock was held, a program could finish its transaction.
             try found.requireSource(descriptor, isGuarded: true)
             let outcome = try migrate(store, nil, found, descriptor, directory)
             store.release()
@@ -66,22 +66,22 @@ extension MigrationRun {
         } catch {
             if !keepsWork(after: error) { hasSecondName = !takesBackSecondName(directory) }
             let keepsWork = keepsWork(after: error)
-            // Before the header changes back: work that is there counts on it as it is. What can't be cleared now is met
-            // by the next run.
+            // Before the header changes back: existing work expects it as it is. The next run handles what can't be
+            // removed now.
             if !keepsWork { try? directory.clear() }
             store.release(keepingWork: keepsWork)
             throw error
         }
     }
 
-    /// Whether the store has no name any more that a swap which didn't come about has given it.
+    /// Removes the second name that an incomplete swap gave the store; returns whether there is none left.
     private func takesBackSecondName(_ directory: borrowing WorkDirectory) -> Bool {
         do throws(EngineError) {
             guard let plan = try WorkDirectory.plan(in: directory.path) else { return true }
             try UnfinishedWork.removeSecondName(source.path + plan.backupSuffix, of: source)
             return true
         } catch {
-            // The failure that counts is told; the next run, which finds the work, tries this again.
+            // The first failure is reported; the next run, which finds the work, tries this again.
             return false
         }
     }
@@ -91,8 +91,8 @@ extension MigrationRun {
             return try SourceStore.owning(source, wasWAL: wasWAL, hasWork: hasWork)
         } catch {
             var error = error
-            // The store is open already, and its folder was just written to: what can't be opened now is for want of
-            // descriptors or memory, or the disk's fault.
+            // The store is open already, and its folder was just written to: if it can't be opened now, descriptors or
+            // memory are missing, or the disk has failed.
             if error.kind == .missing { error.kind = .inputOutput }
             throw error
         }
@@ -108,7 +108,7 @@ extension MigrationRun {
         outcome.tellCopies(earlierCopies + result.walCopies, of: source, pageSize: Int(store.pageSize))
     }
 
-    /// The new store is in place since an earlier run; nil where it isn't the one that is asked for.
+    /// The new store is in place since an earlier run; nil if it isn't the requested one.
     mutating func finishedInPlace(_ found: UnfinishedWork) throws(EngineError) -> MigrationOutcome? {
         let backup = found.intent.map { source.directory + "/" + $0.backup }
         let prepared: PreparedMigration
@@ -116,7 +116,7 @@ extension MigrationRun {
             prepared = try migration.prepare(source, versions())
         } catch {
             var error = error
-            // Whatever is wrong with this run: the migration whose work this is has been done.
+            // Whatever is wrong with this run: this work's migration is done.
             error.state = .alreadyNew
             throw error
         }
@@ -137,14 +137,14 @@ extension MigrationRun {
                 let copies = (try? StoreBackups(location: source).walCopies(of: backup)) ?? []
                 outcome.tellCopies(copies, of: source, pageSize: header.pageSize)
             }
-            // Whoever had it open when the run was ended.
+            // Programs that had it open when that run ended.
             let users = StoreHandover.waitForUsers(of: old)
             if !users.isEmpty { outcome.warnings.append(StoreHandover.warning(users, source.path)) }
         }
         return outcome
     }
 
-    /// A store that has changed may have been migrated by somebody else: then nothing is to be done.
+    /// Another program may have migrated a changed store: then there is nothing to do.
     private mutating func alreadyThere() throws(EngineError) -> MigrationOutcome? {
         guard let prepared = try? migration.prepare(source, versions()), prepared.steps.isEmpty else { return nil }
         return MigrationOutcome(store: source.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
@@ -152,8 +152,8 @@ extension MigrationRun {
 }
 
 extension MigrationOutcome {
-    /// Names the copies of a -wal that broke off, with what each of them holds. The new store is in place: what can't be
-    /// read now is no failure.
+    /// Names the copies of an incomplete -wal, with what each of them holds. The new store is in place: a copy that
+    /// can't be read now isn't a failure.
     fileprivate mutating func tellCopies(_ copies: [String], of location: StoreLocation, pageSize: Int) {
         for copy in copies {
             guard let found = try? WALBreak(in: copy, pageSize: pageSize) else { continue }

@@ -2,7 +2,7 @@ import CausewayPlatform
 import CausewayPreparation
 import CausewayStores
 
-/// A new store beside the old one, which stays as it is to the byte: read through one consistent snapshot.
+/// A new store beside the old one, which keeps every byte: read through one consistent snapshot.
 extension MigrationRun {
     mutating func output(
         _ found: UnfinishedWork, _ directory: borrowing WorkDirectory
@@ -11,7 +11,7 @@ extension MigrationRun {
         let foreignness = try migration.foreignness(of: source)
         ignoresOwnership = request.ignoresOwnership || foreignness != .none
         if found.plan == nil { try directory.tryAttributes(of: source, ignoringOwner: ignoresOwnership) }
-        // Before the first connection: what is written from now on is seen as a change by a later run.
+        // Before the first connection: a later run sees what is written from now on as a change.
         let descriptor = try StoreDescriptor(source)
         defer { withExtendedLifetime(descriptor) {} }
         let identity = try SourceIdentity(descriptor, uuid: "", isGuarded: false)
@@ -19,18 +19,18 @@ extension MigrationRun {
         // Mapping models look rows up while others are streamed.
         let store = try SourceStore.reading(source, companions: 1 + max(1, request.options.jobs))
         defer { store.release() }
-        // Again: what was written before the snapshot began isn't what the work began with.
+        // Again: a program may have written before the snapshot began.
         try found.requireSource(descriptor, isGuarded: false)
         do throws(EngineError) {
             return try migrate(store, identity, found, descriptor, directory)
         } catch {
-            // What changes while it is read may look like any damage.
+            // A file that changes while it is read may look damaged in any way.
             if !error.state.isReplaced, !error.isInterrupt { try requireUnchanged(store) }
             throw error
         }
     }
 
-    /// Refuses what was read of a store that nothing kept others from writing to. What was begun is of no use then.
+    /// Refuses what was read without a lock if another program wrote meanwhile. The work is useless then.
     func requireUnchanged(_ store: SourceStore) throws(EngineError) {
         do throws(EngineError) {
             try store.requireUnchanged()
@@ -79,7 +79,7 @@ extension MigrationRun {
         hasForeignWork = false
         guard rest.steps.isEmpty, isNew else {
             throw EngineError(
-                .cannotCreate, "\(destination.path): exists already, at \(rest.sourceVersion)",
+                .cannotCreate, "\(destination.path): already exists, at \(rest.sourceVersion)",
                 remedy: "give another --output, or move it away")
         }
         var outcome = MigrationOutcome(

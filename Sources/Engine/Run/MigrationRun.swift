@@ -15,18 +15,18 @@ struct MigrationRun {
     let destination: StoreLocation
     /// The versions, once they are read.
     private var history: ModelHistory?
-    /// What the check of the rows has counted; nil where it hasn't run.
+    /// Warnings of the check of the rows; nil if it hasn't run.
     var notices: [String]?
     /// There is work of an earlier run that hasn't been taken over.
     var hasForeignWork = true
     private(set) var hasPlan = false
-    /// The work says why the store has two names; without it the store would be refused.
+    /// The work explains why the store has two names; without it the store would be refused.
     var hasSecondName = false
     /// Another program's unfinished transaction.
     var hasRolledBack = false
-    /// Copies of a -wal beside the backup of a migration that this one leads on from.
+    /// Copies of a -wal beside the backup of the migration before this one.
     var earlierCopies: [String] = []
-    /// The new store can't be given the source's owner, or needn't.
+    /// The new store need not get the source's owner.
     var ignoresOwnership = false
 
     init(migration: Migration, source: StoreLocation, destination: StoreLocation, history: ModelHistory?) {
@@ -59,7 +59,7 @@ struct MigrationRun {
 
     // MARK: - Before anything is written
 
-    /// Plans without touching the store: what needs nothing, or can't be migrated, stays as it is to the byte.
+    /// Plans without touching the store: a store that needs no migration, or can't be migrated, keeps every byte.
     ///
     /// - Returns: the outcome where nothing is to be done.
     private mutating func preview(in directory: borrowing WorkDirectory) throws(EngineError) -> MigrationOutcome? {
@@ -102,22 +102,22 @@ struct MigrationRun {
         var found = try UnfinishedWork(
             in: directory.path, for: destination, isOutput: isOutput, discards: request.resume == .restart)
         if found.state == .swapped {
-            // The run that swapped may have been ended before it did this.
+            // The run that swapped may have ended before this.
             try StoreSwap.proveDurable(destination)
             if isOutput { return try finishedOutput(found.plan) }
             if let outcome = try finishedInPlace(found) { return outcome }
-            // An earlier migration is complete, and this one leads on from it.
+            // An earlier migration is complete, and this one continues from its version.
             try SidecarCopies(work: directory.path).removePublished()
             try directory.clear()
             found = try UnfinishedWork(in: directory.path, for: destination, isOutput: false)
         }
         try found.requireKnown()
         if request.resume == .refuse { try found.requireNone() }
-        // The fold has taken the header's flag away.
+        // Folding the -wal in has changed the header's flag.
         let wasWAL = isOutput ? false : try wasWAL(found.plan)
         if request.resume == .restart || !found.isResumable {
             hasForeignWork = false
-            // Without its plan nothing else would say so.
+            // Without a plan nothing else would record it.
             if wasWAL { try originalMode.note() }
             try found.discard(directory)
             found = try UnfinishedWork(in: directory.path, for: destination, isOutput: isOutput)

@@ -2,7 +2,7 @@ import CausewayCheckpoint
 import CausewayPlatform
 package import CausewayStores
 
-/// How far a migration of a store is, read from its work directory: a run that is under way notices nothing.
+/// How far a migration of a store is, read from its work directory. It doesn't disturb a running migration.
 ///
 /// ```swift
 /// let status = try MigrationStatus(store: "Library.sqlite")
@@ -17,27 +17,27 @@ public struct MigrationStatus: Hashable, Sendable, Codable {
     public var workDirectory: String
     /// Bytes of all files in the work directory.
     public var workBytes = 0
-    /// Every version on the way; empty where there is no plan.
+    /// Every version of the path; empty where there is no plan.
     public var path: [String] = []
-    /// The run of steps under way, counted from 0.
+    /// The current run of steps, counted from 0.
     public var step = 0
     /// How many there are.
     public var stepCount = 0
     /// The versions that it leads through, both ends included.
     public var versions: [String] = []
-    /// What it is at, for people: a pass, an index, a handler; nil between two.
+    /// The current station, for people: a pass, an index, a handler; nil between two.
     public var station: String?
     /// What the run is doing, or was doing when it ended: `check` (of the store, before anything is made), `rows`,
-    /// `relationships`, `validation`, `indexes`, `verification` (of the new store), `swap`, or a stage's name; nil before
-    /// it does any of these. New names may come.
+    /// `relationships`, `validation`, `indexes`, `verification` (of the new store), `swap`, or a stage's name; nil
+    /// before the first of these. New names may come.
     public var phase: String?
     /// Rows read by the last checkpoint, over all runs of steps.
     public var rows = 0
     /// Bytes of these rows.
     public var bytes = 0
-    /// Rows to read altogether, about.
+    /// Rows to read in total, approximately.
     public var totalRows = 0
-    /// The checkpoints of the run of steps under way, the newest last.
+    /// The checkpoints of the current run of steps, the newest last.
     public var checkpoints: [Checkpoint] = []
     /// The process that works on it; nil where none does, or one on another machine.
     public var processID: Int?
@@ -46,9 +46,9 @@ public struct MigrationStatus: Hashable, Sendable, Codable {
     public enum State: String, Hashable, Sendable, Codable {
         /// There is no unfinished work: no migration has begun, or the last one is done.
         case none
-        /// There is no plan yet: a run begins anew.
+        /// There is no plan yet: the next run starts over.
         case starting
-        /// Rows are made, or were when the run ended.
+        /// The run moves rows, or did so when it ended.
         case running
         /// The new store is complete and about to take its place.
         case swapping
@@ -68,7 +68,7 @@ public struct MigrationStatus: Hashable, Sendable, Codable {
         public var ageSeconds: Double?
     }
 
-    /// Reads the status of a store's migration in place, or of one whose output the store is to be.
+    /// Reads the status of a store's migration in place, or of one whose output the store will be.
     ///
     /// - Throws: `.cannotCreate` where the work directory can't be read.
     package init(of location: StoreLocation) throws(EngineError) {

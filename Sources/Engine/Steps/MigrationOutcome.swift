@@ -29,7 +29,7 @@ package struct MigrationOutcome: Sendable {
     package var modeChange: String?
     /// Where the -wal broke off, with the copy of it beside the backup; of several the last.
     package var walBreak: WALBreak?
-    /// Source rows that passes couldn't make anything of (`--bad-rows quarantine`).
+    /// Bad source rows (`--bad-rows quarantine`).
     package var quarantinedRows = 0
 
     /// Where a run resumed.

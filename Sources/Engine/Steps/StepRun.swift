@@ -114,7 +114,8 @@ struct StepRun {
     }
 
     private func begun(_ progress: Progress) throws(EngineError) -> (StagingConnection, StepLedger) {
-        // Again: until the store was locked, or the snapshot began, its rows could change. A later step's are there only now.
+        // Again: until the store was locked, or the snapshot began, its rows could change. A later step's rows exist
+        // only now.
         var preflight = Preflight(
             steps: [step], source: source, makesObjects: step.objects != nil || !handlers.isEmpty, deciders: [[]])
         preflight.badRows = badRows

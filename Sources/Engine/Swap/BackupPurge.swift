@@ -15,7 +15,7 @@ public struct PurgeOutcome: Hashable, Sendable, Codable {
     public var warnings: [String] = []
 }
 
-/// Removes backups, which ends the possibility to roll back.
+/// Removes backups: afterwards a migration can't be rolled back.
 package struct BackupPurge {
     private let store: String
     private let backup: String?

@@ -5,11 +5,11 @@ package import CausewayStores
 
 /// What a rollback has done.
 public struct RollbackOutcome: Hashable, Sendable, Codable {
-    /// The store's path, at which the original is again.
+    /// The store's path, where the original is back.
     public var store: String
     /// The name that the original had as a backup.
     public var restored: String
-    /// Where the store is that was there before; nil where none was.
+    /// The new path of the migrated store; nil if there was none.
     public var keptAt: String?
     /// Copies of the original's `-wal`, which couldn't be read to its end when it was migrated.
     public var walCopies: [String] = []
@@ -34,9 +34,9 @@ package struct BackupRollback {
         self.backup = backup
     }
 
-    /// - Throws: `.missing` without a backup, `.busy` where somebody uses the store or the backup, `.sourceData` where the
-    ///   backup is damaged, `.undecided` where a migration of the store isn't finished. The error's state is `.restored`
-    ///   where the backup is in its place, but not provenly for good.
+    /// - Throws: `.missing` without a backup, `.busy` if a program uses the store or the backup, `.sourceData` where
+    ///   the backup is damaged, `.undecided` where a migration of the store isn't finished. The error's state is
+    ///   `.restored` if the backup is in place, but may not survive a power loss.
     package func run() throws(EngineError) -> RollbackOutcome {
         let location = try place()
         let backups = StoreBackups(location: location)
@@ -92,7 +92,7 @@ package struct BackupRollback {
         }
     }
 
-    /// Where the store is, or was: one that is gone has its backups beside it.
+    /// Where the store is, or was: backups stay beside a store that is gone.
     private func place() throws(EngineError) -> StoreLocation {
         do throws(EngineError) {
             return try StoreLocation(existing: store)
@@ -166,7 +166,7 @@ package struct BackupRollback {
     private func replace(
         _ location: StoreLocation, with backup: StoreLocation, _ defect: inout String?, _ copies: inout [String]
     ) throws(EngineError) -> RollbackOutcome {
-        // Before any lock: looking at a file by another means would drop it.
+        // Before any lock: opening the file again would drop it.
         let wasWAL = try requireSound(backup)
         let kept = location.path + ".rolledback-" + String(backup.path.suffix(8))
         var warnings =

@@ -85,13 +85,13 @@ package struct EntityMappingDescription: Hashable, Sendable {
     /// In processing order.
     package var attributeMappings: [PropertyMappingDescription] = []
     package var relationshipMappings: [PropertyMappingDescription] = []
-    /// The source rows: `FETCH(FUNCTION($manager, 'fetchRequestForSourceEntityNamed:predicateString:', …), …)` where a
-    /// file says so; nil is every row of exactly the source entity.
+    /// The source rows: `FETCH(FUNCTION($manager, 'fetchRequestForSourceEntityNamed:predicateString:', …), …)` in a
+    /// file; nil is every row of exactly the source entity.
     package var sourceExpression: Expression?
     /// A filter as it was typed, if it isn't part of a source expression yet; resolution makes the expression.
     package var filter: String?
     /// Whether resolution adds a default mapping for every destination property that isn't mentioned and that the
-    /// source has under its name or renaming identifier. Files don't: what Xcode's editor left out stays out.
+    /// source has under its name or renaming identifier. Not for files: what Xcode's editor left out stays out.
     package var fillsUnmentioned = false
     package var policyClassName: String?
     package var userInfo: [String: Constant] = [:]

@@ -1,4 +1,4 @@
-/// Reads `xcmapping.xml`, what Xcode's editor keeps in an `.xcmappingmodel`.
+/// Reads `xcmapping.xml`, the file of Xcode's editor in an `.xcmappingmodel`.
 ///
 /// Seen in real files: an `XDDEVMAPPINGMODEL` with paths and copies of both models; its `entitymappings`, ordered by
 /// `mappingnumber`; each entity mapping's `attributemappings` and `relationshipmappings`, sets without order. Left out

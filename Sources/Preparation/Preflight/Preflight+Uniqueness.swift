@@ -57,7 +57,7 @@ extension Preflight {
         _ constraint: Constraint, _ subject: String, of index: Int, without rows: [LeftOutRows],
         _ findings: inout Findings
     ) throws {
-        // What later steps leave out, this one still has.
+        // Rows that later steps leave out are still there in this one.
         let gone = rows.filter { $0.step <= index && $0.table == constraint.table }
         guard let found = try duplicates(constraint, without: gone, subject, &findings) else { return }
         let deciders = deciders[..<index].flatMap(\.self)

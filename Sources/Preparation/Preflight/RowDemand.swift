@@ -128,8 +128,8 @@ struct RowDemand {
         }
     }
 
-    /// Defaults that earlier steps write and a step's conversions can't hold, as demands on the rows that the writing step
-    /// reads, by its place. Where both run as one, there are none (`MappingModel.composed`).
+    /// Defaults that earlier steps write and a step's conversions can't hold, as demands on the rows that the writing
+    /// step reads, by that step's index. If both run as one, there are none (`MappingModel.composed`).
     private static func unfitDefaults(_ steps: [StepPlan], convertedBy index: Int) -> [Int: [RowDemand]] {
         let step = steps[index]
         var found: [Int: [RowDemand]] = [:]

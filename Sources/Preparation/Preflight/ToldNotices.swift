@@ -41,7 +41,7 @@ package struct ToldNotices {
 }
 
 extension PreparedMigration {
-    /// Of each step what may change its finished rows before the next step reads them.
+    /// For each step, what may change its finished rows before the next step reads them.
     package func deciders(_ violations: OnViolation) -> [[String]] {
         steps.indices.map { index in
             let validates = steps[index].objects != nil && violations != .stop

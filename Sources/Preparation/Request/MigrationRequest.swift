@@ -14,28 +14,28 @@ package struct MigrationRequest: Sendable {
     package var joinTables: [String] = []
     package var fusesSteps = true
     package var options: EngineOptions
-    /// Mapping model files given by name; those beside the models are found without.
+    /// Mapping model files that the user names; those beside the models are found anyway.
     package var mappings: [String] = []
     /// Policies, manager, mapping models in Swift, stages.
     package var code = MigrationCode()
-    /// What is done about rows that break the destination model's rules, in steps with mapping models.
+    /// What to do with rows that break the destination model's rules, in steps with mapping models.
     package var violations = OnViolation.stop
-    /// Where rejected rows are written, a JSON object a line.
+    /// The rejects file, one JSON object per line.
     package var rejects: String?
     /// A step is inferred although a mapping model that is meant for it doesn't match.
     package var infersDespiteMismatch = false
     /// Where old and new URIs are written, where keys change.
     package var keyMap: String?
-    /// What is done about unfinished work of an earlier run.
+    /// What to do with unfinished work of an earlier run.
     package var resume = UnfinishedWorkPolicy.resume
     package var verification = VerificationLevel.quick
-    /// What is done about rows that a pass can't make anything of.
+    /// What to do with bad rows.
     package var badRows = BadRowPolicy.fail
-    /// Links whose relationship leads to another entity end; without it they are refused.
+    /// Ends links whose relationship leads to another entity; otherwise they are refused.
     package var endsLinks = false
-    /// The new store may get another owner than the old one.
+    /// Lets the new store have another owner than the old one.
     package var ignoresOwnership = false
-    /// A store with several names is migrated all the same.
+    /// Migrates a store even if it has several names.
     package var allowsHardLinks = false
     /// Seconds to wait for readers to end before the swap.
     package var swapTimeout = 60.0

@@ -1,38 +1,39 @@
 /// What is done about the unfinished work of an earlier run on the same store.
 public enum UnfinishedWorkPolicy: String, Hashable, Sendable, CaseIterable {
-    /// It is resumed where it ended; work of another plan, and of a store that was written to since, is refused.
+    /// Resume it. Work of another plan, or of a store that was written to since, is refused.
     case resume
-    /// Any is refused, so that one can look at it first.
+    /// Refuse it, so that the user can look at it first.
     case refuse
-    /// It is discarded, and the run begins anew.
+    /// Discard it and start over.
     case restart
 }
 
-/// What becomes of a source row that no pass can make anything of: one that lacks a value which the new version
-/// demands and has no default for, or whose entity is abstract in the new version or unknown to the old one.
+/// What happens to a bad row: one that lacks a value which the new version requires and has no default for, or
+/// whose entity is abstract in the new version or unknown to the old one.
 public enum BadRowPolicy: String, Hashable, Sendable, CaseIterable {
     /// The migration stops; the error names the row.
     case fail
-    /// The row is left out and written to the file of rejected rows. One that only refers to an external file that
-    /// is missing or can't be read is kept, and written down too.
+    /// The row is left out and written to the rejects file. One that only refers to an external file that is
+    /// missing or can't be read is kept, and listed there too.
     case quarantine
 
     /// Rows that one step may leave out. The keys of all are kept in memory, 8 bytes each, until the links to them have
-    /// ended; a store with more of them ends the run: it isn't a few rows that are bad.
+    /// ended; more of them stop the run: then the problem isn't a few bad rows.
     package static let maximumRows = 1_000_000
-    /// What to do about more.
+    /// The advice for more rows.
     package static let remedy =
-        "look at what is wrong with them: the models may not be the store's, or files may be missing"
+        "find out why: the models may not be the store's, or files may be missing"
 }
 
-/// What becomes of rows that break a rule of the destination's model: a mandatory property without value, a bound, a
+/// What happens to rows that break a rule of the destination's model: a mandatory property without value, a bound, a
 /// pattern, the count of a relationship, uniqueness.
 public enum OnViolation: String, Hashable, Sendable, CaseIterable {
     /// The migration stops; the error lists the first violations by entity, property and row.
     case stop
-    /// A missing or invalid value is replaced by the attribute's default; what has none stops.
+    /// A missing or invalid value is replaced by the attribute's default; a value without a default stops the
+    /// migration.
     case useDefault = "default"
-    /// The row is left out and written to the file of rejected rows.
+    /// The row is left out and written to the rejects file.
     case reject
 }
 

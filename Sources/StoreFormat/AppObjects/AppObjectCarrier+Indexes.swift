@@ -33,7 +33,7 @@ extension AppObjectCarrier {
         return nil
     }
 
-    /// An index that reads a number beside its key columns has a condition, or an expression, that compares it.
+    /// If an index reads an entity number outside its key columns, its condition or an expression compares it.
     private mutating func warnOfNumbers(
         _ made: StoreSchema.Object, source: StoreSchema.Object, _ use: StatementUse
     ) throws(SQLiteError) {

@@ -4,12 +4,12 @@ import CausewayObjects
 import CausewayPlanning
 import CausewayStores
 
-/// Old and new object URIs where keys change (`--key-map`): a JSON object a line.
+/// Old and new object URIs of rows whose keys change (`--key-map`): one JSON object per line.
 ///
 ///     {"step":"v2 → v3","mapping":"PostToPost","old":"x-coredata://…/Post/p1","new":"x-coredata://…/Post/p7"}
 ///
-/// Rows that keep their URI aren't listed, nor rows from which nothing was made. A row that was split has a line for each
-/// result; one whose own key was given to something that isn't its result has a line with `null`.
+/// Rows that keep their URI aren't listed, nor rows without a result. A row that was split has a line for each result;
+/// a row whose key went to another row has a line with `null`.
 struct KeyMap {
     private static let pageSize = 4_096
 

@@ -84,8 +84,8 @@ struct ObjectRun {
         events(
             .warning(
                 """
-                \(step.versions.joined(separator: " → ")): a policy or the manager isn't resumable: a run that is killed \
-                while its rows are made begins them anew
+                \(step.versions.joined(separator: " → ")): a policy or the manager isn't resumable: a run that is \
+                killed while it makes their rows starts these rows over
                 """))
     }
 

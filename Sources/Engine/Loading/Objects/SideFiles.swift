@@ -9,7 +9,7 @@ import CausewayStores
 package final class SideFiles {
     let rejects: LineFile?
     let keyMap: LineFile?
-    /// Where the files were when the step in hand began.
+    /// The files' lengths when the current step began.
     private var begin = SideFileMarks()
     /// Paths at which a resumed run has found nothing.
     private let missing: Set<String>

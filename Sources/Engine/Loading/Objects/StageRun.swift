@@ -22,8 +22,8 @@ final class ObjectProgress {
     func advance() { done += 1 }
 }
 
-/// The three stages over the entity mappings of all the step's mapping models: what one makes another's relationships
-/// find, in whichever order they stand.
+/// The three stages over the entity mappings of all the step's mapping models: relationships of one find the objects of
+/// another, in any order.
 struct StageRun {
     let run: ObjectRun
     let mappings: [EntityMappingPlan]
@@ -80,7 +80,7 @@ struct StageRun {
         session.currentMapping = nil
     }
 
-    /// `begin` comes to every fresh instance: in a resumed run it has been called before, on another.
+    /// `begin` is called on every fresh instance: a resumed run calls it again, on another instance.
     private func beginHook(
         _ plan: EntityMappingPlan, _ policy: EntityMigrationPolicy, _ mapping: CausewayObjects.EntityMapping
     ) throws(EngineError) {
@@ -121,14 +121,14 @@ struct StageRun {
                 || session.hasAdditionalRelationships(plan.index))
     }
 
-    /// Links that come with their keys: join tables are copied, and links to rows that were not made end. Where stage 1
-    /// gave rows other keys than their source rows', stage 2 looks the links up instead.
+    /// Links that are carried by their keys: join tables are copied, and links to rows that weren't made end. If stage
+    /// 1 gave rows other keys than their source rows', stage 2 looks the links up instead.
     private func linkByKeys(
         _ progress: inout Progress,
         joins: ([TableWork], inout Progress) throws(EngineError) -> Void
     ) throws(EngineError) {
         try ledger.once("associations") { () throws(EngineError) in
-            // Decided once: hooks of stage 2 may add to them before a run is ended.
+            // Decided once: hooks of stage 2 may add to them before a run ends.
             state.objects.recorded = Set(mappings.map(\.index).filter { associations.hasEntries($0) })
         }
         let recorded = state.objects.recorded ?? []
@@ -186,7 +186,7 @@ struct StageRun {
         }
     }
 
-    /// Writes what the hooks made.
+    /// Writes the objects that the hooks made.
     func settle() throws(EngineError) {
         try EngineError.at(run.step.versions.joined(separator: " → ")) { try session.settle() }
         try memory.relieve()
@@ -197,6 +197,6 @@ struct StageRun {
         try ledger.advance(to: cursor)
     }
 
-    /// Rows are about to be written that the cursor doesn't speak of.
+    /// Called before rows are written that the cursor doesn't include.
     func depart() { ledger.depart() }
 }

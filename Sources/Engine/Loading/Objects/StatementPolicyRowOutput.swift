@@ -6,7 +6,7 @@ import CausewaySQLiteFile
 
 /// Writes the rows of policies and handlers with statements, each compiled when it is first needed.
 package final class StatementPolicyRowOutput: PolicyRowOutput {
-    /// Rows in one INSERT (InsideSpeed §2.1: at 32 almost all of the gain is had), and a bound on its parameters.
+    /// Rows in one INSERT (InsideSpeed §2.1: 32 gives almost all of the gain), and a bound on its parameters.
     private static let rowsPerStatement = 32
     private static let parametersPerStatement = 4_096
 

@@ -23,7 +23,7 @@ package final class LineFile {
 
     /// Creates the file, or takes over the file of an earlier run of the same work.
     ///
-    /// - Throws: `.cannotCreate` where there is a file already or none can be made.
+    /// - Throws: `.cannotCreate` if there is a file already or none can be made.
     package init(_ path: String, for purpose: Purpose, resuming: Bool = false) throws(EngineError) {
         self.path = path
         do {
@@ -44,15 +44,15 @@ package final class LineFile {
 
     /// Cuts off what was written after the last commit.
     ///
-    /// - Throws: `.undecided` where the file is shorter: somebody has changed it.
+    /// - Throws: `.undecided` if the file is shorter: another program has changed it.
     func cut(at length: Int64) throws(EngineError) {
         buffer.removeAll(keepingCapacity: true)
         isSynced = false
         try EngineError.at(path) {
             guard try file.status().size >= length else {
                 throw EngineError(
-                    .undecided, "\(path): is shorter than the unfinished work left it",
-                    remedy: "run again with --restart to begin anew")
+                    .undecided, "\(path): the file is shorter than the earlier run left it",
+                    remedy: "start over with --restart")
             }
             try file.truncate(to: length)
         }
@@ -74,7 +74,7 @@ package final class LineFile {
             try Files.syncDirectory(Paths.parent(of: path))
             isSynced = true
         } catch {
-            // Asking again would get a yes over lines that are lost: the step begins anew, and writes them anew.
+            // A second fsync could succeed although lines are lost: the step starts over and writes them again.
             var failure = EngineError(
                 .inputOutput, "\(path): \(error.message)", remedy: "check the disk, then run again")
             failure.isFailedSync = error.operation == "sync"
@@ -82,7 +82,7 @@ package final class LineFile {
         }
     }
 
-    /// Removes the file: for a run that failed, whose lines mean nothing.
+    /// Removes the file of a failed run, whose lines mean nothing.
     package func discard() throws(EngineError) {
         try EngineError.at(path) { try Files.unlink(path) }
     }

@@ -12,9 +12,9 @@ struct StatementLoader: TableLoader {
     let state: StepState
     let external: ExternalValues
     let options: EngineOptions
-    /// Where the lines of quarantined rows go.
+    /// The file for the lines of quarantined rows.
     let rejects: LineFile?
-    /// What a pass needs to leave bad rows out; nil where they end the run.
+    /// What a pass needs to leave bad rows out; nil if they stop the run.
     let screening: (RowPass) throws(EngineError) -> RowScreening?
     let cancellation: Cancellation
     let events: (EngineEvent) -> Void
