@@ -59,6 +59,6 @@ struct Arrows {
     }
 
     private static func words(_ file: SourceTree.File) -> Set<String> {
-        Set(file.words.filter { $0.first?.isUppercase ?? false }.map(String.init))
+        Set(file.words.filter { $0.utf8.first.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) } ?? false })
     }
 }

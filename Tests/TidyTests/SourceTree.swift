@@ -17,7 +17,13 @@ struct SourceTree {
         init(path: String, lines: [String]) {
             self.path = path
             self.lines = lines
-            code = lines.map(Self.code)
+            var isText = false
+            code = lines.map { line in
+                // Of a text over several lines only what is interpolated is code.
+                let isBorder = line.contains("\"\"\"")
+                defer { if isBorder { isText.toggle() } }
+                return Self.code(isText && !isBorder ? "\"" + line : line)
+            }
         }
 
         private static func code(_ line: String) -> String {
@@ -54,9 +60,7 @@ struct SourceTree {
         }
 
         /// Names and keywords of the code, in order.
-        var words: [Substring] {
-            code.flatMap { $0.split { !$0.isLetter && !$0.isNumber && $0 != "_" } }
-        }
+        var words: [String] { code.flatMap { SourceTree.words($0) } }
     }
 
     let root: URL
@@ -82,5 +86,17 @@ struct SourceTree {
             }
         }
         self.files = files
+    }
+
+    /// Names and keywords of a line. By bytes: characters would take a minute in a debug build.
+    static func words(_ line: String) -> [String] {
+        line.utf8.split { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), 0x80...0xff:
+                false
+            default: true
+            }
+        }.map { String(decoding: $0, as: UTF8.self) }
     }
 }

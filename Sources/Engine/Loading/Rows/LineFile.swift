@@ -103,7 +103,7 @@ extension LineFile.Purpose {
         case .rejects:
             EngineError(
                 .cannotCreate,
-                "\(path): the file for rejected rows can't be \(resuming ? "opened" : "created"): \(error.message)",
+                "\(path): the rejects file can't be \(resuming ? "opened" : "created"): \(error.message)",
                 remedy: error.code == .exists && !resuming
                     ? "move the file of an earlier run away, or name another" : "")
         case .keyMap:
