@@ -1,4 +1,5 @@
 import CausewayMapping
+import CausewaySQLiteFile
 import CausewayStoreFormat
 
 /// Z_ENT: entities have other numbers in another version (InsideStoreFormat §2).

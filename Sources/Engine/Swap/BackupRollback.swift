@@ -79,7 +79,7 @@ package struct BackupRollback {
 
     /// Removes the copies of sidecars. A store that can't be read keeps those of its journals: playing them into it may have
     /// been what broke it.
-    private func settle(_ sidecars: SidecarCopies, _ journals: [String], _ outcome: inout Outcome) {
+    private func settle(_ sidecars: SidecarCopies, _ journals: [String], _ outcome: inout RollbackOutcome) {
         do throws(EngineError) {
             if let kept = outcome.keptAt {
                 outcome.warnings += try sidecars.publish(journals, .journal, beside: kept).map {
