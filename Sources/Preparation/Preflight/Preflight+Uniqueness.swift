@@ -71,8 +71,8 @@ extension Preflight {
         }
         findings.notices.append(
             """
-            \(subject), and \(found): whether they still do then is decided by \(deciders.joined(separator: " and ")), and \
-            asked when the step \(steps[index].versions.joined(separator: " → ")) begins
+            \(subject), and \(found): whether they still do then depends on \(deciders.joined(separator: " and ")); the \
+            step \(steps[index].versions.joined(separator: " → ")) checks it when it begins
             """)
     }
 
