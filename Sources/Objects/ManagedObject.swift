@@ -16,11 +16,6 @@ public struct ManagedObject: Hashable {
     /// policies, which get their key when their batch is written.
     public let objectID: ObjectID
 
-    init(context: ObjectContext, objectID: ObjectID) {
-        self.context = context
-        self.objectID = objectID
-    }
-
     /// Two objects are equal if they are the same row of the same store.
     public static func == (a: ManagedObject, b: ManagedObject) -> Bool { a.objectID == b.objectID }
 

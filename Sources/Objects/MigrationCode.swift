@@ -21,12 +21,6 @@ public struct MigrationCode: Sendable {
         package var from: String
         package var to: String
         package var model: MappingModelDescription
-
-        package init(from: String, to: String, model: MappingModelDescription) {
-            self.from = from
-            self.to = to
-            self.model = model
-        }
     }
 
     /// No code.

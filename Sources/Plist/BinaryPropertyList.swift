@@ -7,11 +7,6 @@ package struct BinaryPropertyList: Sendable {
     package struct ReferenceRange: Hashable, Sendable {
         let start: UInt32
         package let count: Int
-
-        init(start: UInt32, count: Int) {
-            self.start = start
-            self.count = count
-        }
     }
 
     package enum Object: Hashable, Sendable {

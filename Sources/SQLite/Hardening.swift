@@ -20,15 +20,6 @@ package struct Hardening: Hashable, Sendable {
     /// The app's own collations get stand-ins, so that their tables can be read (`StandIns.swift`).
     package var lendsCollations = false
 
-    package init(
-        allowsTriggers: Bool, allowsViews: Bool, limits: ConnectionLimits, lendsCollations: Bool = false
-    ) {
-        self.allowsTriggers = allowsTriggers
-        self.allowsViews = allowsViews
-        self.limits = limits
-        self.lendsCollations = lendsCollations
-    }
-
     /// A user's file: no trigger fires, no view is read.
     package static let untrusted = Hardening(
         allowsTriggers: false, allowsViews: false, limits: .untrusted, lendsCollations: true)

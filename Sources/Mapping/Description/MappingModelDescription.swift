@@ -49,11 +49,6 @@ package struct RecordedModel: Hashable, Sendable {
     /// Apple's compiler needs it.
     package var editorArchive: [UInt8]?
 
-    package init(path: String?, editorArchive: [UInt8]? = nil) {
-        self.path = path
-        self.editorArchive = editorArchive
-    }
-
     /// The version's name: the path's last part without its extension.
     package var name: String? {
         guard let last = path?.split(separator: "/").last else { return nil }

@@ -11,10 +11,6 @@ extension LineFile: LineSink {}
 struct JSONLineText<Sink: LineSink> {
     let sink: Sink
 
-    init(sink: Sink) {
-        self.sink = sink
-    }
-
     func base64(_ bytes: UnsafeRawBufferPointer) throws(EngineError) {
         try text("\"")
         var position = 0
