@@ -136,7 +136,7 @@ struct MappingLibraryTests {
         let error = try failure(
             try Path(Self.fixture("BookStore/BookStore.xcdatamodeld"), ["v1", "v2"], given: [mapping]))
         #expect(error.kind == .plan)
-        #expect(error.details == ["mapping model \(mapping) is for v3 → v4, which isn't on the way v1 → v2"])
+        #expect(error.details == ["mapping model \(mapping) is for v3 → v4, which isn't on the path v1 → v2"])
     }
 
     @Test("a named mapping model of other models is refused with the entities that differ")

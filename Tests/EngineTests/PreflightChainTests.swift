@@ -191,7 +191,7 @@ struct PreflightChainTests {
         let notices = try Migration(filtering).plan().notices
         #expect(notices.count == 1)
         #expect(notices[0].contains("V3: Note.head is mandatory now") && notices[0].contains("1 row of Note (p2)"))
-        #expect(notices[0].contains("the mapping “NoteToNote”") && notices[0].contains("V2 → V3 begins"), "\(notices)")
+        #expect(notices[0].contains("the mapping “NoteToNote”") && notices[0].contains("V2 → V3 checks it"), "\(notices)")
         _ = try Migration(filtering).run()
         #expect(try good.rows("SELECT Z_PK FROM ZNOTE") == ["1", "3"])
         let (bad, keeping) = try Self.mapped(
