@@ -4,7 +4,7 @@ import Testing
 
 /// Other apps' stores by their own policies and stages, killed at any event and run again.
 @Suite(
-    "Real stores: a killed run that is resumed gives the undisturbed run's store", .timeLimit(.minutes(10)),
+    "Real stores: a killed run that is resumed gives the undisturbed run's store", .timeLimit(.minutes(60)),
     .enabled(if: SharedStores.isThere, "shared/stores is missing"))
 struct CrashGoldenTests {
     struct Case: Sendable, CustomTestStringConvertible {

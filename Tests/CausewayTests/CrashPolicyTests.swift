@@ -6,7 +6,7 @@ import Testing
 
 /// Policies and managers of every kind, killed at any event and run again: with rejected rows and a key map, with state
 /// and without.
-@Suite("Policies: a killed run that is resumed gives the undisturbed run's store", .timeLimit(.minutes(10)))
+@Suite("Policies: a killed run that is resumed gives the undisturbed run's store", .timeLimit(.minutes(60)))
 struct CrashPolicyTests {
     /// Of even keys two; ranks over 100 and missing names, which v2 forbids.
     class TwinPolicy: EntityMigrationPolicy {

@@ -4,7 +4,7 @@ import CausewayStores
 import Testing
 
 /// The line after an error says what is so, for every kind of failure and every state.
-@Suite("The line after an error", .timeLimit(.minutes(10)))
+@Suite("The line after an error", .timeLimit(.minutes(60)))
 struct FailureOutcomeTests {
     private static let states: [EngineError.StoreState] = [
         .untouched, .settled("its -wal was written into it"), .alreadyNew, .restored,

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// `generate` makes only stores that `verify` finds sound, whatever the model asks for.
-@Suite("Generated stores are sound", .timeLimit(.minutes(10)))
+@Suite("Generated stores are sound", .timeLimit(.minutes(60)))
 struct GeneratedStoreTests {
     /// A model's entities, and how many rows of 200 it has room for.
     struct Model: CustomTestStringConvertible, Sendable {

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// `--key-map`: old and new URIs of rows that split or merge.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct KeyMapTests {
     typealias Work = PoliciesExample.Work
 

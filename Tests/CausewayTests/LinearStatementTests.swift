@@ -10,7 +10,7 @@ import TracksMigrator
 
 /// Every statement of a plan, a migration, a verification and an inspection takes time that is linear in the rows, but for
 /// sorting: no scan inside a correlated subquery, no join without an index.
-@Suite("Linear statements", .timeLimit(.minutes(10)))
+@Suite("Linear statements", .timeLimit(.minutes(60)))
 struct LinearStatementTests {
     /// A model history of Fixtures or of shared/stores.
     struct History: CustomTestStringConvertible, Sendable {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Links of default mappings to rows that a policy makes: they follow its associations, never the source's keys.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct LinkPolicyTests {
     /// One row for all of a name.
     class MergingPolicy: EntityMigrationPolicy {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Relationships read through some mappings only, and over several mapping models.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct LinkThroughTests {
     @Test(
         "a to-many whose back link covers only some mappings is linked itself",

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// CareKit 2.0 → 2.1, one policy for five entities: against the store that CareKit's own policy made.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
 struct MappingModelCareKitTests {
     /// The models are those in the two stores' caches.
     static let example: PoliciesExample = {

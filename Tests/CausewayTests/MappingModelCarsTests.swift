@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// CoreDataPlus V2 → V3: from the compiled mapping model and from the one that Xcode edits.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
 struct MappingModelCarsTests {
     static let compiled = example("coredataplus/V2toV3.cdm", "coredataplus/SampleModel.momd")
     static let edited = example("coredataplus/V2toV3.xcmappingmodel", "coredataplus/SampleModel.xcdatamodeld")

@@ -6,7 +6,7 @@ import Testing
 
 /// Policies on real rows in shapes that the example apps don't have: several mappings of one entity, lookups from hooks,
 /// rows that are left out.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
 struct MappingModelHookTests {
     private func posts(_ code: MigrationCode) -> PoliciesExample {
         PoliciesExample(

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Moody 1 → 6, a chain of mapping models: against what Core Data made of one store version after version.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
 struct MappingModelMoodyTests {
     struct Step: CustomTestStringConvertible, Sendable {
         let from: Int

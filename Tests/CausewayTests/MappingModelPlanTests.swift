@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Every mapping model in shared/stores, between the two versions that it is for.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
 struct MappingModelPlanTests {
     struct Model: CustomTestStringConvertible, Sendable {
         let path: String

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Posts of two example apps, split by policies: against what Core Data made of the same stores.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
 struct MappingModelPostsTests {
     static let colourful = colourful("by the app's own policy", Post2ToPost3MigrationPolicy.self)
     static let independent = colourful("by an independent policy", IndependentPostPolicy.self)

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Stores whose keys and places are at the ends of what integers hold: an error that says what is wrong, never a trap.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ObjectHostileTests {
     final class CopyingPolicy: EntityMigrationPolicy {
         override func createDestinationInstances(

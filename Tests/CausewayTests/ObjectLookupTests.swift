@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Policies that look into the destination while its rows are made.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ObjectLookupTests {
     /// Fetches while a row's attributes are filled: the row in hand is written for it.
     final class LookingPolicy: EntityMigrationPolicy {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Places in ordered relationships, given and appended in one run: the same for every batch size.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ObjectPlaceTests {
     /// Gives all albums of one artist at once, and adds those of the next one by one.
     final class MixedPolicy: EntityMigrationPolicy {

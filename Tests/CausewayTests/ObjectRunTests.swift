@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// A run among others: programs that write, paths that clash, failures at the very end, policies on several workers.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ObjectRunTests {
     final class PlainPolicy: EntityMigrationPolicy {}
 

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Steps by policies among inferred ones, in place and into a new file.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct PolicyKindChainTests {
     typealias Work = PoliciesExample.Work
 

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Stage 1 by policies: super then patch, by hand, none or two rows of one; on rows with links.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct PolicyKindCreateTests {
     typealias Work = PoliciesExample.Work
 

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// A policy that fails or cancels: the error has step, mapping and row, never a value, and nothing is left behind.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct PolicyKindFailureTests {
     typealias Work = PoliciesExample.Work
 

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Kind (d): expressions that call what policies and managers offer.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct PolicyKindFunctionTests {
     typealias Work = PoliciesExample.Work
 

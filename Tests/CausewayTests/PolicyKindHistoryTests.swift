@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// A store that keeps persistent history, through a step with a policy.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
 struct PolicyKindHistoryTests {
     /// A model cache is a deflated `.mom`. A default that is an app's own object (`frontCover`'s) can be taken out: it is
     /// no part of the version hash.

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Kind (f): a relationship phase of the policy's own; kind (g): expressions that are rewritten at run time.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct PolicyKindLinkTests {
     typealias Work = PoliciesExample.Work
 

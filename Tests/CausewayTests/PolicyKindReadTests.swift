@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Policies that read other source rows, and what independent ones may not do.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct PolicyKindReadTests {
     typealias Work = PoliciesExample.Work
 

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Rows that many source rows share.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct PolicyKindSharedRowTests {
     typealias Work = PoliciesExample.Work
 

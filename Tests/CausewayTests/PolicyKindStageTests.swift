@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Kind (e): hooks with state over all three stages, and files that a policy opens on the side.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct PolicyKindStageTests {
     typealias Work = PoliciesExample.Work
 

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Other apps' stores against what Core Data made of them.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
 struct RealStoreTests {
     private func migrate(
         _ store: String, _ models: String, to target: String?, frameworkVersion: Int? = nil,

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// One step by several mapping models: they make one store, as if they were one.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct SeveralMappingModelsTests {
     typealias Work = PoliciesExample.Work
 

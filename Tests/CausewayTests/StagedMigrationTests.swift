@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Real stores in stages, as their apps migrate them with `NSStagedMigrationManager` (CATALOG.md).
-@Suite(.timeLimit(.minutes(10)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
 struct StagedMigrationTests {
     private static func rows(_ sql: String, _ store: String) throws -> [String] {
         let connection = try Connection(path: store, mode: .readOnly, hardening: .untrusted)

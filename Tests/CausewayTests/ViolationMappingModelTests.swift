@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// `--on-violation` from end to end, on a step with a mapping model.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ViolationMappingModelTests {
     /// Rank over 100 from person 34 on; no name where 13 divides the key.
     final class BreakingPolicy: EntityMigrationPolicy {

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Every history in shared/stores, from a generated store of its oldest version to its newest one.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
 struct WholeHistoryTests {
     struct Journey: CustomTestStringConvertible, Sendable {
         /// Path of the bundle below shared/stores.

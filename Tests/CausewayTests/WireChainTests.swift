@@ -5,7 +5,7 @@ import Testing
 
 /// One and the same store, carried forward by Apple's in-place migrations over 60 versions: migrating an older one must
 /// give a later one, cell by cell.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
+@Suite(.timeLimit(.minutes(60)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
 struct WireChainTests {
     /// A store of the chain with what Core Data wrote into its metadata.
     struct Store: CustomTestStringConvertible, Sendable {

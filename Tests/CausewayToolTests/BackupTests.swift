@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// `rollback` and `purge-backup`.
-@Suite("Backups", .timeLimit(.minutes(10)), .enabled(if: SharedStores.exist, "shared/stores is missing"))
+@Suite("Backups", .timeLimit(.minutes(60)), .enabled(if: SharedStores.exist, "shared/stores is missing"))
 struct BackupTests {
     private let folder: WorkFolder
     private let store: String

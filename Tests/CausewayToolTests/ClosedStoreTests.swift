@@ -3,7 +3,7 @@ import Testing
 
 /// Stores in WAL mode beside which SQLite can make nothing. Only root can make one, and run the tool as another user.
 @Suite(
-    "Closed stores", .timeLimit(.minutes(10)),
+    "Closed stores", .timeLimit(.minutes(60)),
     .enabled(if: OtherUser.canRun, "needs root, setpriv, and a build that other users may run"))
 struct ClosedStoreTests {
     private let owned: OwnedStore

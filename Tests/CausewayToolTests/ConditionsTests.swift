@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Steps that the rows of a store decide about, on the command line.
-@Suite("Commands on steps that the rows decide about", .timeLimit(.minutes(10)))
+@Suite("Commands on steps that the rows decide about", .timeLimit(.minutes(60)))
 struct ConditionsTests {
     /// Versions V1, V2 and V3 of a model with posts and their authors; the rest of a post's and an author's properties
     /// are given.

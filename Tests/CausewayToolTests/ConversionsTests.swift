@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Attributes whose numeric type changes, on the command line.
-@Suite("Commands on conversions of numbers", .timeLimit(.minutes(10)))
+@Suite("Commands on conversions of numbers", .timeLimit(.minutes(60)))
 struct ConversionsTests {
     private static func models(_ types: [String], in folder: WorkFolder) throws -> String {
         for (index, type) in types.enumerated() {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Every failure has its exit code, says what to do, and leaves every file as it was.
-@Suite("Failures", .timeLimit(.minutes(10)), .enabled(if: SharedStores.exist, "shared/stores is missing"))
+@Suite("Failures", .timeLimit(.minutes(60)), .enabled(if: SharedStores.exist, "shared/stores is missing"))
 struct FailureTests {
     private struct ErrorLine: Decodable {
         var event: String

@@ -1,7 +1,7 @@
 import CausewayTool
 import Testing
 
-@Suite("Figures and progress", .timeLimit(.minutes(10)))
+@Suite("Figures and progress", .timeLimit(.minutes(60)))
 struct FiguresTests {
     @Test(
         "numbers are grouped by three",

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// What the tool says about itself; `SNAP_UPDATE=1` rewrites the golden texts.
-@Suite("Help", .timeLimit(.minutes(10)))
+@Suite("Help", .timeLimit(.minutes(60)))
 struct HelpTests {
     static let commands = [
         "", "inspect", "models", "plan", "migrate", "status", "verify", "rollback", "purge-backup", "generate",

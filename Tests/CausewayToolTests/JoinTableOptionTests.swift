@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `--schema-template` and `--join-table`, on a store whose model leaves a name open.
-@Suite("Names that a model leaves open, on the command line", .timeLimit(.minutes(10)))
+@Suite("Names that a model leaves open, on the command line", .timeLimit(.minutes(60)))
 struct JoinTableOptionTests {
     private static func model(_ attribute: String) -> String {
         func side(_ name: String, _ inverse: String) -> String {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Mapping models on the command line; `SNAP_UPDATE=1` rewrites the golden texts.
-@Suite("Commands with mapping models", .timeLimit(.minutes(10)))
+@Suite("Commands with mapping models", .timeLimit(.minutes(60)))
 struct MappingCommandTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()

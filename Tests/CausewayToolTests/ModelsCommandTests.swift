@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// What `causeway models` says of histories that aren't in order, and what `plan` says of links that end.
-@Suite("The models command", .timeLimit(.minutes(10)))
+@Suite("The models command", .timeLimit(.minutes(60)))
 struct ModelsCommandTests {
     private static func version(_ properties: String) -> String {
         """

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// What the command prints: valid for every name, and true where it can't be printed.
-@Suite("Output", .timeLimit(.minutes(10)))
+@Suite("Output", .timeLimit(.minutes(60)))
 struct OutputTests {
     private static let model = """
         <?xml version="1.0" encoding="UTF-8" standalone="yes"?>

@@ -3,7 +3,7 @@ import Testing
 
 /// Stores that belong to somebody else. Only root can make one, and run the tool as another user.
 @Suite(
-    "Owners", .timeLimit(.minutes(10)),
+    "Owners", .timeLimit(.minutes(60)),
     .enabled(if: OtherUser.canRun, "needs root, setpriv, and a build that other users may run"))
 struct OwnerTests {
     private let owned: OwnedStore

@@ -2,7 +2,7 @@ import Causeway
 import CausewayTool
 import Testing
 
-@Suite("The line of status", .timeLimit(.minutes(10)))
+@Suite("The line of status", .timeLimit(.minutes(60)))
 struct RunStatusTests {
     @Test("says what is going on before there is a step")
     func beginning() {

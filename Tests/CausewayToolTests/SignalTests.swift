@@ -53,7 +53,7 @@ private final class RunningMigration {
 }
 
 /// Ctrl-C, the system's request to end, and the question for the status, while rows are moved.
-@Suite("Signals", .timeLimit(.minutes(10)), .enabled(if: SharedStores.exist, "shared/stores is missing"))
+@Suite("Signals", .timeLimit(.minutes(60)), .enabled(if: SharedStores.exist, "shared/stores is missing"))
 struct SignalTests {
     @Test(
         "a signal stops the migration, the store stays as it was, and running again resumes it",

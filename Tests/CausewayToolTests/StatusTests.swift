@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// `status`, and the flags that say what becomes of unfinished work.
-@Suite("Unfinished work", .timeLimit(.minutes(10)), .enabled(if: SharedStores.exist, "shared/stores is missing"))
+@Suite("Unfinished work", .timeLimit(.minutes(60)), .enabled(if: SharedStores.exist, "shared/stores is missing"))
 struct StatusTests {
     private let folder: WorkFolder
     private let store: String

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The commands on a store that Core Data wrote.
-@Suite("Commands on a store", .timeLimit(.minutes(10)), .enabled(if: SharedStores.exist, "shared/stores is missing"))
+@Suite("Commands on a store", .timeLimit(.minutes(60)), .enabled(if: SharedStores.exist, "shared/stores is missing"))
 struct StoreTests {
     private struct Line: Decodable {
         var event: String

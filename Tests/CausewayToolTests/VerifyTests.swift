@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// `verify`: what it says, and what it exits with.
-@Suite("Verify", .timeLimit(.minutes(10)))
+@Suite("Verify", .timeLimit(.minutes(60)))
 struct VerifyTests {
     private static let model = """
         <?xml version="1.0" encoding="UTF-8" standalone="yes"?>

@@ -1,7 +1,7 @@
 import CausewayCheckpoint
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct CheckpointContainerTests {
+@Suite(.timeLimit(.minutes(60))) struct CheckpointContainerTests {
     @Test("every level gives the same content back", arguments: CheckpointContainer.levels)
     func levels(level: Int32) throws {
         let payload = Array("one two three ".utf8).flatMap { [$0, $0 &+ 1] } + Containers.noise(5_000, seed: 3)

@@ -1,7 +1,7 @@
 import CausewayCheckpoint
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct ContainerDamageTests {
+@Suite(.timeLimit(.minutes(60))) struct ContainerDamageTests {
     /// About 600 bytes, of which the frame has 416.
     private func container(seed: UInt64 = 1, sequence: UInt64 = 1) throws -> [UInt8] {
         try Containers.incompressible(400, seed: seed, sequence: sequence)

@@ -1,7 +1,7 @@
 import CausewayCheckpoint
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct ContainerVersionTests {
+@Suite(.timeLimit(.minutes(60))) struct ContainerVersionTests {
     private func frame() throws -> [UInt8] {
         Array(try Containers.incompressible(100, seed: 5)[184...])
     }

@@ -1,7 +1,7 @@
 import CausewayCheckpoint
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct DeltaColumnsTests {
+@Suite(.timeLimit(.minutes(60))) struct DeltaColumnsTests {
     @Test("columns come back, extremes and jumps between them included")
     func roundTrip() throws {
         let columns: [[Int64]] = [

@@ -1,7 +1,7 @@
 import CausewayCheckpoint
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct Digest256Tests {
+@Suite(.timeLimit(.minutes(60))) struct Digest256Tests {
     @Test("the digest is SHA-256 (FIPS 180-4's examples)")
     func vectors() {
         #expect(hex(Digest256.of([])) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")

@@ -1,7 +1,7 @@
 import CausewayCheckpoint
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct JSONRecordTests {
+@Suite(.timeLimit(.minutes(60))) struct JSONRecordTests {
     private struct Record: Codable, Equatable, Sendable {
         var format = "test/1"
         var store = "/data/Library.sqlite"

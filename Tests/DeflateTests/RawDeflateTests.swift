@@ -1,7 +1,7 @@
 import CausewayDeflate
 import Testing
 
-@Suite("Raw DEFLATE", .timeLimit(.minutes(10)))
+@Suite("Raw DEFLATE", .timeLimit(.minutes(60)))
 struct RawDeflateTests {
     /// Bytes without a pattern, the same on every run.
     private static func noise(_ count: Int) -> [UInt8] {

@@ -4,7 +4,7 @@ import CausewayPreparation
 import Testing
 
 /// Indexes, views and triggers that the app itself put into its store.
-@Suite("Objects of the app's own", .timeLimit(.minutes(10)))
+@Suite("Objects of the app's own", .timeLimit(.minutes(60)))
 struct AppObjectTests {
     /// Thing is called Item, its attributes hand their names on; `gone` goes.
     static let versions = [

@@ -7,7 +7,7 @@ import CausewayStores
 import Testing
 
 /// Tables that the app itself put into its store.
-@Suite("Tables of the app's own", .timeLimit(.minutes(10)))
+@Suite("Tables of the app's own", .timeLimit(.minutes(60)))
 struct AppTableTests {
     private static let rows = """
         CREATE TABLE keyed (a TEXT COLLATE NOCASE, b INTEGER, c BLOB, PRIMARY KEY (b DESC, a COLLATE RTRIM)) WITHOUT ROWID;

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Backups that somebody uses, or has used, when they are put back.
-@Suite("Rollback", .timeLimit(.minutes(10)))
+@Suite("Rollback", .timeLimit(.minutes(60)))
 struct BackupRollbackTests {
     private func migrated(wal: Bool = false) throws -> Scenario {
         let scenario = try Scenario(FailureTests.from, FailureTests.to, wal: wal, rows: FailureTests.rows)

@@ -7,7 +7,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-@Suite("A -wal that breaks off is told of and kept", .timeLimit(.minutes(10)))
+@Suite("A -wal that breaks off is told of and kept", .timeLimit(.minutes(60)))
 struct BrokenWALTests {
     private static let numbers = 1...6
 

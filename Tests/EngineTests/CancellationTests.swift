@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// A run that is asked to stop saves what it has; the next one goes on and ends as if nothing had been.
-@Suite("Cancellation", .timeLimit(.minutes(10)))
+@Suite("Cancellation", .timeLimit(.minutes(60)))
 struct CancellationTests {
     @Test(
         "in every phase the store stays as it is, the work is kept, and the next run goes on",

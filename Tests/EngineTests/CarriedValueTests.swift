@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What the migration doesn't change, and what it changes in single values.
-@Suite("Values on their way", .timeLimit(.minutes(10)))
+@Suite("Values on their way", .timeLimit(.minutes(60)))
 struct CarriedValueTests {
     static let everything = entity(
         "Thing", attribute("whole", "Integer 64"), attribute("number", "Double"), attribute("date", "Date"),

@@ -8,7 +8,7 @@ import Foundation
 import Testing
 
 /// Changes of type that inference refuses name an expression that does what is wanted.
-@Suite("Expressions for changes of type that aren't inferred", .timeLimit(.minutes(10)))
+@Suite("Expressions for changes of type that aren't inferred", .timeLimit(.minutes(60)))
 struct ConvertingExpressionTests {
     static let types = [
         "Boolean", "Integer 16", "Integer 32", "Integer 64", "Float", "Double", "Decimal", "String", "Date", "UUID",

@@ -6,7 +6,7 @@ import Testing
 @testable import CausewayEngine
 
 /// What one meter notes of rows and of what was made of them.
-@Suite("Digests of rows on their way", .timeLimit(.minutes(10)))
+@Suite("Digests of rows on their way", .timeLimit(.minutes(60)))
 struct DigestMeterTests {
     /// Two carried cells, a literal, a carried cell, a key that ends where the entity is 4, a default for NULL.
     private static let recipes: [CellRecipe] = [

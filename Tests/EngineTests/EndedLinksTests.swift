@@ -5,7 +5,7 @@ import CausewayStores
 import Testing
 
 /// Relationships that lead to another entity than in the version before.
-@Suite("Links whose relationship leads elsewhere", .timeLimit(.minutes(10)))
+@Suite("Links whose relationship leads elsewhere", .timeLimit(.minutes(60)))
 struct EndedLinksTests {
     private static let rows = 20
 

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Files of externally stored values on their way to an output's folder.
-@Suite("External files of an output", .timeLimit(.minutes(10)))
+@Suite("External files of an output", .timeLimit(.minutes(60)))
 struct ExternalFilesTests {
     private static let name = "0A1B2C3D-0000-4000-8000-00000000ABCD"
     private static let content = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) })

@@ -5,7 +5,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-@Suite("References to external files are looked at before the run", .timeLimit(.minutes(10)))
+@Suite("References to external files are looked at before the run", .timeLimit(.minutes(60)))
 struct ExternalReferenceTests {
     private static let external = "allowsExternalBinaryDataStorage=\"YES\""
 

@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 /// What a failure says of the store and of the work is what is found on the disk.
-@Suite("What a failure leaves", .timeLimit(.minutes(10)))
+@Suite("What a failure leaves", .timeLimit(.minutes(60)))
 struct FailureStateTests {
     enum Cause: String, CaseIterable {
         case unknownTarget, badRows, busy, otherMigrator, stoppedInCheck, stoppedInRows, otherPlan, changedMind

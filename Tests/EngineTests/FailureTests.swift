@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Whatever fails leaves the store as it was.
-@Suite("Failures leave every byte untouched", .timeLimit(.minutes(10)))
+@Suite("Failures leave every byte untouched", .timeLimit(.minutes(60)))
 struct FailureTests {
     static let from = model(entity("Thing", attribute("text")))
     static let to = model(entity("Thing", attribute("text"), attribute("more")))

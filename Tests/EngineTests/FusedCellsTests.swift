@@ -8,7 +8,7 @@ import Testing
 
 /// `--no-fuse` is the reference: every cell of every table, also those that belong to no attribute of their row's entity,
 /// keys that were given out, metadata and names.
-@Suite("Steps that run as one give every cell that single steps give", .timeLimit(.minutes(10)))
+@Suite("Steps that run as one give every cell that single steps give", .timeLimit(.minutes(60)))
 struct FusedCellsTests {
     /// What differs, or that only one of the two was refused.
     static func differences(

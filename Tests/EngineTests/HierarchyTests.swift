@@ -5,7 +5,7 @@ import CausewayStores
 import Testing
 
 /// Entities that come, go, move and are renumbered.
-@Suite("Entities and hierarchies", .timeLimit(.minutes(10)))
+@Suite("Entities and hierarchies", .timeLimit(.minutes(60)))
 struct HierarchyTests {
     static let sound = attribute("sound")
 

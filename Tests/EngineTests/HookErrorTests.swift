@@ -6,7 +6,7 @@ import CausewayStores
 import Testing
 
 /// Whose failure it is when a hook, an expression or a function throws: the row's, or the system's below it.
-@Suite("Errors out of hooks, expressions and functions", .timeLimit(.minutes(10)))
+@Suite("Errors out of hooks, expressions and functions", .timeLimit(.minutes(60)))
 struct HookErrorTests {
     private struct Own: Error, CustomStringConvertible {
         let description = "no such number"

@@ -6,7 +6,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-@Suite("A hot journal is copied before it is played back", .timeLimit(.minutes(10)))
+@Suite("A hot journal is copied before it is played back", .timeLimit(.minutes(60)))
 struct HotJournalTests {
     private static let copy = "kept-journal-1"
 

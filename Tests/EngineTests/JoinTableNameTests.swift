@@ -8,7 +8,7 @@ import Foundation
 import Testing
 
 /// Names that a model leaves open: what is said about them, and how they are settled (InsideStoreFormat §5.3).
-@Suite("Join tables of an entity with itself", .timeLimit(.minutes(10)))
+@Suite("Join tables of an entity with itself", .timeLimit(.minutes(60)))
 struct JoinTableNameTests {
     /// Which of the two names the heuristic takes doesn't matter: every store here is one that "Core Data wrote".
     static let names = ["Z_2LIKES", "Z_2LIKEDBY"]

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// What an earlier run, another program or the wrong models leave in the way.
-@Suite("Leftovers and strangers", .timeLimit(.minutes(10)))
+@Suite("Leftovers and strangers", .timeLimit(.minutes(60)))
 struct LeftoverTests {
     private func scenario(wal: Bool = false) throws -> Scenario {
         try Scenario(FailureTests.from, FailureTests.to, wal: wal, rows: FailureTests.rows)

@@ -5,7 +5,7 @@ import CausewayStores
 import Testing
 
 /// Every way in which a relationship's links can be kept, turned into every other.
-@Suite("Links that change their form", .timeLimit(.minutes(10)))
+@Suite("Links that change their form", .timeLimit(.minutes(60)))
 struct LinkConversionTests {
     static let people = """
         INSERT INTO ZAUTHOR (Z_PK, Z_ENT, Z_OPT, ZNAME) VALUES (1, 1, 1, 'a'), (2, 1, 1, 'b'), (3, 1, 1, 'c');

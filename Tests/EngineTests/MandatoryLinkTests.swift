@@ -5,7 +5,7 @@ import CausewayStores
 import Testing
 
 /// To-ones that must have an object, and whose object can't stay one.
-@Suite("Mandatory to-ones that would be emptied", .timeLimit(.minutes(10)))
+@Suite("Mandatory to-ones that would be emptied", .timeLimit(.minutes(60)))
 struct MandatoryLinkTests {
     /// Versions the last of which, or one in between, drops `Cat`, with what is to be said.
     struct Change: Sendable, CustomTestStringConvertible {

@@ -9,7 +9,7 @@ import Foundation
 import Testing
 
 /// Which mapping models are used for which step, and what is said of those that aren't.
-@Suite("Mapping models of a path", .timeLimit(.minutes(10)))
+@Suite("Mapping models of a path", .timeLimit(.minutes(60)))
 struct MappingLibraryTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()

@@ -5,7 +5,7 @@ import CausewayStores
 import Testing
 
 /// Mandatory to-ones behind a mapping model that sets their links from the other end, too.
-@Suite("Mandatory to-ones whose inverse is mapped", .timeLimit(.minutes(10)))
+@Suite("Mandatory to-ones whose inverse is mapped", .timeLimit(.minutes(60)))
 struct MirroredLinkTests {
     /// Each thing must have a pet in V3; in V1 robots have things, too, and in V2 they are animals.
     private static func mirrored(

@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 /// Attributes whose numeric type changes: the rows' values, against what SQLite itself makes of them.
-@Suite("Numeric attributes convert", .timeLimit(.minutes(10)))
+@Suite("Numeric attributes convert", .timeLimit(.minutes(60)))
 struct NumericConversionTests {
     static let types = NumericType.allCases
 

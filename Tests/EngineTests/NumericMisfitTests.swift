@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 /// Values that the new type of their attribute can't hold.
-@Suite("Numbers that don't fit their new type", .timeLimit(.minutes(10)))
+@Suite("Numbers that don't fit their new type", .timeLimit(.minutes(60)))
 struct NumericMisfitTests {
     /// 60 rows whose `n` is `value` in every second one.
     private static func scenario(_ types: String..., value: String, other: String = "1") throws -> Scenario {

@@ -5,7 +5,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-@Suite("The new store has the mode that the app had", .timeLimit(.minutes(10)))
+@Suite("The new store has the mode that the app had", .timeLimit(.minutes(60)))
 struct OriginalModeTests {
     private func mode(_ path: String) throws -> [UInt8] {
         Array(try Data(contentsOf: URL(filePath: path)).prefix(20).suffix(2))

@@ -8,7 +8,7 @@ import Foundation
 import Testing
 
 /// What is said where a path can't be gone.
-@Suite("Messages about paths and steps", .timeLimit(.minutes(10)))
+@Suite("Messages about paths and steps", .timeLimit(.minutes(60)))
 struct PathMessageTests {
     private static let text = model(entity("Thing", attribute("pending", "Binary")))
     private static let same = model(entity("Thing", attribute("pending", "Binary"), attribute("more")))

@@ -5,7 +5,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-@Suite("Places in which a migration can't end well are found before its work", .timeLimit(.minutes(10)))
+@Suite("Places in which a migration can't end well are found before its work", .timeLimit(.minutes(60)))
 struct PlaceTests {
     /// A store whose file has another name.
     private func scenario(named name: String) throws -> (Scenario, String) {

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// What a later step of the chain can't make of the rows is known before the first byte.
-@Suite("The check before the run knows what a later step refuses", .timeLimit(.minutes(10)))
+@Suite("The check before the run knows what a later step refuses", .timeLimit(.minutes(60)))
 struct PreflightChainTests {
     /// Three versions; the third asks for what the rows, which the first has, may lack.
     struct Change: Sendable, CustomTestStringConvertible {
@@ -191,7 +191,8 @@ struct PreflightChainTests {
         let notices = try Migration(filtering).plan().notices
         #expect(notices.count == 1)
         #expect(notices[0].contains("V3: Note.head is mandatory now") && notices[0].contains("1 row of Note (p2)"))
-        #expect(notices[0].contains("the mapping “NoteToNote”") && notices[0].contains("V2 → V3 checks it"), "\(notices)")
+        #expect(notices[0].contains("the mapping “NoteToNote”"), "\(notices)")
+        #expect(notices[0].contains("V2 → V3 checks it"), "\(notices)")
         _ = try Migration(filtering).run()
         #expect(try good.rows("SELECT Z_PK FROM ZNOTE") == ["1", "3"])
         let (bad, keeping) = try Self.mapped(

@@ -4,7 +4,7 @@ import CausewayStores
 import Testing
 
 /// Rows that steps leave out, as later steps of the chain find them: links to them have ended.
-@Suite("The check before the run follows rows that are left out", .timeLimit(.minutes(10)))
+@Suite("The check before the run follows rows that are left out", .timeLimit(.minutes(60)))
 struct PreflightLeftOutTests {
     /// `r` becomes mandatory, then leads to `Sub`, then `n` is unique.
     private static func bereft(_ rows: String) throws -> Scenario {

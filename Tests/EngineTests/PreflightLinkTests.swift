@@ -6,7 +6,7 @@ import Testing
 
 /// Links that lead nowhere are counted before the run, carried as they are, and listed by a full verification, which
 /// doesn't take them for the migration's fault.
-@Suite("The check before the run counts dangling links", .timeLimit(.minutes(10)))
+@Suite("The check before the run counts dangling links", .timeLimit(.minutes(60)))
 struct PreflightLinkTests {
     private static func version(_ extra: String) -> String {
         model(

@@ -6,7 +6,7 @@ import CausewayStores
 import Testing
 
 /// Duplicates under a uniqueness constraint are named before the rows move.
-@Suite("The check before the run finds duplicates", .timeLimit(.minutes(10)))
+@Suite("The check before the run finds duplicates", .timeLimit(.minutes(60)))
 struct PreflightUniquenessTests {
     static func unique(_ properties: String...) -> String {
         let values = properties.map { "<constraint value=\"\($0)\"/>" }.joined()

@@ -3,7 +3,7 @@ import CausewayPreparation
 import CausewayStores
 import Testing
 
-@Suite("Relationships that go up to the parent", .timeLimit(.minutes(10)))
+@Suite("Relationships that go up to the parent", .timeLimit(.minutes(60)))
 struct PulledUpLinksTests {
     @Test(
         "a to-one goes up to the parent with the subentity's links; what stands in its column in other rows is no link",

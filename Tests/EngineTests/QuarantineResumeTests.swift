@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// The file of quarantined rows and the store that results are the same however the run went.
-@Suite("Quarantine in any batch size and after a crash", .timeLimit(.minutes(10)))
+@Suite("Quarantine in any batch size and after a crash", .timeLimit(.minutes(60)))
 struct QuarantineResumeTests {
     private static func reference() throws -> (file: String, store: [String]) {
         let office = try BadOffice()

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// `--bad-rows quarantine`: rows that a pass can't make anything of are left out and written down.
-@Suite("Quarantine of bad rows", .timeLimit(.minutes(10)))
+@Suite("Quarantine of bad rows", .timeLimit(.minutes(60)))
 struct QuarantineTests {
     @Test(
         "every kind of bad row is left out, counted and written down as it was", arguments: VerificationLevel.allCases)

@@ -3,7 +3,7 @@ import CausewayPreparation
 import Testing
 
 /// The recovery table of InsideCrashSafety §4.5, decided from facts alone.
-@Suite("Recovery: what is found decides what is done", .timeLimit(.minutes(10)))
+@Suite("Recovery: what is found decides what is done", .timeLimit(.minutes(60)))
 struct RecoveryStateTests {
     typealias Facts = RecoveryDecision.Facts
 

@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// Work of an earlier run is resumed only where plan and source are the same.
-@Suite("Recovery: whose work it is", .timeLimit(.minutes(10)))
+@Suite("Recovery: whose work it is", .timeLimit(.minutes(60)))
 struct RecoveryPlanTests {
     @Test(
         "a run that was killed before its plan was there is started over", arguments: [KillPoint.locked, .storeOwned])

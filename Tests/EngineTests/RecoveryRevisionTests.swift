@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 /// Work that an earlier revision of the tool began: finished where only the swap is left, refused otherwise.
-@Suite("Recovery: work of an earlier revision", .timeLimit(.minutes(10)))
+@Suite("Recovery: work of an earlier revision", .timeLimit(.minutes(60)))
 struct RecoveryRevisionTests {
     /// Points of the protocol with the how-manieth time that the chain of two steps reaches them.
     static let whenComplete: [(KillPoint, Int)] = [

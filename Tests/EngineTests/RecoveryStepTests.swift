@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Steps go on after the last commit; a staging store that can't be trusted is made anew, and only that.
-@Suite("Recovery: inside of a step and between two", .timeLimit(.minutes(10)))
+@Suite("Recovery: inside of a step and between two", .timeLimit(.minutes(60)))
 struct RecoveryStepTests {
     @Test("a run goes on after the last batch that was committed", arguments: [1, 5, 12])
     func goesOn(batches: Int) throws {

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// From the last step's record to the removed work directory: every place at which a run can be killed.
-@Suite("Recovery: around the swap", .timeLimit(.minutes(10)))
+@Suite("Recovery: around the swap", .timeLimit(.minutes(60)))
 struct RecoverySwapTests {
     @Test(
         "before the rename the store is the old one, and the next run swaps without making a row",

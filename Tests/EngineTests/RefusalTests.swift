@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 /// Places, names and neighbours with which no run begins, or none ends.
-@Suite("Refusals: each has its rule and its exit code", .timeLimit(.minutes(10)))
+@Suite("Refusals: each has its rule and its exit code", .timeLimit(.minutes(60)))
 struct RefusalTests {
     @Test("a work directory that is a symbolic link isn't followed")
     func symbolicLink() throws {

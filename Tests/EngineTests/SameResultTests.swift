@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// The result depends on the rows alone.
-@Suite("The same result whatever the batch size, the workers and the joining of steps", .timeLimit(.minutes(10)))
+@Suite("The same result whatever the batch size, the workers and the joining of steps", .timeLimit(.minutes(60)))
 struct SameResultTests {
     /// Attributes, entities and links of all kinds change from version to version.
     static let versions = [

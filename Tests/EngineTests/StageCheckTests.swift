@@ -2,7 +2,7 @@ import CausewayObjects
 import Testing
 
 /// What is wrong with stages before any model is known.
-@Suite("Stages: checks on construction", .timeLimit(.minutes(10)))
+@Suite("Stages: checks on construction", .timeLimit(.minutes(60)))
 struct StageCheckTests {
     static let checksum = "u970Qgh0Zb7oSuPiRVLGkiAMlZ3mNqqVAAAAAAAAAik="
     static let other = "kk8XL4OkE7gYLFHTrH6W+EhTw8w14uq1klkVRPiuiAk="

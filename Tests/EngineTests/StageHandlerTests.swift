@@ -11,7 +11,7 @@ import Synchronization
 import Testing
 
 /// Handlers on a store: what they see, what they leave.
-@Suite("Stages: handlers", .timeLimit(.minutes(10)))
+@Suite("Stages: handlers", .timeLimit(.minutes(60)))
 struct StageHandlerTests {
     static let library = model(
         entity(

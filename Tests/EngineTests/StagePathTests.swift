@@ -7,7 +7,7 @@ import CausewayStores
 import Testing
 
 /// Stages against the models and a store's version.
-@Suite("Stages: the path of a store", .timeLimit(.minutes(10)))
+@Suite("Stages: the path of a store", .timeLimit(.minutes(60)))
 struct StagePathTests {
     /// V1 to V5, each with an attribute more; V6 is V5 with another index only and shares its hashes.
     static func scenario() throws -> Scenario {

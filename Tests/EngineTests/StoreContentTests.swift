@@ -6,7 +6,7 @@ import CausewayStoreFormat
 import Testing
 
 /// What a store holds beside its entities' rows.
-@Suite("House rows, history and the app's own objects", .timeLimit(.minutes(10)))
+@Suite("House rows, history and the app's own objects", .timeLimit(.minutes(60)))
 struct StoreContentTests {
     static let thing = entity("Thing", attribute("text"))
 

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Who has the old file open when the new one gets its name could take the new store's journals for its own.
-@Suite("The handover to the new store", .timeLimit(.minutes(10)))
+@Suite("The handover to the new store", .timeLimit(.minutes(60)))
 struct StoreHandoverTests {
     /// A program that has a file open for some seconds.
     private static func holder(of path: String, seconds: Double) throws -> Process {

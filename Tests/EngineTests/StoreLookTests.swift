@@ -8,7 +8,7 @@ import Testing
 @testable import CausewayEngine
 
 /// Looks at a store's files from outside meet writers in the middle.
-@Suite("Looking at a store from outside", .timeLimit(.minutes(10)))
+@Suite("Looking at a store from outside", .timeLimit(.minutes(60)))
 struct StoreLookTests {
     private struct Folder: ~Copyable {
         let path = NSTemporaryDirectory() + "causeway-look-\(UUID().uuidString)"

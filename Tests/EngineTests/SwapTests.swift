@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// In place: the one moment at which the new store takes the old one's name.
-@Suite("In place and to an output", .timeLimit(.minutes(10)))
+@Suite("In place and to an output", .timeLimit(.minutes(60)))
 struct SwapTests {
     static let from = FailureTests.from
     static let to = FailureTests.to

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// The swap waits for readers: whoever asks it to stop meanwhile needn't wait too.
-@Suite("The wait for the swap", .timeLimit(.minutes(10)))
+@Suite("The wait for the swap", .timeLimit(.minutes(60)))
 struct SwapWaitTests {
     private static func read(_ reader: borrowing Connection) throws {
         try reader.begin(.deferred)

@@ -15,7 +15,7 @@ private enum Other {
 }
 
 /// Mapping models written in Swift say the same as those of Xcode's editor.
-@Suite("Mapping models in Swift", .timeLimit(.minutes(10)))
+@Suite("Mapping models in Swift", .timeLimit(.minutes(60)))
 struct SwiftMappingModelTests {
     private static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Fixtures").path

@@ -5,7 +5,7 @@ import Testing
 
 /// Defaults that one step writes and the type of a later one can't hold: every row that gets them is wrong, and that is
 /// known from the models.
-@Suite("The check before the run knows defaults that a later step can't convert", .timeLimit(.minutes(10)))
+@Suite("The check before the run knows defaults that a later step can't convert", .timeLimit(.minutes(60)))
 struct UnfitDefaultTests {
     /// Versions whose last one converts what an earlier one writes.
     struct Change: Sendable, CustomTestStringConvertible {

@@ -5,7 +5,7 @@ import CausewayPreparation
 import CausewayStores
 import Testing
 
-@Suite("Validation: attributes", .timeLimit(.minutes(10)))
+@Suite("Validation: attributes", .timeLimit(.minutes(60)))
 struct ValidationAttributeTests {
     /// One entity T with one attribute `a`, and its values from key 1 on.
     private func store(_ attribute: Attribute, _ values: String...) throws -> ValidationStore {

@@ -5,7 +5,7 @@ import CausewayStoreFormat
 import CausewayStores
 import Testing
 
-@Suite("Validation: relationships and uniqueness", .timeLimit(.minutes(10)))
+@Suite("Validation: relationships and uniqueness", .timeLimit(.minutes(60)))
 struct ValidationLinkTests {
     @Test("a mandatory to-one must have a target, and every key must lead to a row of its entity")
     func toOnes() throws {

@@ -6,7 +6,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-@Suite("Validation: rejected rows", .timeLimit(.minutes(10)))
+@Suite("Validation: rejected rows", .timeLimit(.minutes(60)))
 struct ValidationRejectTests {
     static let chain = model(
         entity("A", attribute("name", optional: false), link("bs", "B", inverse: "a")),

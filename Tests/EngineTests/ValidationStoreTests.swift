@@ -87,7 +87,7 @@ func link(
         """
 }
 
-@Suite("Validation: the stage as a whole", .timeLimit(.minutes(10)))
+@Suite("Validation: the stage as a whole", .timeLimit(.minutes(60)))
 struct ValidationStoreTests {
     static let people = model(
         entity(

@@ -7,7 +7,7 @@ import CausewayStoreFormat
 import Testing
 
 /// Sums over rows that find every change and don't care for the order.
-@Suite("Digests of passes", .timeLimit(.minutes(10)))
+@Suite("Digests of passes", .timeLimit(.minutes(60)))
 struct VerifDigestTests {
     private static let columns = ["Z_PK", "Z_ENT", "A", "B"]
 

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Steps with mapping models: what a mapping only copies is compared at `full`.
-@Suite("Verification of mapped columns", .timeLimit(.minutes(10)))
+@Suite("Verification of mapped columns", .timeLimit(.minutes(60)))
 struct VerifMappedTests {
     private static func migrate(_ level: VerificationLevel, tampering sql: String) throws {
         let scenario = try Scenario(

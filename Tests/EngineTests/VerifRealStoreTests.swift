@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Stores of real apps, as Core Data wrote them.
-@Suite("Examination of real stores", .timeLimit(.minutes(10)))
+@Suite("Examination of real stores", .timeLimit(.minutes(60)))
 struct VerifRealStoreTests {
     private static let stores = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Staging stores that were changed between the last row and the verification.
-@Suite("Verification of a new store", .timeLimit(.minutes(10)))
+@Suite("Verification of a new store", .timeLimit(.minutes(60)))
 struct VerifStagingTests {
     private static let before = model(
         entity(

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// What an examination finds in a single store.
-@Suite("Examination of a store", .timeLimit(.minutes(10)))
+@Suite("Examination of a store", .timeLimit(.minutes(60)))
 struct VerifStoreTests {
     private static let model = CausewayEngineTests.model(
         entity(

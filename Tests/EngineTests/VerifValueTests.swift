@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Values against the model: what Core Data itself leaves is sound, what it can't have written is found.
-@Suite("Examination of values", .timeLimit(.minutes(10)))
+@Suite("Examination of values", .timeLimit(.minutes(60)))
 struct VerifValueTests {
     private static let model = CausewayEngineTests.model(
         entity(

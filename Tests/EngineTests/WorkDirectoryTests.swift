@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The folder beside the store: where it may be, and what is tried in it before anything is begun.
-@Suite("Work directory", .timeLimit(.minutes(10)))
+@Suite("Work directory", .timeLimit(.minutes(60)))
 struct WorkDirectoryTests {
     @Test("unfinished work in a folder in which everybody may rename isn't resumed")
     func openParent() throws {

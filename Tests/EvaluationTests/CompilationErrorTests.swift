@@ -3,7 +3,7 @@ import CausewayExpressions
 import CausewayModel
 import Testing
 
-@Suite("Planning errors", .timeLimit(.minutes(10)))
+@Suite("Planning errors", .timeLimit(.minutes(60)))
 struct CompilationErrorTests {
     @Test(
         "an expression that the model doesn't bear out says what is wrong",

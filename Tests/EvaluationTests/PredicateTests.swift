@@ -3,7 +3,7 @@ import CausewayExpressions
 import CausewayModel
 import Testing
 
-@Suite("Predicates", .timeLimit(.minutes(10)))
+@Suite("Predicates", .timeLimit(.minutes(60)))
 struct PredicateTests {
     @Test(
         "conditions that hold",

@@ -6,7 +6,7 @@ import Testing
 
 /// Everything in expressions.txt, on one entity that has all the properties that occur.
 @Suite(
-    "Expressions of real apps", .timeLimit(.minutes(10)), .enabled(if: SharedStores.exist, "shared/stores is missing"))
+    "Expressions of real apps", .timeLimit(.minutes(60)), .enabled(if: SharedStores.exist, "shared/stores is missing"))
 struct RealExpressionTests {
     private static let attributes: [AttributeType: String] = [
         .string: """

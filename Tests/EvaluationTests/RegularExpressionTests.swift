@@ -2,7 +2,7 @@ import CausewayEvaluation
 import CausewayExpressions
 import Testing
 
-@Suite("Regular expressions", .timeLimit(.minutes(10)))
+@Suite("Regular expressions", .timeLimit(.minutes(60)))
 struct RegularExpressionTests {
     private func matches(_ pattern: String, _ text: String) throws -> Bool {
         let compiler = ExpressionCompiler(evaluated: .any)

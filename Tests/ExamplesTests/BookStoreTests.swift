@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Book store v1 → v5, as Fixtures/README.md says.
-@Suite("BookStore: inheritance, a policy of two mappings, a hook of the manager", .timeLimit(.minutes(10)))
+@Suite("BookStore: inheritance, a policy of two mappings, a hook of the manager", .timeLimit(.minutes(60)))
 struct BookStoreTests {
     static let history = ExampleHistory(
         name: "BookStore", versions: ["v1", "v2", "v3", "v4", "v5"], code: BookStoreMigrator.code)

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Colourful Posts v1 → v4, as Fixtures/README.md says.
-@Suite("ColourfulPosts: a policy splits an entity between inferred steps", .timeLimit(.minutes(10)))
+@Suite("ColourfulPosts: a policy splits an entity between inferred steps", .timeLimit(.minutes(60)))
 struct ColourfulPostsTests {
     static let history = ExampleHistory(
         name: "ColourfulPosts", versions: ["v1", "v2", "v3", "v4"], code: ColourfulPostsMigrator.code)

@@ -4,7 +4,7 @@ import StaffMigrator
 import Testing
 
 /// Every worked example, killed at any event and run again.
-@Suite("The examples: a killed run that is resumed gives the undisturbed run's store", .timeLimit(.minutes(10)))
+@Suite("The examples: a killed run that is resumed gives the undisturbed run's store", .timeLimit(.minutes(60)))
 struct ExampleCrashTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let history: ExampleHistory

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The executables as a team runs them.
-@Suite("The examples' executables", .timeLimit(.minutes(10)), .serialized)
+@Suite("The examples' executables", .timeLimit(.minutes(60)), .serialized)
 struct ExampleProcessTests {
     struct Run: Sendable, CustomTestStringConvertible {
         let history: ExampleHistory

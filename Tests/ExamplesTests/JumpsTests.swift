@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Jumps and Detour v1 → v6, as Fixtures/README.md says. They need no code.
-@Suite("Jumps and Detour: versions that follow each other by a list of edges", .timeLimit(.minutes(10)))
+@Suite("Jumps and Detour: versions that follow each other by a list of edges", .timeLimit(.minutes(60)))
 struct JumpsTests {
     static let jumps = ExampleHistory(name: "Jumps", versions: ["v1", "v2", "v3", "v4", "v5", "v6"])
     static let detour = ExampleHistory(name: "Detour", versions: ["v1", "v2", "v4", "v5", "v6"])

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Kennel v1 → v3, as Fixtures/README.md says. It needs no code.
-@Suite("Kennel: two entities become one", .timeLimit(.minutes(10)))
+@Suite("Kennel: two entities become one", .timeLimit(.minutes(60)))
 struct KennelTests {
     static let history = ExampleHistory(name: "Kennel", versions: ["v1", "v2", "v3"])
 

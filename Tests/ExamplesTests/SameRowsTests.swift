@@ -4,7 +4,7 @@ import StaffMigrator
 import Testing
 
 /// What comes out depends on the rows alone: every step alone, the whole chain, and the chain from every version.
-@Suite("The same rows whatever the batch size, the workers and the joining of steps", .timeLimit(.minutes(10)))
+@Suite("The same rows whatever the batch size, the workers and the joining of steps", .timeLimit(.minutes(60)))
 struct SameRowsTests {
     /// A way through a history.
     struct Way: Sendable, CustomTestStringConvertible {

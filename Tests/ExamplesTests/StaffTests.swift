@@ -4,7 +4,7 @@ import StaffMigrator
 import Testing
 
 /// Staff v1 → v2, as Fixtures/README.md says.
-@Suite("Staff: value expressions, and functions of the policy and of the manager", .timeLimit(.minutes(10)))
+@Suite("Staff: value expressions, and functions of the policy and of the manager", .timeLimit(.minutes(60)))
 struct StaffTests {
     static let history = ExampleHistory(
         name: "Staff", versions: ["v1", "v2"],

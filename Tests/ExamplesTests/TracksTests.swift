@@ -4,7 +4,7 @@ import Testing
 import TracksMigrator
 
 /// Tracks v1 → v3, as Fixtures/README.md says.
-@Suite("Tracks: a stage's handler makes entities out of JSON", .timeLimit(.minutes(10)))
+@Suite("Tracks: a stage's handler makes entities out of JSON", .timeLimit(.minutes(60)))
 struct TracksTests {
     static let history = Result {
         ExampleHistory(

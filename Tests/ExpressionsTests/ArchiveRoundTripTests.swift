@@ -15,7 +15,7 @@ private enum ArchivedTexts {
     ]
 }
 
-@Suite("Archiving expressions", .timeLimit(.minutes(10)))
+@Suite("Archiving expressions", .timeLimit(.minutes(60)))
 struct ArchiveRoundTripTests {
     private func archive(_ expression: Expression) throws -> KeyedArchive {
         var writer = KeyedArchiveWriter()

@@ -1,7 +1,7 @@
 import CausewayExpressions
 import Testing
 
-@Suite("Parsing expressions", .timeLimit(.minutes(10)))
+@Suite("Parsing expressions", .timeLimit(.minutes(60)))
 struct ExpressionParsingTests {
     @Test(
         "literals",

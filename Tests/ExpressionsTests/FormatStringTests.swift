@@ -1,7 +1,7 @@
 import CausewayExpressions
 import Testing
 
-@Suite("Printing", .timeLimit(.minutes(10)))
+@Suite("Printing", .timeLimit(.minutes(60)))
 struct FormatStringTests {
     @Test(
         "predicates print as Foundation prints them",

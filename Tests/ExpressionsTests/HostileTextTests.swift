@@ -3,7 +3,7 @@ import CausewayPlist
 import Foundation
 import Testing
 
-@Suite("Refusing texts", .timeLimit(.minutes(10)))
+@Suite("Refusing texts", .timeLimit(.minutes(60)))
 struct HostileTextTests {
     @Test(
         "errors name the place and what should stand there",

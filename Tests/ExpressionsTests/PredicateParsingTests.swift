@@ -10,7 +10,7 @@ enum OperatorSpellings {
     ]
 }
 
-@Suite("Parsing predicates", .timeLimit(.minutes(10)))
+@Suite("Parsing predicates", .timeLimit(.minutes(60)))
 struct PredicateParsingTests {
     @Test("every operator in every spelling", arguments: OperatorSpellings.all)
     func operators(text: String, operation: ComparisonOperator) throws {

@@ -3,7 +3,7 @@ import CausewayPlist
 import Foundation
 import Testing
 
-@Suite("Real expressions", .timeLimit(.minutes(10)), .enabled(if: SharedStores.exist, "shared/stores is missing"))
+@Suite("Real expressions", .timeLimit(.minutes(60)), .enabled(if: SharedStores.exist, "shared/stores is missing"))
 struct RealExpressionTests {
     /// Sections of expressions.txt that hold whole texts, and what each line is.
     private static let predicateSections = ["5", "11a", "11b", "12a", "12b"]

@@ -2,7 +2,7 @@ import CausewayFuzzTargets
 import Foundation
 import Testing
 
-@Suite("Fuzz corpora", .timeLimit(.minutes(10)))
+@Suite("Fuzz corpora", .timeLimit(.minutes(60)))
 struct CorpusTests {
     /// Bytes of one committed input, and of all of a target's.
     private static let limits = (file: 8 * 1024, target: 200 * 1024, files: 50)

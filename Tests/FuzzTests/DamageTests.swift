@@ -16,7 +16,7 @@ private enum BuiltTool {
 
 /// The quick subset of harness 7; `swift run reliability --full` runs all of it.
 @Suite(
-    "Hostile and damaged input", .timeLimit(.minutes(10)),
+    "Hostile and damaged input", .timeLimit(.minutes(60)),
     .enabled(if: BuiltTool.command != nil, "the causeway executable isn't built"))
 struct DamageTests {
     private func harness() throws -> DamageHarness {

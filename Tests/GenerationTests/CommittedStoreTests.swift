@@ -5,7 +5,7 @@ import CausewayStoreFormat
 import Foundation
 import Testing
 
-@Suite("The committed store Fixtures/Orchard/Orchard-v1.sqlite", .timeLimit(.minutes(10)))
+@Suite("The committed store Fixtures/Orchard/Orchard-v1.sqlite", .timeLimit(.minutes(60)))
 struct CommittedStoreTests {
     private static let store = Places.fixtures.appendingPathComponent("Orchard/Orchard-v1.sqlite")
 

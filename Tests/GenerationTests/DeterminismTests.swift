@@ -3,7 +3,7 @@ import CausewayModel
 import Foundation
 import Testing
 
-@Suite("Determinism of generated stores", .timeLimit(.minutes(10)))
+@Suite("Determinism of generated stores", .timeLimit(.minutes(60)))
 struct DeterminismTests {
     @Test("the same seed gives the same bytes, external files included", arguments: ModelCase.fixtures)
     func sameSeed(_ model: ModelCase) throws {

@@ -4,7 +4,7 @@ import CausewayStoreFormat
 import Foundation
 import Testing
 
-@Suite("Refusals and failures of the generator", .timeLimit(.minutes(10)))
+@Suite("Refusals and failures of the generator", .timeLimit(.minutes(60)))
 struct FailureTests {
     private func generator(_ rows: Int = 5_000) throws -> StoreGenerator {
         let layout = try StoreLayout(model: try ModelCase.fixture("Orchard/v1"), frameworkVersion: 1526)

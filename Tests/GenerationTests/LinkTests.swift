@@ -3,7 +3,7 @@ import CausewayModel
 import CausewayStoreFormat
 import Testing
 
-@Suite("Links of generated stores", .timeLimit(.minutes(10)))
+@Suite("Links of generated stores", .timeLimit(.minutes(60)))
 struct LinkTests {
     @Test("every cardinality is consistent from both sides", arguments: ModelCase.fixtures + ModelCase.madeUp)
     func consistent(_ model: ModelCase) throws {

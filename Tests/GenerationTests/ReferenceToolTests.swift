@@ -6,7 +6,7 @@ import Testing
 
 /// Generated stores under the eyes of the reference implementation, which knows nothing of this project's code.
 @Suite(
-    "Generated stores and the reference tools", .timeLimit(.minutes(10)),
+    "Generated stores and the reference tools", .timeLimit(.minutes(60)),
     .enabled(if: Places.hasTools, "shared/tools is missing"))
 struct ReferenceToolTests {
     @Test("schema and hashes of the project's own models", arguments: ModelCase.fixtures)

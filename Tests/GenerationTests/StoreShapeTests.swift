@@ -4,7 +4,7 @@ import CausewayStoreFormat
 import Foundation
 import Testing
 
-@Suite("Shape of generated stores", .timeLimit(.minutes(10)))
+@Suite("Shape of generated stores", .timeLimit(.minutes(60)))
 struct StoreShapeTests {
     @Test("the file is as Core Data leaves a fresh store", arguments: ModelCase.fixtures)
     func fileLevel(_ model: ModelCase) throws {

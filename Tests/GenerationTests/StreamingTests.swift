@@ -4,7 +4,7 @@ import CausewayStoreFormat
 import Foundation
 import Testing
 
-@Suite("Streaming of many rows", .timeLimit(.minutes(10)))
+@Suite("Streaming of many rows", .timeLimit(.minutes(60)))
 struct StreamingTests {
     /// MiB: 64 of page cache, the sorter's share, the allocator's slack. Rows that were kept would take 200.
     private static let bound = 150

@@ -5,7 +5,7 @@ import CausewayStoreFormat
 import Foundation
 import Testing
 
-@Suite("Values of generated stores", .timeLimit(.minutes(10)))
+@Suite("Values of generated stores", .timeLimit(.minutes(60)))
 struct ValueTests {
     @Test("uniqueness constraints hold for every type that can carry one", arguments: AttributeType.allCases)
     func unique(_ type: AttributeType) throws {

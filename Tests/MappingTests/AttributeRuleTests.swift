@@ -4,7 +4,7 @@ import CausewayModel
 import Testing
 
 /// The rows of InsideCoreDataMigration §4 that speak of attributes.
-@Suite("Inferred attributes", .timeLimit(.minutes(10)))
+@Suite("Inferred attributes", .timeLimit(.minutes(60)))
 struct AttributeRuleTests {
     @Test("an added attribute takes its default in every row, even where it is optional")
     func added() throws {

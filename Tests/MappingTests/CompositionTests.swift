@@ -2,7 +2,7 @@ import CausewayExpressions
 import CausewayMapping
 import Testing
 
-@Suite("Two mappings as one", .timeLimit(.minutes(10)))
+@Suite("Two mappings as one", .timeLimit(.minutes(60)))
 struct CompositionTests {
     private func composed(_ a: String, _ b: String, _ c: String) throws -> MappingModel? {
         try inferred(a, b, step: 0).composed(with: try inferred(b, c, step: 1))

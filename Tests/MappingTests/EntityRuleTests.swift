@@ -2,7 +2,7 @@ import CausewayMapping
 import Testing
 
 /// The rows of InsideCoreDataMigration §4 that speak of entities.
-@Suite("Inferred entities", .timeLimit(.minutes(10)))
+@Suite("Inferred entities", .timeLimit(.minutes(60)))
 struct EntityRuleTests {
     @Test("entities are added, removed, copied and renamed, under Core Data's names")
     func kinds() throws {

@@ -5,7 +5,7 @@ import CausewayPlist
 import Foundation
 import Testing
 
-@Suite("Hostile mapping model files", .timeLimit(.minutes(10)))
+@Suite("Hostile mapping model files", .timeLimit(.minutes(60)))
 struct HostileMappingFileTests {
     private func code(_ bytes: [UInt8]) -> MappingFileError.Code? {
         do {

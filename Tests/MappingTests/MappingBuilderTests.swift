@@ -4,7 +4,7 @@ import CausewayMappingFiles
 import CausewayModel
 import Testing
 
-@Suite("Mapping models written in Swift", .timeLimit(.minutes(10)))
+@Suite("Mapping models written in Swift", .timeLimit(.minutes(60)))
 struct MappingBuilderTests {
     private static let source = model(
         entity(

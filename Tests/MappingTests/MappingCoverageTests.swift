@@ -2,7 +2,7 @@ import CausewayMapping
 import CausewayModel
 import Testing
 
-@Suite("What a mapping model leaves out", .timeLimit(.minutes(10)))
+@Suite("What a mapping model leaves out", .timeLimit(.minutes(60)))
 struct MappingCoverageTests {
     private static let text = model(
         entity(

@@ -3,7 +3,7 @@ import CausewayMapping
 import CausewayModel
 import Testing
 
-@Suite("Resolving mapping models", .timeLimit(.minutes(10)))
+@Suite("Resolving mapping models", .timeLimit(.minutes(60)))
 struct MappingResolutionTests {
     private static let source = model(
         entity("Author", attribute("name"), toMany("books", "Book", inverse: "author")),

@@ -2,7 +2,7 @@ import CausewayExpressions
 import CausewayMapping
 import Testing
 
-@Suite("Look-ups through the migration manager", .timeLimit(.minutes(10)))
+@Suite("Look-ups through the migration manager", .timeLimit(.minutes(60)))
 struct MigrationManagerCallTests {
     @Test(
         "are seen wherever they stand in an expression; a fetch of source rows is none",

@@ -4,7 +4,7 @@ import CausewayModel
 import Testing
 
 /// Several changes of type as one.
-@Suite("Numeric conversions of several steps as one", .timeLimit(.minutes(10)))
+@Suite("Numeric conversions of several steps as one", .timeLimit(.minutes(60)))
 struct NumericCompositionTests {
     private func composed(_ versions: String...) throws -> MappingModel? {
         let steps = try zip(versions, versions.dropFirst()).enumerated().map { index, pair in

@@ -4,7 +4,7 @@ import CausewayModel
 import Testing
 
 /// Boolean, Integer 16/32/64, Float and Double are inferred into each other.
-@Suite("Inferred changes of numeric types", .timeLimit(.minutes(10)))
+@Suite("Inferred changes of numeric types", .timeLimit(.minutes(60)))
 struct NumericRuleTests {
     static func name(_ type: NumericType) -> String { type.attributeType.modelName }
 

@@ -6,7 +6,7 @@ import CausewayPlist
 import Foundation
 import Testing
 
-@Suite("Real mapping models", .timeLimit(.minutes(10)))
+@Suite("Real mapping models", .timeLimit(.minutes(60)))
 struct RealMappingModelTests {
     @Test("every mapping model is read without anything unknown", arguments: SharedMappingModels.foreign)
     func reads(name: String) throws {

@@ -2,7 +2,7 @@ import CausewayMapping
 import Testing
 
 /// The rows of InsideCoreDataMigration §4 that speak of relationships.
-@Suite("Inferred relationships", .timeLimit(.minutes(10)))
+@Suite("Inferred relationships", .timeLimit(.minutes(60)))
 struct RelationshipRuleTests {
     static func library(_ books: String, _ author: String) -> String {
         model(entity("Author", books), entity("Book", author))

@@ -3,7 +3,7 @@ import CausewayModel
 import Testing
 
 /// What a mandatory to-one asks of the rows, through one mapping and through two.
-@Suite("Obligations of to-ones", .timeLimit(.minutes(10)))
+@Suite("Obligations of to-ones", .timeLimit(.minutes(60)))
 struct ToOneObligationTests {
     private static func version(_ books: String, _ author: String, optional: String = "YES", was: String? = nil)
         -> String

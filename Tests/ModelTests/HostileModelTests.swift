@@ -13,7 +13,7 @@ private struct Noise: RandomNumberGenerator {
     }
 }
 
-@Suite("Damaged models", .timeLimit(.minutes(10)), .enabled(if: SharedStores.exist, "shared/stores is missing"))
+@Suite("Damaged models", .timeLimit(.minutes(60)), .enabled(if: SharedStores.exist, "shared/stores is missing"))
 struct HostileModelTests {
     private func mutated(_ bytes: [UInt8], _ noise: inout Noise) -> [UInt8] {
         var bytes = bytes

@@ -3,7 +3,7 @@ import CausewayPlist
 import Foundation
 import Testing
 
-@Suite("Order of versions", .timeLimit(.minutes(10)))
+@Suite("Order of versions", .timeLimit(.minutes(60)))
 struct VersionOrderTests {
     @Test(
         "names are ordered as a person counts",
@@ -54,7 +54,7 @@ struct VersionOrderTests {
     }
 }
 
-@Suite("Model bundles", .timeLimit(.minutes(10)))
+@Suite("Model bundles", .timeLimit(.minutes(60)))
 struct ModelBundleTests {
     private let good = source("<entity name='E'><attribute name='a' attributeType='String'/></entity>")
     private let current = Array(

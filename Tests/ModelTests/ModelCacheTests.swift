@@ -6,7 +6,7 @@ import CausewaySQLite
 import Foundation
 import Testing
 
-@Suite("Writing the model cache", .timeLimit(.minutes(10)))
+@Suite("Writing the model cache", .timeLimit(.minutes(60)))
 struct ModelCacheTests {
     /// The app's own default values can't be written: what they hold isn't known.
     private func withoutForeignDefaults(_ model: ManagedObjectModel) -> ManagedObjectModel {

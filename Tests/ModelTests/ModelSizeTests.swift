@@ -3,7 +3,7 @@ import CausewayPlist
 import Testing
 
 /// Models of very many entities or levels are refused by a stated limit, before anything walks along them.
-@Suite("Sizes of models", .timeLimit(.minutes(10)))
+@Suite("Sizes of models", .timeLimit(.minutes(60)))
 struct ModelSizeTests {
     private static func source(_ entities: (Int) -> String, _ count: Int) -> [UInt8] {
         let text = (0..<count).map(entities).joined(separator: "\n")

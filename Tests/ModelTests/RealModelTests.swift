@@ -18,7 +18,7 @@ struct StoreMetadata {
     }
 }
 
-@Suite("Models of real stores", .timeLimit(.minutes(10)))
+@Suite("Models of real stores", .timeLimit(.minutes(60)))
 struct RealModelTests {
     /// Versions of which shared/stores holds no source; their models are read from the stores' caches.
     private static let storesWithoutSource = [

@@ -8,7 +8,7 @@ func source(_ content: String, identifier: String? = nil) -> [UInt8] {
     return Array("<?xml version=\"1.0\"?>\n<model\(attribute)>\n\(content)\n</model>".utf8)
 }
 
-@Suite("Model source", .timeLimit(.minutes(10)))
+@Suite("Model source", .timeLimit(.minutes(60)))
 struct SourceModelTests {
     private func read(_ content: String) throws -> ManagedObjectModel {
         try ModelReader.model(source: source(content))

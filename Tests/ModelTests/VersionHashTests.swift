@@ -42,7 +42,7 @@ private func hexadecimal(_ bytes: [UInt8]) -> String {
     bytes.map { String(format: "%02x", $0) }.joined()
 }
 
-@Suite("Version hash vectors", .timeLimit(.minutes(10)), .enabled(if: SharedStores.exist, "shared/stores is missing"))
+@Suite("Version hash vectors", .timeLimit(.minutes(60)), .enabled(if: SharedStores.exist, "shared/stores is missing"))
 struct VersionHashVectorTests {
     @Test("entities, properties, digest and checksum equal the vectors")
     func vectors() throws {
@@ -88,7 +88,7 @@ struct VersionHashVectorTests {
     }
 }
 
-@Suite("Version hash rules", .timeLimit(.minutes(10)))
+@Suite("Version hash rules", .timeLimit(.minutes(60)))
 struct VersionHashRuleTests {
     private func model(_ change: (inout Entity) -> Void) -> ManagedObjectModel {
         var attribute = Attribute(name: "title", type: .string)

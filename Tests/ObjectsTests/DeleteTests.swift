@@ -4,7 +4,7 @@ import CausewayPlanning
 import CausewayStoreFormat
 import Testing
 
-@Suite("Deleting", .timeLimit(.minutes(10)))
+@Suite("Deleting", .timeLimit(.minutes(60)))
 struct DeleteTests {
     @Test("nullify ends the links of both sides", arguments: [false, true])
     func nullify(flushes: Bool) throws {

@@ -2,7 +2,7 @@ import CausewayEvaluation
 import CausewayObjects
 import Testing
 
-@Suite("Fetching", .timeLimit(.minutes(10)))
+@Suite("Fetching", .timeLimit(.minutes(60)))
 struct FetchTests {
     /// Ten people: names a…j, ages with gaps; two of them in folders.
     private func store() throws -> (TestStore, ObjectContext) {

@@ -4,7 +4,7 @@ import CausewayPlanning
 import CausewayStoreFormat
 import Testing
 
-@Suite("Many-to-many relationships", .timeLimit(.minutes(10)))
+@Suite("Many-to-many relationships", .timeLimit(.minutes(60)))
 struct ManyToManyTests {
     @Test("from both ends, and only once", arguments: [false, true])
     func bothEnds(flushes: Bool) throws {

@@ -2,7 +2,7 @@ import CausewayEvaluation
 import CausewayObjects
 import Testing
 
-@Suite("Memory of a context", .timeLimit(.minutes(10)))
+@Suite("Memory of a context", .timeLimit(.minutes(60)))
 struct MemoryTests {
     @Test("a hook that makes, reads and changes many objects holds a bounded number of rows")
     func bounded() throws {

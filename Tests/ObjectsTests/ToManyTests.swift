@@ -4,7 +4,7 @@ import CausewayPlanning
 import CausewayStoreFormat
 import Testing
 
-@Suite("To-many relationships", .timeLimit(.minutes(10)))
+@Suite("To-many relationships", .timeLimit(.minutes(60)))
 struct ToManyTests {
     @Test("order after set, add, remove and set again", arguments: [false, true])
     func order(flushes: Bool) throws {

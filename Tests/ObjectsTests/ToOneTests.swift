@@ -4,7 +4,7 @@ import CausewayPlanning
 import CausewayStoreFormat
 import Testing
 
-@Suite("To-one relationships and their inverses", .timeLimit(.minutes(10)))
+@Suite("To-one relationships and their inverses", .timeLimit(.minutes(60)))
 struct ToOneTests {
     @Test("set, replace and clear keep both sides", arguments: [false, true])
     func bothSides(flushes: Bool) throws {

@@ -4,7 +4,7 @@ import CausewayPlanning
 import CausewayStoreFormat
 import Testing
 
-@Suite("Attributes' values in a store", .timeLimit(.minutes(10)))
+@Suite("Attributes' values in a store", .timeLimit(.minutes(60)))
 struct ValueTests {
     struct Case: CustomTestStringConvertible, Sendable {
         var key: String

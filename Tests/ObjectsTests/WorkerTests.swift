@@ -23,7 +23,7 @@ struct SourceRows {
     func load(_ row: Int) throws { try view.load(row, of: batch) }
 }
 
-@Suite("Contexts of workers, and carried cells", .timeLimit(.minutes(10)))
+@Suite("Contexts of workers, and carried cells", .timeLimit(.minutes(60)))
 struct WorkerTests {
     /// What a policy makes for one source row.
     private func make(_ index: Int, in context: ObjectContext) throws {

@@ -4,7 +4,7 @@ import CausewayPlanning
 import Testing
 
 /// The sentences of a plan that say what is left behind.
-@Suite("What a step loses", .timeLimit(.minutes(10)))
+@Suite("What a step loses", .timeLimit(.minutes(60)))
 struct LossReportTests {
     private func losses(_ from: String, _ to: String) throws -> [String] {
         try losses(through: [from, to])

@@ -5,7 +5,7 @@ import CausewayStoreFormat
 import Testing
 
 /// What unfinished work is recognised by.
-@Suite("Identity of planned work", .timeLimit(.minutes(10)))
+@Suite("Identity of planned work", .timeLimit(.minutes(60)))
 struct PlanIdentityTests {
     private func pass() throws -> RowPass {
         let key = RowShape.RelatedKey(

@@ -2,7 +2,7 @@ import CausewaySQLite
 import CausewayStoreFormat
 import Testing
 
-@Suite("Row shapes and the statements that read them", .timeLimit(.minutes(10)))
+@Suite("Row shapes and the statements that read them", .timeLimit(.minutes(60)))
 struct RowShapeTests {
     private func name(_ text: String) throws -> SQLIdentifier { try SQLIdentifier(text) }
 

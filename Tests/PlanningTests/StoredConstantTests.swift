@@ -5,7 +5,7 @@ import CausewayStoreFormat
 import Testing
 
 /// Defaults in the storage class in which Core Data keeps them (InsideStoreFormat §4.1).
-@Suite("Stored defaults", .timeLimit(.minutes(10)))
+@Suite("Stored defaults", .timeLimit(.minutes(60)))
 struct StoredConstantTests {
     private func literal(_ constant: Constant?, _ type: AttributeType, external: Bool = false) -> CellValue? {
         var attribute = Attribute(name: "a", type: type)

@@ -1,7 +1,7 @@
 import CausewayPlanning
 import Testing
 
-@Suite("Paths between versions", .timeLimit(.minutes(10)))
+@Suite("Paths between versions", .timeLimit(.minutes(60)))
 struct VersionGraphTests {
     static let versions = ["V1", "V2", "V3", "V4"]
 

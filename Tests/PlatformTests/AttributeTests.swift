@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// `setfattr` and `getfattr` aren't everywhere: files are given attributes by Python's `os` module, and read by it.
-@Suite("Owner, permissions and extended attributes", .timeLimit(.minutes(10))) struct AttributeTests {
+@Suite("Owner, permissions and extended attributes", .timeLimit(.minutes(60))) struct AttributeTests {
     let folder: TemporaryFolder
     let (source, target): (String, String)
 

@@ -10,7 +10,7 @@ private final class Tally: Sendable {
     var all: [Int] { values.withLock { $0 } }
 }
 
-@Suite("The bounded queue", .timeLimit(.minutes(10))) struct BoundedQueueTests {
+@Suite("The bounded queue", .timeLimit(.minutes(60))) struct BoundedQueueTests {
     @Test("gives one consumer what one producer pushed, in order", arguments: [1, 2, 7])
     func order(capacity: Int) throws {
         let queue = BoundedQueue<Int>(capacity: capacity)

@@ -2,7 +2,7 @@ import CausewayPlatform
 import Foundation
 import Testing
 
-@Suite("Copies and comparisons", .timeLimit(.minutes(10)))
+@Suite("Copies and comparisons", .timeLimit(.minutes(60)))
 struct CopyTests {
     @Test("a copy that is synced later holds the same bytes", arguments: [0, 1, 1 << 20, (1 << 20) + 1])
     func copy(size: Int) throws {

@@ -2,7 +2,7 @@ import CausewayPlatform
 import Foundation
 import Testing
 
-@Suite("File locks", .timeLimit(.minutes(10))) struct FileLockTests {
+@Suite("File locks", .timeLimit(.minutes(60))) struct FileLockTests {
     let folder: TemporaryFolder
 
     init() throws {

@@ -2,7 +2,7 @@ import CausewayPlatform
 import Foundation
 import Testing
 
-@Suite("Files", .timeLimit(.minutes(10))) struct FilesTests {
+@Suite("Files", .timeLimit(.minutes(60))) struct FilesTests {
     let folder: TemporaryFolder
 
     init() throws {

@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("Facts of the process and the machine", .timeLimit(.minutes(10))) struct ProcessFactsTests {
+@Suite("Facts of the process and the machine", .timeLimit(.minutes(60))) struct ProcessFactsTests {
     @Test("memory and time used are plausible")
     func usage() {
         let usage = ProcessUsage.current()
@@ -66,7 +66,7 @@ import Testing
     }
 }
 
-@Suite("Worker threads", .timeLimit(.minutes(10))) struct WorkerThreadTests {
+@Suite("Worker threads", .timeLimit(.minutes(60))) struct WorkerThreadTests {
     @Test("run their closure once, and join waits for its end")
     func runs() throws {
         let count = Atomic<Int>(0)

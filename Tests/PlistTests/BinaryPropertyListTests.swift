@@ -2,7 +2,7 @@ import CausewayPlist
 import Foundation
 import Testing
 
-@Suite("Reading binary property lists", .timeLimit(.minutes(10)))
+@Suite("Reading binary property lists", .timeLimit(.minutes(60)))
 struct BinaryPropertyListTests {
     private static let scalars: [(bytes: [UInt8], value: PropertyList)] = [
         ([0x08], .boolean(false)),
@@ -95,7 +95,7 @@ struct BinaryPropertyListTests {
     }
 }
 
-@Suite("Real property lists", .timeLimit(.minutes(10)), .enabled(if: TestFiles.areThere, "shared/stores is missing"))
+@Suite("Real property lists", .timeLimit(.minutes(60)), .enabled(if: TestFiles.areThere, "shared/stores is missing"))
 struct RealPropertyListTests {
     @Test("every file expands, and what is written again reads back the same", arguments: TestFiles.propertyLists)
     func rereads(path: String) throws {

@@ -2,7 +2,7 @@ import CausewayPlist
 import Foundation
 import Testing
 
-@Suite("Writing binary property lists", .timeLimit(.minutes(10)))
+@Suite("Writing binary property lists", .timeLimit(.minutes(60)))
 struct BinaryPropertyListWriterTests {
     /// Made with CPython 3.11: `plistlib.dumps(value, fmt=FMT_BINARY, sort_keys=True).hex()`.
     private static let goldenFiles: [(value: PropertyList, hex: String)] = [

@@ -2,7 +2,7 @@ import CausewayPlist
 import Foundation
 import Testing
 
-@Suite("Hostile property lists", .timeLimit(.minutes(10)))
+@Suite("Hostile property lists", .timeLimit(.minutes(60)))
 struct HostilePropertyListTests {
     @Test("28 lists of ten references to the next are 10²⁸ leaves for a tree, and 29 objects for the table")
     func sharedReferenceBomb() throws {
@@ -103,7 +103,7 @@ struct HostilePropertyListTests {
     }
 }
 
-@Suite("Damaged archives", .timeLimit(.minutes(10)), .enabled(if: TestFiles.areThere, "shared/stores is missing"))
+@Suite("Damaged archives", .timeLimit(.minutes(60)), .enabled(if: TestFiles.areThere, "shared/stores is missing"))
 struct DamagedArchiveTests {
     private static let sample = "coredataplus/SampleModel3.momd/SampleModel3.mom"
 

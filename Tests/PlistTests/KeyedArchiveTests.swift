@@ -2,7 +2,7 @@ import CausewayPlist
 import Foundation
 import Testing
 
-@Suite("Real keyed archives", .timeLimit(.minutes(10)), .enabled(if: TestFiles.areThere, "shared/stores is missing"))
+@Suite("Real keyed archives", .timeLimit(.minutes(60)), .enabled(if: TestFiles.areThere, "shared/stores is missing"))
 struct RealKeyedArchiveTests {
     @Test(
         "every model and mapping model opens, and every field of every object resolves", arguments: TestFiles.archives)
@@ -55,7 +55,7 @@ struct RealKeyedArchiveTests {
     }
 }
 
-@Suite("Keyed archives of Foundation", .timeLimit(.minutes(10)))
+@Suite("Keyed archives of Foundation", .timeLimit(.minutes(60)))
 struct FoundationArchiveTests {
     private func archive(_ value: Any) throws -> KeyedArchive {
         let data = try NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: false)

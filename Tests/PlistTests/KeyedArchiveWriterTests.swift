@@ -2,7 +2,7 @@ import CausewayPlist
 import Foundation
 import Testing
 
-@Suite("Writing keyed archives", .timeLimit(.minutes(10)))
+@Suite("Writing keyed archives", .timeLimit(.minutes(60)))
 struct KeyedArchiveWriterTests {
     private static let entityClass = ArchivedClass(["NSEntityDescription", "NSObject"])
     private static let modelClass = ArchivedClass(["NSManagedObjectModel", "NSObject"])
@@ -133,7 +133,7 @@ struct KeyedArchiveWriterTests {
     }
 }
 
-@Suite("Wrong keyed archives", .timeLimit(.minutes(10)))
+@Suite("Wrong keyed archives", .timeLimit(.minutes(60)))
 struct WrongKeyedArchiveTests {
     private func archive(
         objects: [PropertyList], top: PropertyList = .dictionary(["root": .uid(1)]), version: Int64 = 100_000

@@ -2,7 +2,7 @@ import CausewayReliabilityKit
 import Testing
 
 /// What the model of InsideCrashSafety §3.1 says may be on the disk.
-@Suite("Crash explorer: what a crash may leave", .timeLimit(.minutes(10)))
+@Suite("Crash explorer: what a crash may leave", .timeLimit(.minutes(60)))
 struct ExplorerModelTests {
     /// A folder with `a` that holds "old", and a folder `work`.
     private static let start = [

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The library that sees what a command does to its files, and makes calls fail.
-@Suite("Fault shim", .timeLimit(.minutes(10)), .enabled(if: ShimPresence.isThere, "the fault shim isn't built"))
+@Suite("Fault shim", .timeLimit(.minutes(60)), .enabled(if: ShimPresence.isThere, "the fault shim isn't built"))
 struct ExplorerShimTests {
     private func run(
         _ folder: borrowing Folder, fault: String? = nil, traces: Bool = false

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What the harnesses take for granted about their stores.
-@Suite("Crash explorer: its stores and digests", .timeLimit(.minutes(10)))
+@Suite("Crash explorer: its stores and digests", .timeLimit(.minutes(60)))
 struct ExplorerSubjectTests {
     @Test("what the -wal or the journal says counts", arguments: Subject.Chain.allCases)
     func states(_ chain: Subject.Chain) throws {

@@ -4,7 +4,7 @@ import Testing
 
 /// A part of what `reliability` explores in full: every nth crash point, all of the swap's.
 @Suite(
-    "Crash explorer", .timeLimit(.minutes(10)), .serialized,
+    "Crash explorer", .timeLimit(.minutes(60)), .serialized,
     .enabled(if: ShimPresence.isThere, "the fault shim isn't built"))
 struct ExplorerTests {
     @Test(

@@ -3,7 +3,7 @@ import CausewayReliabilityKit
 import Foundation
 import Testing
 
-@Suite("Reliability report", .timeLimit(.minutes(10)))
+@Suite("Reliability report", .timeLimit(.minutes(60)))
 struct ReportTests {
     @Test("the table has a line a harness, a sum, and every failure with its replay")
     func table() {

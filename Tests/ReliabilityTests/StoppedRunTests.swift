@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// A run that is asked to stop saves what it has done since the last commit, all of it: rows, cursor, keys, associations.
-@Suite("Runs that are stopped between two commits", .timeLimit(.minutes(10)))
+@Suite("Runs that are stopped between two commits", .timeLimit(.minutes(60)))
 struct StoppedRunTests {
     @Test(
         "what was done since the last commit is saved as a whole", arguments: Subject.Chain.allCases,

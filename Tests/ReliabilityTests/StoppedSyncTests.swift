@@ -5,7 +5,7 @@ import Testing
 
 /// Ctrl-C on a disk that fails: what the run says it has saved must be saved.
 @Suite(
-    "A run that is stopped where fsyncs fail", .timeLimit(.minutes(10)),
+    "A run that is stopped where fsyncs fail", .timeLimit(.minutes(60)),
     .enabled(if: ShimPresence.isThere, "the fault shim isn't built"))
 struct StoppedSyncTests {
     private static let interrupt: Int32 = 2

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What a run may leave behind, and report, after an fsync that failed.
-@Suite("Fsyncs that failed", .timeLimit(.minutes(10)))
+@Suite("Fsyncs that failed", .timeLimit(.minutes(60)))
 struct SyncRecordTests {
     private static let store = "/data/Store.sqlite"
     private static let swap = TraceOperation(kind: .rename, inode: 7, path: "/data/work/step-1.sqlite", path2: store)

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// The oracles of the loops: what is handed a broken store must say so.
-@Suite("Trials see what is broken", .timeLimit(.minutes(10)))
+@Suite("Trials see what is broken", .timeLimit(.minutes(60)))
 struct TrialTests {
     /// A finished migration to be broken.
     private func finished(_ run: HarnessRun) throws -> Trial {

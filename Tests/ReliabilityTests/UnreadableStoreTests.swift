@@ -6,7 +6,7 @@ import Testing
 /// A disk that fails says nothing about the store: commands that look at one must not call it damaged (65), missing (66)
 /// or the tool wrong (70). Asked at every read, at every file that is opened, and at allocations of SQLite's.
 @Suite(
-    "A store that can't be read isn't a damaged one", .timeLimit(.minutes(10)),
+    "A store that can't be read isn't a damaged one", .timeLimit(.minutes(60)),
     .enabled(if: ShimPresence.isThere, "the fault shim isn't built"))
 struct UnreadableStoreTests {
     private static let allowed: Set<ChildRun.Ending> = [.exited(0), .exited(74)]

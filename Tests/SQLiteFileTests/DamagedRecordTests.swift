@@ -1,7 +1,7 @@
 import CausewaySQLiteFile
 import Testing
 
-@Suite("Damaged records", .timeLimit(.minutes(10))) struct DamagedRecordTests {
+@Suite("Damaged records", .timeLimit(.minutes(60))) struct DamagedRecordTests {
     static let damaged: [(bytes: [UInt8], code: RecordError.Code)] = [
         ([], .badHeader),
         // The header's length: zero, over the record, cut, enormous.

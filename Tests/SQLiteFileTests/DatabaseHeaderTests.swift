@@ -1,7 +1,7 @@
 import CausewaySQLiteFile
 import Testing
 
-@Suite("The header of a database file", .timeLimit(.minutes(10)))
+@Suite("The header of a database file", .timeLimit(.minutes(60)))
 struct DatabaseHeaderTests {
     /// A header as SQLite writes it: 4,096-byte pages, rollback mode, schema format 4.
     private static let sound: [UInt8] = {

@@ -60,7 +60,7 @@ func load(_ bytes: [UInt8], into reader: RecordReader, _ body: () throws -> Void
     }
 }
 
-@Suite("The record codec", .timeLimit(.minutes(10))) struct RecordCodecTests {
+@Suite("The record codec", .timeLimit(.minutes(60))) struct RecordCodecTests {
     @Test("a record that SQLite wrote is read as SQLite reads it", arguments: RecordVector.all)
     func reads(_ vector: RecordVector) throws {
         let reader = RecordReader(capacity: vector.cells.count)

@@ -1,7 +1,7 @@
 import CausewaySQLiteFile
 import Testing
 
-@Suite("Row batches", .timeLimit(.minutes(10))) struct RowBatchTests {
+@Suite("Row batches", .timeLimit(.minutes(60))) struct RowBatchTests {
     @Test("keep rows in order while they grow far over their first size")
     func grows() throws {
         let batch = RowBatch()

@@ -2,7 +2,7 @@ import CausewaySQLiteFile
 import Testing
 
 /// A row as a table's b-tree has it and the same row as a statement gives it are the same to whoever looks at a view.
-@Suite("Rows out of pages and out of statements", .timeLimit(.minutes(10)))
+@Suite("Rows out of pages and out of statements", .timeLimit(.minutes(60)))
 struct RowViewTests {
     /// The table's columns, in its order: name, weight FLOAT, key INTEGER PRIMARY KEY, data, count, added, rate FLOAT. The
     /// last two were added later.

@@ -1,7 +1,7 @@
 import CausewaySQLiteFile
 import Testing
 
-@Suite("Varints", .timeLimit(.minutes(10))) struct VarintTests {
+@Suite("Varints", .timeLimit(.minutes(60))) struct VarintTests {
     /// Around each power of two: where a varint gets one byte longer, and everywhere else.
     static let boundaries: [UInt64] =
         (0..<64).flatMap { bit -> [UInt64] in

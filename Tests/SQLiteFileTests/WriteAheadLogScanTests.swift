@@ -1,7 +1,7 @@
 import CausewaySQLiteFile
 import Testing
 
-@Suite("Write-ahead logs are read as SQLite's recovery reads them", .timeLimit(.minutes(10)))
+@Suite("Write-ahead logs are read as SQLite's recovery reads them", .timeLimit(.minutes(60)))
 struct WriteAheadLogScanTests {
     /// A log of some generation: commits of so many frames each; the last one may have no end.
     struct Log {

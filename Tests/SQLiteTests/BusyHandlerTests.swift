@@ -1,7 +1,7 @@
 import CausewaySQLite
 import Testing
 
-@Suite("Busy handler", .timeLimit(.minutes(10)))
+@Suite("Busy handler", .timeLimit(.minutes(60)))
 struct BusyHandlerTests {
     private final class Count {
         var value = 0

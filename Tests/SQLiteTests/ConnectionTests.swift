@@ -2,7 +2,7 @@ import CausewaySQLite
 import Foundation
 import Testing
 
-@Suite("Connections", .timeLimit(.minutes(10))) struct ConnectionTests {
+@Suite("Connections", .timeLimit(.minutes(60))) struct ConnectionTests {
     @Test("a path is never a URI or one of SQLite's special names", arguments: ["file:x?mode=memory", ":memory:"])
     func specialNames(name: String) throws {
         let database = try TemporaryDatabase()

@@ -1,7 +1,7 @@
 import CausewaySQLite
 import Testing
 
-@Suite("A connection to an untrusted file", .timeLimit(.minutes(10))) struct HardeningTests {
+@Suite("A connection to an untrusted file", .timeLimit(.minutes(60))) struct HardeningTests {
     static let schema = """
         CREATE TABLE ZA(Z_PK INTEGER PRIMARY KEY, ZNAME VARCHAR);
         CREATE TABLE log(a);
@@ -120,7 +120,7 @@ import Testing
     }
 }
 
-@Suite("The authorizer", .timeLimit(.minutes(10))) struct AuthorizationTests {
+@Suite("The authorizer", .timeLimit(.minutes(60))) struct AuthorizationTests {
     let database: TemporaryDatabase
 
     init() throws {

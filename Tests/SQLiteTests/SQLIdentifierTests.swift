@@ -1,7 +1,7 @@
 import CausewaySQLite
 import Testing
 
-@Suite("Names in SQL", .timeLimit(.minutes(10))) struct SQLIdentifierTests {
+@Suite("Names in SQL", .timeLimit(.minutes(60))) struct SQLIdentifierTests {
     @Test(
         "any name makes a table that is found again by it",
         arguments: [

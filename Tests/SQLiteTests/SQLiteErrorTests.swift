@@ -1,7 +1,7 @@
 import CausewaySQLite
 import Testing
 
-@Suite("SQLite's errors", .timeLimit(.minutes(10))) struct SQLiteErrorTests {
+@Suite("SQLite's errors", .timeLimit(.minutes(60))) struct SQLiteErrorTests {
     @Test("a primary code matches its extended codes, an extended code only itself")
     func matching() {
         #expect(ResultCode.constraint ~= .constraintUnique)

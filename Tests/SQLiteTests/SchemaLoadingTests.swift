@@ -1,7 +1,7 @@
 import CausewaySQLite
 import Testing
 
-@Suite("Loading a schema within limits", .timeLimit(.minutes(10)))
+@Suite("Loading a schema within limits", .timeLimit(.minutes(60)))
 struct SchemaLoadingTests {
     private func database(tables: Int, columns: Int = 1) throws -> TemporaryDatabase {
         let database = try TemporaryDatabase()

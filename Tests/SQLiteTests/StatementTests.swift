@@ -1,7 +1,7 @@
 import CausewaySQLite
 import Testing
 
-@Suite("Statements", .timeLimit(.minutes(10))) struct StatementTests {
+@Suite("Statements", .timeLimit(.minutes(60))) struct StatementTests {
     @Test("every storage class goes in and comes out unchanged")
     func storageClasses() throws {
         let connection = try Connection.inMemory()

@@ -3,7 +3,7 @@ import CausewaySQLite
 import CausewayStoreFormat
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct DerivedAttributeTests {
+@Suite(.timeLimit(.minutes(60))) struct DerivedAttributeTests {
     private static let entities = """
         <entity name="Author">
             <attribute name="bookCount" attributeType="Integer 64" derived="YES" derivationExpression="books.@count"/>

@@ -2,7 +2,7 @@ import CausewayStoreFormat
 import Testing
 
 /// What SQLite would refuse after the rows have moved it refuses in memory.
-@Suite("The new store's schema before the first row", .timeLimit(.minutes(10)))
+@Suite("The new store's schema before the first row", .timeLimit(.minutes(60)))
 struct DestinationSchemaTests {
     @Test("takes the statements that fill it, and names what SQLite refuses")
     func statements() throws {

@@ -2,7 +2,7 @@ import CausewayModel
 import CausewayStoreFormat
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct EntityTableTests {
+@Suite(.timeLimit(.minutes(60))) struct EntityTableTests {
     @Test("columns stand in groups by type, inside a group by entity and name")
     func groups() throws {
         let layout = try TestModels.layout(

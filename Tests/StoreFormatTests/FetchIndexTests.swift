@@ -2,7 +2,7 @@ import CausewayModel
 import CausewayStoreFormat
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct FetchIndexTests {
+@Suite(.timeLimit(.minutes(60))) struct FetchIndexTests {
     private func statements(_ index: String, frameworkVersion: Int = 1509) throws -> SchemaStatements {
         try TestModels.layout(
             """

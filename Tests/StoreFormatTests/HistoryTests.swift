@@ -3,7 +3,7 @@ import CausewaySQLite
 import CausewayStoreFormat
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct HistoryTests {
+@Suite(.timeLimit(.minutes(60))) struct HistoryTests {
     private static let entities = """
         <entity name="Base">
             <attribute name="zeta" attributeType="String" preserveAfterDeletion="YES"/>

@@ -2,7 +2,7 @@ import CausewaySQLite
 import CausewayStoreFormat
 import Testing
 
-@Suite("Schemas made to do harm", .timeLimit(.minutes(10)))
+@Suite("Schemas made to do harm", .timeLimit(.minutes(60)))
 struct HostileSchemaTests {
     private func schema(_ statements: [String]) throws -> StoreSchema {
         let connection = try Connection.inMemory()

@@ -2,7 +2,7 @@ import CausewayModel
 import CausewayStoreFormat
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct JoinTableTests {
+@Suite(.timeLimit(.minutes(60))) struct JoinTableTests {
     /// A pair inside one entity, a second pair whose columns clash with the first one's.
     private static let friends = """
         <entity name="User">

@@ -2,7 +2,7 @@ import CausewayModel
 import CausewayStoreFormat
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct LayoutHintsTests {
+@Suite(.timeLimit(.minutes(60))) struct LayoutHintsTests {
     private func pair(_ entity: String, _ first: String, _ second: String) -> String {
         """
         <entity name="\(entity)">

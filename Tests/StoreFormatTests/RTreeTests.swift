@@ -3,7 +3,7 @@ import CausewaySQLite
 import CausewayStoreFormat
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct RTreeTests {
+@Suite(.timeLimit(.minutes(60))) struct RTreeTests {
     private static let entities = """
         <entity name="Place">
             <attribute name="latitude" attributeType="Double"/><attribute name="longitude" attributeType="Double"/>

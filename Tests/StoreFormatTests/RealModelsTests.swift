@@ -4,7 +4,7 @@ import Testing
 
 /// Layouts of real models against an independent generator (shared/tools/expected-schema).
 @Suite(
-    .timeLimit(.minutes(10)), .enabled(if: SharedStores.areThere, "shared/stores is missing"),
+    .timeLimit(.minutes(60)), .enabled(if: SharedStores.areThere, "shared/stores is missing"),
     .enabled(if: SharedStores.hasOracle, "python3 or shared/tools/expected-schema is missing"))
 struct RealModelsTests {
     /// One of each era and of each difference inside one.

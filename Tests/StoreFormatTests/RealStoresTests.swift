@@ -4,7 +4,7 @@ import CausewaySQLite
 import CausewayStoreFormat
 import Testing
 
-@Suite("Stores as Core Data lays them out", .timeLimit(.minutes(10)))
+@Suite("Stores as Core Data lays them out", .timeLimit(.minutes(60)))
 struct RealStoresTests {
     @Test("a store binds to its cached model with nothing missing", arguments: SharedStores.stores)
     func binding(name: String) throws {

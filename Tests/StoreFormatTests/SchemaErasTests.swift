@@ -2,7 +2,7 @@ import CausewayModel
 import CausewayStoreFormat
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct SchemaErasTests {
+@Suite(.timeLimit(.minutes(60))) struct SchemaErasTests {
     private static let entities = """
         <entity name="Tag">
             <attribute name="name" attributeType="String" indexed="YES"/>

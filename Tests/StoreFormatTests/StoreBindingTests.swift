@@ -3,7 +3,7 @@ import CausewaySQLite
 import CausewayStoreFormat
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct StoreBindingTests {
+@Suite(.timeLimit(.minutes(60))) struct StoreBindingTests {
     /// Binds the library model to a store that was changed after it was made.
     private func bind(_ changes: String, entities: String = TestModels.library) throws -> StoreBinding {
         let model = try TestModels.model(entities)

@@ -3,7 +3,7 @@ import CausewaySQLite
 import CausewayStoreFormat
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct StoreMetadataTests {
+@Suite(.timeLimit(.minutes(60))) struct StoreMetadataTests {
     private static let uuid = "5E3F5B5A-37F0-4A8E-9E3C-0123456789AB"
     private static let hash = [UInt8](repeating: 7, count: 32)
 

@@ -18,7 +18,7 @@ private enum TestFiles {
     }
 }
 
-@Suite("Real XML", .timeLimit(.minutes(10)))
+@Suite("Real XML", .timeLimit(.minutes(60)))
 struct RealXMLTests {
     @Test("every model's contents are read", arguments: TestFiles.paths(named: "contents"))
     func contents(path: String) throws {

@@ -2,7 +2,7 @@ import CausewayXML
 import Foundation
 import Testing
 
-@Suite("Reading XML", .timeLimit(.minutes(10)))
+@Suite("Reading XML", .timeLimit(.minutes(60)))
 struct XMLTreeTests {
     private func parse(_ text: String) throws -> XMLTree { try XMLTree(parsing: Array(text.utf8)) }
 
