@@ -7,9 +7,11 @@ extension MappingModel {
     ///   in both (the second must not see what the first drops), they do so in one and the other removes entities or
     ///   ends links (the first of several links depends on the remaining rows), the second carries a derived attribute
     ///   that the first computes from complete rows, or it converts a default of the first that its type can't hold
-    ///   (only the rows tell whether it occurs).
+    ///   (only the rows tell whether it occurs), or it takes links from an inverse that the first moves up to a parent
+    ///   (whose links are still the subentities').
     package func composed(with next: MappingModel) -> MappingModel? {
         if (changesForms && next.losesLinks) || (losesLinks && next.changesForms) { return nil }
+        if next.entityMappings.contains(where: { $0.relationships.contains(where: hasMovedUp) }) { return nil }
         let middle = byDestination
         let isBarred = next.entityMappings.contains { second in
             second.firsts(in: middle).contains { first in
@@ -54,6 +56,14 @@ extension MappingModel {
 }
 
 extension MappingModel {
+    /// Whether links come from an inverse that only other entities had before this mapping.
+    fileprivate func hasMovedUp(_ relationship: RelationshipMapping) -> Bool {
+        guard let links = relationship.links, links.isInverted,
+            mapping(to: links.entity)?.relationship(links.relationship)?.links == nil
+        else { return false }
+        return entityMappings.contains { $0.relationship(links.relationship)?.links != nil }
+    }
+
     /// Whether a row's fate depends on its links: it must have one, or the first of several is kept. If an earlier step
     /// leaves rows out, links to them have ended by then.
     package var judgesLinks: Bool {

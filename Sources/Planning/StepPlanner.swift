@@ -173,13 +173,20 @@ package struct StepPlanner {
 
     /// Join tables keep the side that names them and their columns' suffixes.
     private func carriedHints() throws -> LayoutHints {
-        let (mapping, model) = (mapping, from.layout.model)
+        let (mapping, model, destination) = (mapping, from.layout.model, goal.model)
         return try LayoutHints(
             carrying: from.layout, to: goal.model, frameworkVersion: goal.frameworkVersion,
             sourceOf: { name in
-                guard let links = mapping.mapping(to: name.entity)?.relationship(name.relationship)?.links,
-                    let found = model.relationship(links.relationship, of: links.entity)
-                else { return nil }
+                func links(of entity: String) -> LinkSource? {
+                    mapping.mapping(to: entity)?.relationship(name.relationship)?.links
+                }
+                // What went up to a parent was its subentities'.
+                let first =
+                    links(of: name.entity)
+                    ?? destination.entityAndSubentities(of: name.entity).sorted().lazy.compactMap(links).first
+                guard let links = first, let found = model.relationship(links.relationship, of: links.entity) else {
+                    return nil
+                }
                 if !links.isInverted { return .init(found.owner, found.relationship.name) }
                 return model.inverse(of: found.relationship).map { .init($0.owner, $0.relationship.name) }
             })

@@ -4,7 +4,8 @@ import CausewayPreparation
 import Testing
 
 /// Indexes, views and triggers that the app itself put into its store.
-@Suite("Objects of the app's own", .timeLimit(.minutes(60)))
+// A case that reaches the process's bound of memory (`MemoryBound`) may fail the one beside it.
+@Suite("Objects of the app's own", .timeLimit(.minutes(60)), .serialized)
 struct AppObjectTests {
     /// Thing is called Item, its attributes hand their names on; `gone` goes.
     static let versions = [

@@ -16,7 +16,7 @@ private struct TestBatch: Sendable {
 
 private let total = 500
 
-@Suite("The ordered pipeline", .timeLimit(.minutes(2)))
+@Suite("The ordered pipeline", .timeLimit(.minutes(60)))
 struct OrderedPipelineTests {
     /// Threads whose part has begun and not ended.
     private final class Threads: Sendable {

@@ -11,7 +11,7 @@ import Testing
 
 /// SQLite is the judge: it writes a table, and what it gives for a row in a statement must be what a view finds in the
 /// row's record in the file.
-@Suite("Rows out of a file's pages", .timeLimit(.minutes(2)))
+@Suite("Rows out of a file's pages", .timeLimit(.minutes(60)))
 struct PageRowTests {
     private static let made = """
         CREATE TABLE T (V FLOAT, B BLOB, Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, N VARCHAR, D TIMESTAMP);

@@ -208,7 +208,7 @@ struct PreflightChainTests {
         let (computed, computing) = try Self.mapped(
             TransformEntity("Note") { Compute("head", "uppercase($source.title)") })
         defer { withExtendedLifetime(computed) {} }
-        #expect(try Migration(computing).plan().notices.contains { $0.contains("decided by an expression") })
+        #expect(try Migration(computing).plan().notices.contains { $0.contains("depends on an expression") })
     }
 
     @Test("what a mapping model itself leaves without a value is refused at once, unless such rows are rejected")

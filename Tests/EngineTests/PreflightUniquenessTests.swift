@@ -234,7 +234,7 @@ struct PreflightUniquenessTests {
             notices == [
                 """
                 V3: Thing: n must be unique, and 2 rows of table ZTHING share theirs with another (p1 and p2): whether \
-                they still do then depends on stage 1, didMigrate at “V2”; the step V2 → V3 checks it when it begins
+                they still do then depends on stage 1 “V1 → V2”, didMigrate at “V2”; the step V2 → V3 checks it when it begins
                 """
             ])
         if makesUnique {

@@ -91,6 +91,27 @@ struct PulledUpLinksTests {
         #expect(lines.map(\.reason) == Array(repeating: "V3: Beast.minder is mandatory now, but is NULL", count: 2))
     }
 
+    @Test(
+        "a to-one that is renamed by its inverse alone keeps its links after the inverse went up",
+        arguments: [true, false])
+    func renamedByInverse(fuses: Bool) throws {
+        func version(of owner: String, _ name: String) -> String {
+            let keepers = toMany("keepers", "Keeper", inverse: name)
+            return model(
+                entity("Beast", owner == "Beast" ? keepers : ""),
+                entity("Cat", parent: "Beast", owner == "Cat" ? keepers : ""),
+                entity("Keeper", toOne(name, owner, inverse: "keepers")))
+        }
+        let scenario = try Scenario(
+            version(of: "Cat", "cat"), version(of: "Beast", "cat"), version(of: "Beast", "pet"),
+            rows: """
+                INSERT INTO ZBEAST (Z_PK, Z_ENT, Z_OPT) VALUES (1, 1, 1), (2, 2, 1);
+                INSERT INTO ZKEEPER (Z_PK, Z_ENT, Z_OPT, ZCAT) VALUES (1, 3, 1, 2);
+                """)
+        try scenario.migrate(fuses: fuses)
+        #expect(try scenario.rows("SELECT ZPET FROM ZKEEPER") == ["2"])
+    }
+
     @Test("a place in a list that goes up keeps its column's place among others")
     func orderColumns() throws {
         func version(of owner: String) -> String {

@@ -11,7 +11,7 @@ import Testing
 @testable import CausewayEngine
 
 /// What a pass's recipes make of rows, without a store around them.
-@Suite("The projector alone", .timeLimit(.minutes(2)))
+@Suite("The projector alone", .timeLimit(.minutes(60)))
 struct RowProjectorTests {
     /// Every storage class, as SQL and as it is.
     private static let values: [(sql: String, value: CellValue)] = [

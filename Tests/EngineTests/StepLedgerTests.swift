@@ -8,7 +8,7 @@ import Testing
 @testable import CausewayEngine
 
 /// The ledger alone, on a staging file of its own: each run of a step opens both, and ends without a word.
-@Suite("Step ledger", .timeLimit(.minutes(1)))
+@Suite("Step ledger", .timeLimit(.minutes(60)))
 struct StepLedgerTests {
     private final class Work {
         private let scenario: Scenario

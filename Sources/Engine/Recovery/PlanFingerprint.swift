@@ -15,7 +15,7 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
     /// Raised with every change of the results for the same rows: a tool that would do the rest differently must not
     /// resume a run. 2: numeric attributes convert, links may end where a destination changes, objects of the app's own
     /// are rewritten by SQLite. 3: the plan's values are compared, no longer their SQL.
-    static let semanticsRevision = 3
+    static let semanticsRevision = 4
 
     /// The part that holds it.
     private static let revision = "the tool's semantics"

@@ -105,7 +105,7 @@ struct UnfinishedWork {
             for path in [source.wal, source.journal] {
                 try EngineError.at(path) {
                     guard let status = try Files.statusIfExists(path), try !source.isSpent(path, status) else { return }
-                    differences.append("\(Paths.name(of: path)) holds something")
+                    differences.append("\(Paths.name(of: path)) holds data")
                 }
             }
         }
