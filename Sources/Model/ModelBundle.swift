@@ -38,6 +38,11 @@ package struct ModelBundle: Sendable {
         package let entities: [String: [UInt8]]
         /// `NSManagedObjectModel_VersionChecksums`; only newer compilers write it.
         package let checksum: String?
+
+        package init(entities: [String: [UInt8]], checksum: String?) {
+            self.entities = entities
+            self.checksum = checksum
+        }
     }
 
     /// The bundle's name without its extension.

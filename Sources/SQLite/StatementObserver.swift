@@ -7,6 +7,10 @@ package struct StatementObserver: Sendable {
     /// its own on the connection, which are observed in turn.
     package let compiling: @Sendable (borrowing Connection, String) -> Void
 
+    package init(compiling: @escaping @Sendable (borrowing Connection, String) -> Void) {
+        self.compiling = compiling
+    }
+
     private static let isOn = Atomic<Bool>(false)
     private static let current = Mutex<StatementObserver?>(nil)
 
