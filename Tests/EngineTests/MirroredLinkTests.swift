@@ -66,4 +66,30 @@ struct MirroredLinkTests {
         _ = try Migration(request).run()
         #expect(try scenario.rows("SELECT count(ZPET) FROM ZTHING") == ["2"])
     }
+
+    @Test("of entities that become one, each is asked for the links that were its own")
+    func byMerged() throws {
+        func pair(_ owner: String, _ toy: String, _ name: String, optional: Bool = true) -> String {
+            let link = toOne(name, owner, inverse: "toys").replacing(
+                "optional=\"YES\"", with: "optional=\"\(optional ? "YES" : "NO")\"")
+            return entity(owner, toMany("toys", toy, inverse: name)) + entity(toy, link)
+        }
+        let scenario = try Scenario(
+            model(pair("Cat", "CatToy", "owner"), pair("Dog", "DogToy", "owner")), model(pair("Pet", "Toy", "owner")),
+            model(pair("Pet", "Toy", "keeper", optional: false)),
+            rows: """
+                INSERT INTO ZDOG (Z_PK, Z_ENT, Z_OPT) VALUES (1, 3, 1);
+                INSERT INTO ZDOGTOY (Z_PK, Z_ENT, Z_OPT, ZOWNER) VALUES (1, 4, 1, 1);
+                """)
+        var request = scenario.request(to: "V3")
+        request.code.add(
+            SwiftMappingModel(from: "V1", to: "V2") {
+                TransformEntity("Cat", to: "Pet") { Link("toys") }
+                TransformEntity("Dog", to: "Pet") { Link("toys") }
+                TransformEntity("CatToy", to: "Toy", fillsUnmentioned: false)
+                TransformEntity("DogToy", to: "Toy", fillsUnmentioned: false)
+            })
+        _ = try Migration(request).run()
+        #expect(try scenario.rows("SELECT count(ZKEEPER) FROM ZTOY") == ["1"])
+    }
 }

@@ -93,17 +93,20 @@ struct PulledUpLinksTests {
 
     @Test(
         "a to-one that is renamed by its inverse alone keeps its links after the inverse went up",
-        arguments: [true, false])
-    func renamedByInverse(fuses: Bool) throws {
-        func version(of owner: String, _ name: String) -> String {
+        arguments: [true, false], [true, false])
+    func renamedByInverse(fuses: Bool, becomesMandatory: Bool) throws {
+        func version(of owner: String, _ name: String, optional: Bool = true) -> String {
+            let link = toOne(name, owner, inverse: "keepers").replacing(
+                "optional=\"YES\"", with: "optional=\"\(optional ? "YES" : "NO")\"")
             let keepers = toMany("keepers", "Keeper", inverse: name)
             return model(
                 entity("Beast", owner == "Beast" ? keepers : ""),
                 entity("Cat", parent: "Beast", owner == "Cat" ? keepers : ""),
-                entity("Keeper", toOne(name, owner, inverse: "keepers")))
+                entity("Keeper", link))
         }
         let scenario = try Scenario(
-            version(of: "Cat", "cat"), version(of: "Beast", "cat"), version(of: "Beast", "pet"),
+            version(of: "Cat", "cat"), version(of: "Beast", "cat"),
+            version(of: "Beast", "pet", optional: !becomesMandatory),
             rows: """
                 INSERT INTO ZBEAST (Z_PK, Z_ENT, Z_OPT) VALUES (1, 1, 1), (2, 2, 1);
                 INSERT INTO ZKEEPER (Z_PK, Z_ENT, Z_OPT, ZCAT) VALUES (1, 3, 1, 2);

@@ -90,7 +90,7 @@ struct RowDemand {
                 demands += validated(steps[index], at: index, traces[index])
             }
             for earlier in (0..<index).reversed() {
-                demands = demands.flatMap { $0.traced(through: traces[earlier], deciders[earlier]) }
+                demands = demands.flatMap { $0.traced(through: traces[earlier], of: steps[earlier], deciders[earlier]) }
                     .compactMap { $0.judged(in: steps[earlier].sourceModel) }
                 demands += (unfit[index][earlier] ?? []).map {
                     var demand = $0
@@ -191,7 +191,7 @@ struct RowDemand {
 
     /// The demands on the rows of the step before: what certainly breaks this one, and what may, since mappings decide
     /// about the rows that links lead to.
-    private func traced(through traces: [RowTrace], _ others: [String]) -> [RowDemand] {
+    private func traced(through traces: [RowTrace], of step: StepPlan, _ others: [String]) -> [RowDemand] {
         traces.filter { $0.destination == entity }.flatMap { trace -> [RowDemand] in
             var result = self
             result.entity = trace.source
@@ -207,7 +207,7 @@ struct RowDemand {
                 case .unknown: result.breach = .unknown
                 }
             case .missing(let links):
-                switch Self.carrier(of: links, trace, traces)?.links(of: links.relationship) ?? .none {
+                switch Self.carrier(of: links, trace, traces, step)?.links(of: links.relationship) ?? .none {
                 case .carried(let earlier):
                     var composed = links.composed(after: earlier)
                     composed.ended = Self.sources(of: links.ended, traces).union(
@@ -219,7 +219,7 @@ struct RowDemand {
                 case .unknown: result.breach = .unknown
                 }
             case .ending(let links):
-                switch Self.carrier(of: links, trace, traces)?.links(of: links.relationship) ?? .none {
+                switch Self.carrier(of: links, trace, traces, step)?.links(of: links.relationship) ?? .none {
                 case .carried(let earlier):
                     var composed = links.composed(after: earlier)
                     composed.ended = Self.sources(of: links.ended, traces)
@@ -233,9 +233,23 @@ struct RowDemand {
         }
     }
 
-    /// The entity that carries the links: links through the inverse are found at the other end.
-    private static func carrier(of links: LinkSource, _ trace: RowTrace, _ traces: [RowTrace]) -> RowTrace? {
-        links.isInverted ? traces.first { $0.destination == links.entity } : trace
+    /// The entity that carries the links: links through the inverse are found at the other end. There several entities may
+    /// have become one, or an entity may have taken over what was its subentities'; only some lead to such rows.
+    private static func carrier(
+        of links: LinkSource, _ trace: RowTrace, _ traces: [RowTrace], _ step: StepPlan
+    ) -> RowTrace? {
+        guard links.isInverted else { return trace }
+        let others = traces.filter { step.layout.model.isKind($0.destination, of: links.entity) }
+        func leadsHere(_ other: RowTrace) -> Bool {
+            guard case .carried(let earlier) = other.links(of: links.relationship) else { return false }
+            return links.composed(after: earlier).canBe(of: trace.source, in: step.sourceModel)
+        }
+        func isUnknown(_ other: RowTrace) -> Bool {
+            if case .unknown = other.links(of: links.relationship) { return true }
+            return false
+        }
+        return others.first(where: leadsHere) ?? others.first(where: isUnknown)
+            ?? others.first { $0.destination == links.entity }
     }
 
     /// This demand for the links that end where a mapping leaves out the row at their other end.
