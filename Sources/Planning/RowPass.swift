@@ -20,9 +20,9 @@ package struct RowPass: Sendable {
     package var shape: RowShape
     package var destinationTable: String
     package var destinationColumns: [String]
-    /// The result column with the row's key, for messages; nil where rows have none.
+    /// The cell of the shape with the row's key, for messages; nil where rows have none.
     package var key: Int?
-    /// The result column whose integer chooses the projection; nil: `projections[0]` is for every row.
+    /// The cell of the shape whose integer chooses the projection; nil: `projections[0]` is for every row.
     package var discriminator: Int?
     /// By the discriminator's value.
     package var projections: [Int: RowProjection]
@@ -73,7 +73,7 @@ package struct RowProjection: Sendable {
     }
 }
 
-/// How one destination cell is made. Integers are result columns of the pass's statement.
+/// How one destination cell is made. Integers are cells of the pass's shape.
 package enum CellRecipe: Sendable {
     /// `RowShape.Cell.position` of a list's first row (InsideStoreFormat §5.4).
     package static let firstPosition: Int64 = 2_048

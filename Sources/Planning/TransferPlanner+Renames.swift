@@ -113,7 +113,7 @@ extension TransferPlanner {
 }
 
 extension CellRecipe {
-    /// The result column from which the cell comes, converted or not.
+    /// The cell of the shape from which the cell comes, converted or not.
     fileprivate var carriedCell: Int? {
         switch self {
         case .carry(let cell), .carryOr(let cell, _), .converted(let cell, _, _), .key(let cell, _, _),

@@ -3,7 +3,7 @@ import CausewayTool
 import Testing
 
 @Suite("The line of status", .timeLimit(.minutes(60)))
-struct RunStatusTests {
+struct ProgressOnSignalTests {
     @Test("says what is going on before there is a step")
     func beginning() {
         #expect(ProgressOnSignal(now: 0).line(now: 9) == "preparing, no checkpoint yet")

@@ -18,7 +18,7 @@ package struct EntityMappingPlan: Sendable {
     /// What the default policy puts into one attribute.
     package struct AttributeFill: Sendable {
         package enum Origin: Sendable {
-            /// The source cell as it is: this result column of the mapping's statement.
+            /// The source cell as it is: this cell of the mapping's shape.
             case carry(Int)
             case compute(CompiledExpression)
         }
@@ -64,7 +64,7 @@ package struct EntityMappingPlan: Sendable {
     package var sourceEntity: Int32?
     package var destinationEntity: Int32?
     package var keeping: KeyKeeping
-    /// The statement that reads the source rows, and its result column by column of the source's table (−1: not read).
+    /// What is read of the source rows, and the cell of each column of the source's table (−1: not read).
     package var shape: RowShape
     package var cells: [Int]
     /// The same for stage 2: keys and links only; other values that a hook reads are looked up.

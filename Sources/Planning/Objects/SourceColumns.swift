@@ -30,7 +30,7 @@ struct SourceColumns {
         shape.conditions = [.oneOf(map.tables[table].columns[TableStorage.entityNumber], numbers)]
     }
 
-    /// The result column of a column of the table.
+    /// The cell of the shape for a column of the table.
     mutating func index(of column: Int) throws(PlanError) -> Int {
         if cells[column] >= 0 { return cells[column] }
         let index = shape.index(of: .column(map.tables[table].columns[column]))
