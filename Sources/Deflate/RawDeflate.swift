@@ -33,12 +33,17 @@ package enum RawDeflate {
                     let status = unsafe CausewayCZlib.inflate(&stream, Z_NO_FLUSH)
                     let produced = unsafe target.count - Int(stream.avail_out)
                     let isInputLeft = unsafe stream.avail_in > 0
-                    guard produced <= limit - output.count else { return .failure(tooLarge(limit)) }
+                    guard produced <= limit - output.count else {
+                        let message = "The compressed value expands to more than the \(limit) bytes allowed."
+                        return .failure(DeflateError(code: .limitExceeded, message: message))
+                    }
                     unsafe output.append(contentsOf: target[0..<produced])
                     switch status {
                     case Z_STREAM_END: return unsafe .success(stream.avail_in)
                     case Z_OK where produced > 0 || isInputLeft: continue
-                    case Z_OK, Z_BUF_ERROR: return .failure(truncated(bytes.count))
+                    case Z_OK, Z_BUF_ERROR:
+                        let message = "The compressed stream ends after \(bytes.count) bytes; the value is damaged."
+                        return .failure(DeflateError(code: .truncated, message: message))
                     default: return .failure(failure(status))
                     }
                 }
@@ -91,17 +96,6 @@ package enum RawDeflate {
 
     private static func inputTooLarge(_ count: Int) -> DeflateError {
         DeflateError(code: .limitExceeded, message: "\(count) bytes are more than zlib can take at once (4 GiB).")
-    }
-
-    private static func tooLarge(_ limit: Int) -> DeflateError {
-        DeflateError(
-            code: .limitExceeded, message: "The compressed value expands to more than the \(limit) bytes allowed.")
-    }
-
-    private static func truncated(_ count: Int) -> DeflateError {
-        DeflateError(
-            code: .truncated,
-            message: "The compressed stream ends after \(count) bytes; the value is damaged.")
     }
 
     private static func notStarted(_ status: Int32) -> DeflateError {

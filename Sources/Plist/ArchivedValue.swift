@@ -30,18 +30,14 @@ package struct ArchivedClass: Hashable, Sendable {
     /// `$classes`: the class itself, then its superclasses up to the root.
     package let hierarchy: [String]
 
+    /// Whether the class or one of its superclasses has that name.
+    package func isKind(of ancestor: String) -> Bool { hierarchy.contains(ancestor) }
+}
+
+extension ArchivedClass {
     /// `hierarchy` must begin with the class itself.
     package init(_ hierarchy: [String]) {
         precondition(!hierarchy.isEmpty, "A class has a name.")
-        self.name = hierarchy[0]
-        self.hierarchy = hierarchy
+        self.init(name: hierarchy[0], hierarchy: hierarchy)
     }
-
-    init(name: String, hierarchy: [String]) {
-        self.name = name
-        self.hierarchy = hierarchy
-    }
-
-    /// Whether the class or one of its superclasses has that name.
-    package func isKind(of ancestor: String) -> Bool { hierarchy.contains(ancestor) }
 }

@@ -52,26 +52,22 @@ private struct TreeExpansion {
 
     private mutating func pushChildren(of index: Int) throws(PropertyListError) {
         switch list.objects[index] {
-        case .array(let items), .set(let items):
-            try push(items)
-        case .dictionary(_, let values):
-            try push(values)
-        default:
-            break
+        case .array(let items), .set(let items), .dictionary(_, let items):
+            for reference in list.references(in: items) {
+                switch states[Int(reference)] {
+                case .done: continue
+                case .untouched: stack.append(Int(reference))
+                case .open: throw cycle(at: reference)
+                }
+            }
+        default: break
         }
     }
 
-    private mutating func push(_ range: BinaryPropertyList.ReferenceRange) throws(PropertyListError) {
-        for reference in list.references(in: range) {
-            switch states[Int(reference)] {
-            case .done: continue
-            case .untouched: stack.append(Int(reference))
-            case .open:
-                throw PropertyListError(
-                    .cycle, "A value of the property list contains itself; it can't be read as a tree.",
-                    at: "object \(reference)")
-            }
-        }
+    private func cycle(at reference: UInt32) -> PropertyListError {
+        PropertyListError(
+            .cycle, "A value of the property list contains itself; it can't be read as a tree.",
+            at: "object \(reference)")
     }
 
     private func close(_ index: Int) throws(PropertyListError) -> State {
@@ -118,9 +114,7 @@ private struct TreeExpansion {
         var deepest = 0
         for reference in list.references(in: range) {
             guard case .done(let value, let size, let depth) = states[Int(reference)] else {
-                throw PropertyListError(
-                    .cycle, "A value of the property list contains itself; it can't be read as a tree.",
-                    at: "object \(reference)")
+                throw cycle(at: reference)
             }
             values.append(value)
             // No overflow: both stay below the limit that's checked on every turn.

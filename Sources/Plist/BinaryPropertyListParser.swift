@@ -122,15 +122,12 @@ extension BinaryPropertyListParser {
         let size = 1 << sizeExponent
         try take(1 + size, from: offset)
         guard size == 16 else {
-            let value = Self.bigEndian(bytes, at: offset + 1, size: size)
-            return .integer(Int64(bitPattern: value))
+            return .integer(Int64(bitPattern: Self.bigEndian(bytes, at: offset + 1, size: size)))
         }
         let high = Self.bigEndian(bytes, at: offset + 1, size: 8)
         let low = Self.bigEndian(bytes, at: offset + 9, size: 8)
         let signed = Int64(bitPattern: low)
-        if high == 0 {
-            return signed >= 0 ? .integer(signed) : .unsigned(low)
-        }
+        if high == 0 { return signed >= 0 ? .integer(signed) : .unsigned(low) }
         guard high == .max, signed < 0 else {
             throw PropertyListError(
                 .unsupported, "An integer needs more than 64 bits; no property list value can hold it.",
@@ -162,10 +159,8 @@ extension BinaryPropertyListParser {
 
     private mutating func parseUTF16(at offset: Int) throws(PropertyListError) -> String {
         let content = try content(at: offset, width: 2)
-        var units: [UInt16] = []
-        units.reserveCapacity(content.count / 2)
-        for position in stride(from: content.lowerBound, to: content.upperBound, by: 2) {
-            units.append(UInt16(bytes[position]) << 8 | UInt16(bytes[position + 1]))
+        let units = stride(from: content.lowerBound, to: content.upperBound, by: 2).map {
+            UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1])
         }
         guard let text = String(validating: units, as: UTF16.self) else {
             throw Self.malformed("A UTF-16 string holds an unpaired surrogate.", at: offset)
@@ -226,11 +221,7 @@ extension BinaryPropertyListParser {
     }
 
     private static func bigEndian(_ bytes: [UInt8], at offset: Int, size: Int) -> UInt64 {
-        var value: UInt64 = 0
-        for position in offset..<(offset + size) {
-            value = value << 8 | UInt64(bytes[position])
-        }
-        return value
+        bytes[offset..<(offset + size)].reduce(0) { $0 << 8 | UInt64($1) }
     }
 
     private static func malformed(_ what: String, at offset: Int) -> PropertyListError {

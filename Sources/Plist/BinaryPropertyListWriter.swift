@@ -26,7 +26,6 @@ package enum BinaryPropertyListWriter {
 private struct ObjectTable {
     enum Object {
         case scalar(PropertyList)
-        case key(String)
         case array(slots: Range<Int>)
         /// The first half of the slots are keys.
         case dictionary(slots: Range<Int>)
@@ -34,11 +33,8 @@ private struct ObjectTable {
 
     /// An unnumbered value, and where its number goes.
     private struct Pending {
-        enum Item {
-            case key(String)
-            case value(PropertyList, depth: Int)
-        }
-        let item: Item
+        let value: PropertyList
+        let depth: Int
         let slot: Int
     }
 
@@ -49,35 +45,28 @@ private struct ObjectTable {
 
     mutating func flatten(_ root: PropertyList) throws(PropertyListError) {
         slots = [0]
-        var stack = [Pending(item: .value(root, depth: 1), slot: 0)]
+        var stack = [Pending(value: root, depth: 1, slot: 0)]
         while let next = stack.popLast() {
-            switch next.item {
-            case .key(let text):
-                slots[next.slot] = number(ofString: text)
-            case .value(.array(let items), let depth):
-                let range = try open(count: items.count, depth: depth)
+            let range: Range<Int>
+            let children: [PropertyList]
+            switch next.value {
+            case .array(let items):
+                children = items
+                range = try open(count: children.count, depth: next.depth)
                 slots[next.slot] = objects.count
                 objects.append(.array(slots: range))
-                for (position, item) in items.enumerated().reversed() {
-                    let slot = range.lowerBound + position
-                    stack.append(Pending(item: .value(item, depth: depth + 1), slot: slot))
-                }
-            case .value(.dictionary(let entries), let depth):
-                let range = try open(count: entries.count * 2, depth: depth)
+            case .dictionary(let entries):
+                let sorted = entries.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+                children = sorted.map { .string($0.key) } + sorted.map(\.value)
+                range = try open(count: children.count, depth: next.depth)
                 slots[next.slot] = objects.count
                 objects.append(.dictionary(slots: range))
-                let sorted = entries.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-                let middle = range.lowerBound + sorted.count
-                for (position, entry) in sorted.enumerated().reversed() {
-                    stack.append(Pending(item: .value(entry.value, depth: depth + 1), slot: middle + position))
-                }
-                for (position, entry) in sorted.enumerated().reversed() {
-                    stack.append(Pending(item: .key(entry.key), slot: range.lowerBound + position))
-                }
-            case .value(.string(let text), _):
-                slots[next.slot] = number(ofString: text)
-            case .value(let scalar, _):
-                slots[next.slot] = number(of: scalar)
+            default:
+                slots[next.slot] = number(of: next.value)
+                continue
+            }
+            for (slot, child) in zip(range, children).reversed() {
+                stack.append(Pending(value: child, depth: next.depth + 1, slot: slot))
             }
         }
     }
@@ -92,36 +81,33 @@ private struct ObjectTable {
         return start..<slots.count
     }
 
-    private mutating func number(ofString text: String) -> Int {
-        number(for: .string(Array(text.utf8)), object: .key(text))
-    }
-
     private mutating func number(of scalar: PropertyList) -> Int {
-        let identity: ScalarIdentity =
-            switch scalar {
-            // By bit pattern, so that NaN is found again and -0.0 isn't written as 0.0.
-            case .real(let value): .real(value.bitPattern)
-            case .date(let value): .date(value.bitPattern)
-            default: .other(scalar)
-            }
-        return number(for: identity, object: .scalar(scalar))
-    }
-
-    private mutating func number(for identity: ScalarIdentity, object: Object) -> Int {
+        let identity = ScalarIdentity(scalar)
         if let known = numbers[identity] { return known }
         let number = objects.count
         numbers[identity] = number
-        objects.append(object)
+        objects.append(.scalar(scalar))
         return number
     }
 }
 
-/// When two scalars are written as one object. Strings by bytes: Swift's `==` would merge canonical equivalents.
-private enum ScalarIdentity: Hashable {
+/// When two scalars are written as one object.
+enum ScalarIdentity: Hashable {
     case string([UInt8])
     case real(UInt64)
     case date(UInt64)
     case other(PropertyList)
+
+    init(_ scalar: PropertyList) {
+        switch scalar {
+        // By bytes: Swift's `==` would merge canonical equivalents.
+        case .string(let text): self = .string(Array(text.utf8))
+        // By bit pattern, so that NaN is found again and -0.0 isn't written as 0.0.
+        case .real(let value): self = .real(value.bitPattern)
+        case .date(let value): self = .date(value.bitPattern)
+        default: self = .other(scalar)
+        }
+    }
 }
 
 private struct BinaryPropertyListEncoder {
@@ -140,7 +126,6 @@ private struct BinaryPropertyListEncoder {
         for object in table.objects {
             offsets.append(UInt64(output.count))
             switch object {
-            case .key(let text): append(text)
             case .scalar(let value): append(value)
             case .array(let slots): append(marker: 0xA0, count: slots.count, slots: slots)
             case .dictionary(let slots): append(marker: 0xD0, count: slots.count / 2, slots: slots)
@@ -148,9 +133,7 @@ private struct BinaryPropertyListEncoder {
         }
         let tableStart = UInt64(output.count)
         let offsetSize = Self.size(of: tableStart)
-        for offset in offsets {
-            append(offset, size: offsetSize)
-        }
+        for offset in offsets { append(offset, size: offsetSize) }
         output.append(contentsOf: [0, 0, 0, 0, 0, 0, UInt8(offsetSize), UInt8(referenceSize)])
         append(UInt64(table.objects.count), size: 8)
         append(0, size: 8)
@@ -208,9 +191,7 @@ private struct BinaryPropertyListEncoder {
 
     private mutating func append(marker: UInt8, count: Int, slots: Range<Int>) {
         append(marker: marker, count: count)
-        for slot in slots {
-            append(UInt64(table.slots[slot]), size: referenceSize)
-        }
+        for slot in slots { append(UInt64(table.slots[slot]), size: referenceSize) }
     }
 
     private mutating func append(marker: UInt8, count: Int) {

@@ -90,15 +90,14 @@ extension KeyedArchive {
             throw PropertyListError(
                 .malformed, "A dictionary has \(keys.count) keys but \(values.count) values.", at: place(of: reference))
         }
-        return Array(Swift.zip(keys, values)).map { (key: $0.0, value: $0.1) }
+        return Swift.zip(keys, values).map { (key: $0.0, value: $0.1) }
     }
 
     private func elements(of items: InlineList) throws(PropertyListError) -> [ArchivedValue] {
         var values: [ArchivedValue] = []
         values.reserveCapacity(items.range.count)
         for position in 0..<items.range.count {
-            let object = list.object(at: position, in: items.range)
-            values.append(try value(of: object, at: .null))
+            values.append(try value(of: list.object(at: position, in: items.range), at: .null))
         }
         return values
     }
@@ -115,9 +114,7 @@ extension KeyedArchive {
     /// `NS.object.0`, `NS.object.1`, …: how `NSOrderedSet` is archived.
     private func numberedElements(of reference: Reference) throws(PropertyListError) -> [ArchivedValue] {
         var values: [ArchivedValue] = []
-        while let value = try field("NS.object.\(values.count)", of: reference) {
-            values.append(value)
-        }
+        while let value = try field("NS.object.\(values.count)", of: reference) { values.append(value) }
         return values
     }
 }

@@ -15,13 +15,10 @@ extension KeyedArchive {
         guard archivedClass(of: reference) != nil,
             case .dictionary(let keys, _) = list.object(at: Int(reference.index), in: entries)
         else { return [] }
-        var names: [String] = []
-        for position in 0..<keys.count {
-            if case .string(let name) = list.object(at: position, in: keys), name != "$class" {
-                names.append(name)
-            }
+        return (0..<keys.count).compactMap { position in
+            guard case .string(let name) = list.object(at: position, in: keys), name != "$class" else { return nil }
+            return name
         }
-        return names
     }
 
     /// A field as it's stored, with a UID not followed.
@@ -94,8 +91,7 @@ extension KeyedArchive {
         case nil, .null: return nil
         case .data(let bytes): return bytes
         case .object(let reference) where archivedClass(of: reference)?.isKind(of: "NSData") == true:
-            guard case .data(let bytes)? = try firstField(["NS.data", "NS.bytes"], of: reference)
-            else {
+            guard case .data(let bytes)? = try firstField(["NS.data", "NS.bytes"], of: reference) else {
                 throw mismatch("data", .object(reference))
             }
             return bytes
@@ -116,26 +112,24 @@ extension KeyedArchive {
 
     /// The first of several fields that's there: Foundation's classes have changed their keys over time.
     private func firstField(_ names: [String], of reference: Reference) throws(PropertyListError) -> ArchivedValue? {
-        for name in names {
-            if let value = try field(name, of: reference) { return value }
-        }
+        for name in names { if let value = try field(name, of: reference) { return value } }
         return nil
     }
 
     func mismatch(_ wanted: String, _ value: ArchivedValue) -> PropertyListError {
-        switch value {
-        case .object(let reference):
-            PropertyListError(
-                .typeMismatch, "Expected \(wanted), found an instance of \(className(of: reference) ?? "no class").",
-                at: place(of: reference))
-        case .null: PropertyListError(.typeMismatch, "Expected \(wanted), found null.")
-        case .boolean: PropertyListError(.typeMismatch, "Expected \(wanted), found a boolean.")
-        case .integer, .unsigned: PropertyListError(.typeMismatch, "Expected \(wanted), found an integer.")
-        case .real: PropertyListError(.typeMismatch, "Expected \(wanted), found a real.")
-        case .date: PropertyListError(.typeMismatch, "Expected \(wanted), found a date.")
-        case .data: PropertyListError(.typeMismatch, "Expected \(wanted), found data.")
-        case .string: PropertyListError(.typeMismatch, "Expected \(wanted), found a string.")
-        case .list: PropertyListError(.typeMismatch, "Expected \(wanted), found an inline array.")
-        }
+        let found =
+            switch value {
+            case .object(let reference): "an instance of \(className(of: reference) ?? "no class")"
+            case .null: "null"
+            case .boolean: "a boolean"
+            case .integer, .unsigned: "an integer"
+            case .real: "a real"
+            case .date: "a date"
+            case .data: "data"
+            case .string: "a string"
+            case .list: "an inline array"
+            }
+        let place = value.reference.map(place(of:))
+        return PropertyListError(.typeMismatch, "Expected \(wanted), found \(found).", at: place)
     }
 }

@@ -8,8 +8,6 @@ package struct KeyedArchive: Sendable {
     package struct Reference: Hashable, Sendable {
         package let index: UInt32
         package static let null = Reference(index: 0)
-
-        init(index: UInt32) { self.index = index }
     }
 
     /// An array that's stored inside an object's field.
@@ -35,10 +33,7 @@ package struct KeyedArchive: Sendable {
     ///
     /// Throws `notKeyedArchive`, and what `BinaryPropertyList.init(parsing:)` throws.
     package init(parsing bytes: [UInt8]) throws(PropertyListError) {
-        try self.init(BinaryPropertyList(parsing: bytes))
-    }
-
-    package init(_ list: BinaryPropertyList) throws(PropertyListError) {
+        let list = try BinaryPropertyList(parsing: bytes)
         let top = list.objects[list.root]
         guard list.value(of: "$archiver", in: top) == .string("NSKeyedArchiver"),
             list.value(of: "$version", in: top) == .integer(100_000)
@@ -129,11 +124,7 @@ package struct KeyedArchive: Sendable {
 
     /// An object's place for error messages.
     package func place(of reference: Reference) -> String {
-        if let name = className(of: reference) {
-            "object \(reference.index) (\(name))"
-        } else {
-            "object \(reference.index)"
-        }
+        "object \(reference.index)" + (className(of: reference).map { " (\($0))" } ?? "")
     }
 }
 

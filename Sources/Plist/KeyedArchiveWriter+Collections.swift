@@ -4,7 +4,6 @@ extension ArchivedClass {
     package static let array = ArchivedClass(["NSArray", "NSObject"])
     package static let mutableArray = ArchivedClass(["NSMutableArray", "NSArray", "NSObject"])
     package static let set = ArchivedClass(["NSSet", "NSObject"])
-    package static let mutableSet = ArchivedClass(["NSMutableSet", "NSSet", "NSObject"])
     package static let dictionary = ArchivedClass(["NSDictionary", "NSObject"])
     package static let mutableDictionary = ArchivedClass(["NSMutableDictionary", "NSDictionary", "NSObject"])
     package static let knownKeysDictionary = ArchivedClass([
@@ -23,7 +22,6 @@ extension KeyedArchiveWriter {
     package mutating func mutableArray(_ items: [Reference]) -> Reference { list(.mutableArray, items) }
     /// An `NSSet`; the order of the items is kept, so give them in an order that doesn't change.
     package mutating func set(_ items: [Reference]) -> Reference { list(.set, items) }
-    package mutating func mutableSet(_ items: [Reference]) -> Reference { list(.mutableSet, items) }
 
     package mutating func dictionary(_ entries: [(key: Reference, value: Reference)]) -> Reference {
         pairs(.dictionary, entries)
@@ -36,14 +34,6 @@ extension KeyedArchiveWriter {
     /// An `NSKnownKeysDictionary1`. Core Data searches its keys by bisection: they are sorted here, by their bytes.
     package mutating func knownKeysDictionary(_ entries: [(key: String, value: Reference)]) -> Reference {
         let reference = reserve()
-        fillKnownKeysDictionary(reference, entries)
-        return reference
-    }
-
-    /// The same for a reserved object, when its values refer back to it.
-    package mutating func fillKnownKeysDictionary(
-        _ reference: Reference, _ entries: [(key: String, value: Reference)]
-    ) {
         let sorted = entries.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
         let keys = array(sorted.map { string($0.key) })
         let mapping = add(
@@ -57,6 +47,7 @@ extension KeyedArchiveWriter {
                 ("searchMapping", .reference(mapping)), ("values", .reference(values)),
                 ("emptyToken", .reference(token)), ("version", .integer(1)),
             ])
+        return reference
     }
 
     private mutating func list(_ kind: ArchivedClass, _ items: [Reference]) -> Reference {

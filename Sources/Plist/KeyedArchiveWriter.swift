@@ -27,7 +27,7 @@ package struct KeyedArchiveWriter {
     }
 
     private var entries: [Entry] = [.value(.string(KeyedArchive.nullText))]
-    private var plain: [PlainValue: Reference] = [:]
+    private var plain: [ScalarIdentity: Reference] = [:]
     private var classes: [ArchivedClass: Reference] = [:]
 
     package init() {}
@@ -35,19 +35,19 @@ package struct KeyedArchiveWriter {
     // MARK: - Plain values
 
     /// A string object.
-    package mutating func string(_ text: String) -> Reference { intern(.string(Array(text.utf8)), .string(text)) }
+    package mutating func string(_ text: String) -> Reference { intern(.string(text)) }
 
     /// An `NSNumber` object that holds an integer.
-    package mutating func integer(_ value: Int64) -> Reference { intern(.integer(value), .integer(value)) }
+    package mutating func integer(_ value: Int64) -> Reference { intern(.integer(value)) }
 
     /// An `NSNumber` object that holds a truth value.
-    package mutating func boolean(_ value: Bool) -> Reference { intern(.boolean(value), .boolean(value)) }
+    package mutating func boolean(_ value: Bool) -> Reference { intern(.boolean(value)) }
 
     /// An `NSNumber` object that holds a real.
-    package mutating func real(_ value: Double) -> Reference { intern(.real(value.bitPattern), .real(value)) }
+    package mutating func real(_ value: Double) -> Reference { intern(.real(value)) }
 
     /// A data object.
-    package mutating func data(_ bytes: [UInt8]) -> Reference { intern(.data(bytes), .data(bytes)) }
+    package mutating func data(_ bytes: [UInt8]) -> Reference { intern(.data(bytes)) }
 
     /// An `NSDate` object; seconds since 2001-01-01 00:00:00 UTC.
     package mutating func date(_ seconds: Double) -> Reference {
@@ -127,7 +127,8 @@ package struct KeyedArchiveWriter {
         return reference
     }
 
-    private mutating func intern(_ identity: PlainValue, _ value: PropertyList) -> Reference {
+    private mutating func intern(_ value: PropertyList) -> Reference {
+        let identity = ScalarIdentity(value)
         if let known = plain[identity] { return known }
         let reference = append(.value(value))
         plain[identity] = reference
@@ -158,13 +159,4 @@ package struct KeyedArchiveWriter {
         case .data(let value): .data(value)
         }
     }
-}
-
-/// When two plain values are one object: strings by their bytes, reals by their bits.
-private enum PlainValue: Hashable {
-    case string([UInt8])
-    case integer(Int64)
-    case boolean(Bool)
-    case real(UInt64)
-    case data([UInt8])
 }

@@ -203,9 +203,7 @@ struct XMLScanner {
 
     // MARK: - Bytes
 
-    private func follows(_ text: String) -> Bool {
-        bytes[position...].starts(with: text.utf8)
-    }
+    private func follows(_ text: String) -> Bool { bytes[position...].starts(with: text.utf8) }
 
     private func find(_ text: String, from start: Int) -> Int? {
         guard let first = text.utf8.first else { return nil }
@@ -224,16 +222,10 @@ struct XMLScanner {
         return XMLError(code, message, line: line, column: before.count - lineStart + 1)
     }
 
-    private static func isSpace(_ byte: UInt8) -> Bool {
-        byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
-    }
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
 
-    private static func isQuote(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'")
-    }
+    private static func isQuote(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") }
 
     /// Whether the byte ends a name or keyword of a document type.
-    private static func endsWord(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: ">") || byte == UInt8(ascii: "<") || byte == UInt8(ascii: "[")
-    }
+    private static func endsWord(_ byte: UInt8) -> Bool { "><[".utf8.contains(byte) }
 }

@@ -10,16 +10,6 @@ package struct XMLTree: Hashable, Sendable {
         /// Where the start tag ends; from 1.
         package let line: Int
 
-        package init(
-            name: String, attributes: [String: String] = [:], children: [Element] = [], text: String = "", line: Int = 0
-        ) {
-            self.name = name
-            self.attributes = attributes
-            self.children = children
-            self.text = text
-            self.line = line
-        }
-
         package subscript(attribute: String) -> String? { attributes[attribute] }
 
         /// The children with that name, in document order.

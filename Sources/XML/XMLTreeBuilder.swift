@@ -30,28 +30,24 @@ final class XMLTreeBuilder: NSObject, XMLParserDelegate {
         parser.delegate = builder
         let succeeded = parser.parse()
         if let failure = builder.failure { throw failure }
-        if let error = parser.parserError {
-            throw Self.notWellFormed(error, parser)
-        }
+        if let error = parser.parserError { throw notWellFormed(error, parser) }
         guard succeeded, builder.stack.isEmpty, let root = builder.root else {
-            throw XMLError(
-                .malformed, "The document ends before its root element does.", line: max(1, parser.lineNumber),
-                column: max(0, parser.columnNumber))
+            throw error(.malformed, "The document ends before its root element does.", parser)
         }
         return root
     }
 
+    private static func error(_ code: XMLError.Code, _ message: String, _ parser: XMLParser) -> XMLError {
+        XMLError(code, message, line: max(1, parser.lineNumber), column: max(0, parser.columnNumber))
+    }
+
     private static func notWellFormed(_ error: any Error, _ parser: XMLParser) -> XMLError {
-        XMLError(
-            .malformed, "The document is not well formed (parser code \((error as NSError).code)).",
-            line: max(1, parser.lineNumber), column: max(0, parser.columnNumber))
+        Self.error(
+            .malformed, "The document is not well formed (parser code \((error as NSError).code)).", parser)
     }
 
     private func fail(_ code: XMLError.Code, _ message: String, _ parser: XMLParser) {
-        if failure == nil {
-            failure = XMLError(
-                code, message, line: max(1, parser.lineNumber), column: max(0, parser.columnNumber))
-        }
+        if failure == nil { failure = Self.error(code, message, parser) }
         parser.abortParsing()
     }
 
@@ -68,9 +64,7 @@ final class XMLTreeBuilder: NSObject, XMLParserDelegate {
         guard stack.count < XMLLimits.depth else {
             return fail(.limitExceeded, "Elements are nested deeper than \(XMLLimits.depth) levels.", parser)
         }
-        guard root == nil else {
-            return fail(.malformed, "The document has a second root element.", parser)
-        }
+        guard root == nil else { return fail(.malformed, "The document has a second root element.", parser) }
         stack.append(OpenElement(name: elementName, attributes: attributeDict, line: max(1, parser.lineNumber)))
     }
 
@@ -85,11 +79,7 @@ final class XMLTreeBuilder: NSObject, XMLParserDelegate {
         let element = XMLTree.Element(
             name: open.name, attributes: open.attributes, children: open.children,
             text: isIndentation ? "" : open.text, line: open.line)
-        if stack.isEmpty {
-            root = element
-        } else {
-            stack[stack.count - 1].children.append(element)
-        }
+        if stack.isEmpty { root = element } else { stack[stack.count - 1].children.append(element) }
     }
 
     func parser(_ parser: XMLParser, foundCharacters string: String) {
@@ -98,8 +88,7 @@ final class XMLTreeBuilder: NSObject, XMLParserDelegate {
     }
 
     func parser(_ parser: XMLParser, foundCDATA CDATABlock: Data) {
-        guard failure == nil, !stack.isEmpty else { return }
-        stack[stack.count - 1].text += String(decoding: CDATABlock, as: UTF8.self)
+        self.parser(parser, foundCharacters: String(decoding: CDATABlock, as: UTF8.self))
     }
 
     // Called at the place of the error; once `parse()` has returned, the parser may have read on.
