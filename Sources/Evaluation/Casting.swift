@@ -1,3 +1,5 @@
+import CausewayExpressions
+
 /// `CAST(value, "type")`.
 enum CastTarget: String, CaseIterable, Sendable {
     case number = "NSNumber"
@@ -41,7 +43,7 @@ enum CastTarget: String, CaseIterable, Sendable {
         case (.decimal, .string(let text)):
             if let number = DecimalNumber(text) { return .decimal(number.description) }
         case (.date, .date), (.uuid, .uuid), (.url, .uri): return value
-        case (.uuid, .string(let text)): return ValueText.uuid(parsing: text).map(Value.uuid) ?? .null
+        case (.uuid, .string(let text)): return UUIDText.bytes(text).map(Value.uuid) ?? .null
         case (.url, .string(let text)): return .uri(text)
         default:
             guard let number = Number(value) else { break }

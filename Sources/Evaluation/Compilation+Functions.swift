@@ -49,12 +49,7 @@ extension Compilation {
         if ["min:", "max:"].contains(name) { type = operands[0].type.element ?? .any }
         if name == "noindex:" { type = operands[0].type }
         let runs = operands.map(\.run)
-        return Operand(type: type) { (scope) throws(EvaluationError) in
-            var values: [Value] = []
-            values.reserveCapacity(runs.count)
-            for run in runs { values.append(try run(scope)) }
-            return try function(values)
-        }
+        return Operand(type: type) { (scope) throws(EvaluationError) in try function(Self.values(runs, scope)) }
     }
 
     /// `count:(pages)` is `pages.@count`: the members aren't read.
@@ -99,19 +94,17 @@ extension Compilation {
             throw CompilationError(.type, "[ ] takes a member of a collection, and this is \(operand.type.summary)")
         }
         let members = operand.run
+        func taking(
+            _ symbol: String, _ type: ValueType, _ take: @escaping @Sendable ([Value]) -> Value
+        ) -> Operand {
+            Operand(type: type) { (scope) throws(EvaluationError) in
+                take(try Self.members(members(scope), of: symbol))
+            }
+        }
         switch index {
-        case .firstElement:
-            return Operand(type: element) { (scope) throws(EvaluationError) in
-                try Self.members(members(scope), of: "[FIRST]").first ?? .null
-            }
-        case .lastElement:
-            return Operand(type: element) { (scope) throws(EvaluationError) in
-                try Self.members(members(scope), of: "[LAST]").last ?? .null
-            }
-        case .elementCount:
-            return Operand(type: .number) { (scope) throws(EvaluationError) in
-                .integer(Int64(try Self.members(members(scope), of: "[SIZE]").count))
-            }
+        case .firstElement: return taking("[FIRST]", element) { $0.first ?? .null }
+        case .lastElement: return taking("[LAST]", element) { $0.last ?? .null }
+        case .elementCount: return taking("[SIZE]", .number) { .integer(Int64($0.count)) }
         default:
             let place = try part("index of [ ]", index)
             switch place.type {
@@ -155,7 +148,7 @@ extension Compilation {
         return try call(selector, on: base, runs, receiver)
     }
 
-    private static func values(_ runs: [EvaluationStep], _ scope: EvaluationScope) throws(EvaluationError) -> [Value] {
+    static func values(_ runs: [EvaluationStep], _ scope: EvaluationScope) throws(EvaluationError) -> [Value] {
         var values: [Value] = []
         values.reserveCapacity(runs.count)
         for run in runs { values.append(try run(scope)) }

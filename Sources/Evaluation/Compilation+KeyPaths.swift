@@ -16,6 +16,15 @@ struct CompiledPath {
         handles = nil
         lastToMany = nil
     }
+
+    /// The to-many that the last step reads is counted instead.
+    mutating func count(_ relationship: PropertyHandle) {
+        steps.removeLast()
+        append(.number) { (value, scope) throws(EvaluationError) in
+            guard let object = try Compilation.object(value) else { return .null }
+            return .integer(Int64(try scope.graph(of: object).count(of: relationship, in: object)))
+        }
+    }
 }
 
 extension Compilation {
@@ -120,12 +129,7 @@ extension Compilation {
                 throw CompilationError(.type, "Nothing can follow `@count`: write it last", name: name)
             }
             if let relationship = path.lastToMany {
-                path.steps.removeLast()
-                path.append(.number) { (value, scope) throws(EvaluationError) in
-                    guard let object = try Self.object(value) else { return .null }
-                    return .integer(Int64(try scope.graph(of: object).count(of: relationship, in: object)))
-                }
-                return
+                return path.count(relationship)
             }
         }
         let inner = try self.path(rest, from: element)

@@ -66,14 +66,7 @@ extension Compilation {
             try add(key, to: &inner)
         } catch {
             guard let valueKey = ValueKey(rawValue: key), let type = valueKey.type(on: path.type) else { throw error }
-            if valueKey == .count, let relationship = path.lastToMany {
-                path.steps.removeLast()
-                path.append(.number) { (value, scope) throws(EvaluationError) in
-                    guard let object = try Self.object(value) else { return .null }
-                    return .integer(Int64(try scope.graph(of: object).count(of: relationship, in: object)))
-                }
-                return
-            }
+            if valueKey == .count, let relationship = path.lastToMany { return path.count(relationship) }
             path.append(type) { (value, _) throws(EvaluationError) in try valueKey.apply(value) }
             return
         }
@@ -153,22 +146,17 @@ extension Compilation {
         case "self":
             return (.object(schema, entity: entity), { (value, _) throws(EvaluationError) in value })
         case "entity":
-            return (
-                .entity,
-                { (value, scope) throws(EvaluationError) in
-                    try Self.object(value).map { (object) throws(EvaluationError) in
-                        try DynamicKey.entityName(of: object, in: scope)
-                    } ?? .null
-                }
-            )
+            let name: PathStep = { (value, scope) throws(EvaluationError) in
+                guard let object = try Self.object(value) else { return .null }
+                return try DynamicKey.entityName(of: object, in: scope)
+            }
+            return (.entity, name)
         default:
             guard compiler.functions.hasFunction(key, on: .object, argumentCount: 0) else { return nil }
-            return (
-                .any,
-                { (value, scope) throws(EvaluationError) in
-                    value.isNull ? .null : try scope.call(key, on: .object, [value])
-                }
-            )
+            let call: PathStep = { (value, scope) throws(EvaluationError) in
+                value.isNull ? .null : try scope.call(key, on: .object, [value])
+            }
+            return (.any, call)
         }
     }
 
@@ -206,10 +194,8 @@ extension ModelSchema {
     func anyProperty(_ handle: PropertyHandle, of entity: String) -> Property? {
         guard let number = number(of: entity) else { return nil }
         if let found = property(handle, of: number) { return found }
-        for (index, name) in entities.enumerated() where model.isKind(name, of: entity) {
-            if let found = property(handle, of: index + 1) { return found }
-        }
-        return nil
+        return entities.indices.lazy.filter { model.isKind(entities[$0], of: entity) }
+            .compactMap { property(handle, of: $0 + 1) }.first
     }
 
     /// For messages.

@@ -83,24 +83,3 @@ extension Compilation {
         }
     }
 }
-
-extension ComparisonOperator {
-    /// As it's written.
-    var symbol: String {
-        switch self {
-        case .lessThan: "<"
-        case .lessThanOrEqualTo: "<="
-        case .greaterThan: ">"
-        case .greaterThanOrEqualTo: ">="
-        case .equalTo: "=="
-        case .notEqualTo: "!="
-        case .matches: "MATCHES"
-        case .like: "LIKE"
-        case .beginsWith: "BEGINSWITH"
-        case .endsWith: "ENDSWITH"
-        case .in: "IN"
-        case .contains: "CONTAINS"
-        case .between: "BETWEEN"
-        }
-    }
-}

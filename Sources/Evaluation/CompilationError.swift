@@ -26,21 +26,18 @@ package struct CompilationError: Error, Hashable, Sendable, CustomStringConverti
     /// Where in the expression, outermost first: `["right side of ==", "argument 2 of add:to:"]`.
     package var path: [String]
     /// The whole expression or predicate in format syntax; empty until `compile` rethrows the error.
-    package var text: String
+    package private(set) var text = ""
     /// UTF-8 bytes of `text` before the place; nil where the place has no text of its own.
-    package var offset: Int?
+    package private(set) var offset: Int?
 
     package init(
-        _ code: Code, _ message: String, name: String = "", entity: String? = nil, path: [String] = [],
-        text: String = "", offset: Int? = nil
+        _ code: Code, _ message: String, name: String = "", entity: String? = nil, path: [String] = []
     ) {
         self.code = code
         self.message = message
         self.name = name
         self.entity = entity
         self.path = path
-        self.text = text
-        self.offset = offset
     }
 
     package var description: String {
@@ -76,7 +73,7 @@ extension String {
 }
 
 /// The nearest known names for a misspelt one.
-enum Spelling {
+package enum Spelling {
     /// “; did you mean `title`?”, or nothing where no name is near.
     static func hint(_ name: String, among names: some Sequence<String>) -> String {
         guard let nearest = nearest(name, among: names) else { return "" }
@@ -97,7 +94,7 @@ enum Spelling {
     }
 
     /// Insertions, deletions, replacements and swaps of neighbours.
-    private static func distance(_ left: [Character], _ right: [Character]) -> Int {
+    package static func distance(_ left: [Character], _ right: [Character]) -> Int {
         var beforeLast = [Int](repeating: 0, count: right.count + 1)
         var last = Array(0...right.count)
         for row in left.indices {

@@ -204,12 +204,7 @@ struct Compilation {
         let constants = operands.compactMap(\.constant)
         if constants.count == operands.count { return Operand(constant: .collection(constants), type: type) }
         let runs = operands.map(\.run)
-        return Operand(type: type) { (scope) throws(EvaluationError) in
-            var members: [Value] = []
-            members.reserveCapacity(runs.count)
-            for run in runs { members.append(try run(scope)) }
-            return .collection(members)
-        }
+        return Operand(type: type) { (scope) throws(EvaluationError) in .collection(try Self.values(runs, scope)) }
     }
 
     private func subquery(
@@ -241,12 +236,7 @@ struct Compilation {
     private func set(
         _ operation: Expression.SetOperation, _ left: Expression, _ right: Expression
     ) throws(CompilationError) -> Operand {
-        let name =
-            switch operation {
-            case .union: "UNION"
-            case .intersect: "INTERSECT"
-            case .minus: "MINUS"
-            }
+        let name = operation.word
         let left = try part("left side of \(name)", left)
         let right = try part("right side of \(name)", right)
         guard let first = left.type.element, let second = right.type.element else {

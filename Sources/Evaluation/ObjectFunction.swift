@@ -28,8 +28,6 @@ enum ObjectFunction: String, CaseIterable, Sendable {
         "mutableCopy": "Values can't be changed: call a policy.",
     ]
 
-    var argumentCount: Int { rawValue.utf8.count { $0 == UInt8(ascii: ":") } }
-
     /// The result's type on such a receiver; nil if that kind doesn't have the method.
     func type(on receiver: ValueType) -> ValueType? {
         switch receiver {

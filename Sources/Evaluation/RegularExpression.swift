@@ -5,9 +5,7 @@
 /// “matches or not” is asked, lazy and greedy are the same. Back references, possessive and atomic groups aren't
 /// possible that way and are refused.
 package struct RegularExpression: Sendable {
-    struct Program: Sendable {
-        var instructions: [Instruction] = []
-    }
+    typealias Program = [Instruction]
 
     enum Instruction: Sendable {
         case match(ScalarSet)
@@ -31,7 +29,7 @@ package struct RegularExpression: Sendable {
     package init(_ pattern: String, caseInsensitive: Bool = false) throws(RegularExpressionError) {
         var parser = RegularExpressionParser(pattern, caseInsensitive: caseInsensitive)
         var builder = RegularExpressionBuilder()
-        try builder.build(parser.whole())
+        _ = try builder.program(parser.whole())
         programs = builder.programs
     }
 
@@ -72,7 +70,7 @@ struct RegularExpressionRun {
     }
 
     mutating func matches(_ number: Int, in extent: Extent, at place: Int) throws(EvaluationError) -> Bool {
-        let instructions = programs[number].instructions
+        let instructions = programs[number]
         var seen = [Int](repeating: -1, count: instructions.count)
         var current: [Int] = []
         var position = extent == .behind ? 0 : place
@@ -98,7 +96,7 @@ struct RegularExpressionRun {
 
     /// Adds all states that can be reached from one without reading a character.
     private mutating func follow(
-        _ state: Int, _ instructions: [RegularExpression.Instruction], at position: Int, _ seen: inout [Int],
+        _ state: Int, _ instructions: RegularExpression.Program, at position: Int, _ seen: inout [Int],
         _ states: inout [Int]
     ) throws(EvaluationError) {
         var pending = [state]

@@ -3,13 +3,10 @@ struct RegularExpressionBuilder {
     private(set) var programs: [RegularExpression.Program] = []
     private var length = 0
 
-    mutating func build(_ node: RegularExpressionNode) throws(RegularExpressionError) {
-        _ = try program(node)
-    }
-
-    private mutating func program(_ node: RegularExpressionNode) throws(RegularExpressionError) -> Int {
+    /// The program's number.
+    mutating func program(_ node: RegularExpressionNode) throws(RegularExpressionError) -> Int {
         let number = programs.count
-        programs.append(RegularExpression.Program())
+        programs.append([])
         try emit(node, to: number)
         try add(.accept, to: number)
         return number
@@ -26,11 +23,11 @@ struct RegularExpressionBuilder {
                     "The pattern needs more than \(EvaluationLimits.patternLength) steps: its counts are too large",
                 offset: 0)
         }
-        programs[number].instructions.append(instruction)
-        return programs[number].instructions.count - 1
+        programs[number].append(instruction)
+        return programs[number].count - 1
     }
 
-    private func next(_ number: Int) -> Int { programs[number].instructions.count }
+    private func next(_ number: Int) -> Int { programs[number].count }
 
     private mutating func emit(_ node: RegularExpressionNode, to number: Int) throws(RegularExpressionError) {
         switch node {
@@ -50,16 +47,16 @@ struct RegularExpressionBuilder {
                 let split = try add(.jump(0), to: number)
                 try emit(branch, to: number)
                 ends.append(try add(.jump(0), to: number))
-                programs[number].instructions[split] = .split(split + 1, next(number))
+                programs[number][split] = .split(split + 1, next(number))
             }
-            for end in ends { programs[number].instructions[end] = .jump(next(number)) }
+            for end in ends { programs[number][end] = .jump(next(number)) }
         case .repeated(let inner, let least, let most):
             for _ in 0..<least { try emit(inner, to: number) }
             guard let most else {
                 let split = try add(.jump(0), to: number)
                 try emit(inner, to: number)
                 try add(.jump(split), to: number)
-                programs[number].instructions[split] = .split(split + 1, next(number))
+                programs[number][split] = .split(split + 1, next(number))
                 return
             }
             var splits: [Int] = []
@@ -67,7 +64,7 @@ struct RegularExpressionBuilder {
                 splits.append(try add(.jump(0), to: number))
                 try emit(inner, to: number)
             }
-            for split in splits { programs[number].instructions[split] = .split(split + 1, next(number)) }
+            for split in splits { programs[number][split] = .split(split + 1, next(number)) }
         }
     }
 }

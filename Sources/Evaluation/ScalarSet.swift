@@ -21,22 +21,18 @@ indirect enum ScalarSet: Sendable {
         case .union(let sets): sets.contains { $0.contains(scalar) }
         case .intersection(let sets): sets.allSatisfy { $0.contains(scalar) }
         case .inverted(let set): !set.contains(scalar)
-        case .caseless(let set): Self.cases(of: scalar).contains { set.contains($0) }
+        case .caseless(let set): Self.cases(of: scalar).contains { $0.map(set.contains) == true }
         }
     }
 
-    private static func cases(of scalar: Unicode.Scalar) -> [Unicode.Scalar] {
-        let upper = scalar.properties.uppercaseMapping.unicodeScalars
-        let lower = scalar.properties.lowercaseMapping.unicodeScalars
-        var cases = [scalar]
-        if upper.count == 1, let mapped = upper.first {
-            cases.append(mapped)
-            // The small letter of the capital: ς and σ.
-            let again = mapped.properties.lowercaseMapping.unicodeScalars
-            if again.count == 1, let mapped = again.first { cases.append(mapped) }
+    private static func cases(of scalar: Unicode.Scalar) -> [Unicode.Scalar?] {
+        func single(_ text: String) -> Unicode.Scalar? {
+            text.unicodeScalars.count == 1 ? text.unicodeScalars.first : nil
         }
-        if lower.count == 1, let mapped = lower.first { cases.append(mapped) }
-        return cases
+        let capital = single(scalar.properties.uppercaseMapping)
+        // The small letter of the capital too: ς and σ.
+        let again = capital.flatMap { single($0.properties.lowercaseMapping) }
+        return [scalar, capital, again, single(scalar.properties.lowercaseMapping)]
     }
 
     /// What `.` doesn't match.

@@ -10,18 +10,8 @@ struct URIComponents {
     init(_ text: String) {
         self.text = text
         var rest = Substring(text)
-        if let mark = rest.firstIndex(of: "#") {
-            fragment = rest[rest.index(after: mark)...]
-            rest = rest[..<mark]
-        } else {
-            fragment = nil
-        }
-        if let mark = rest.firstIndex(of: "?") {
-            query = rest[rest.index(after: mark)...]
-            rest = rest[..<mark]
-        } else {
-            query = nil
-        }
+        fragment = Self.cut(&rest, at: "#")
+        query = Self.cut(&rest, at: "?")
         if let colon = rest.firstIndex(of: ":"), !rest[..<colon].contains("/"), colon != rest.startIndex {
             scheme = String(rest[..<colon])
             rest = rest[rest.index(after: colon)...]
@@ -37,6 +27,13 @@ struct URIComponents {
             authority = nil
         }
         escapedPath = rest
+    }
+
+    /// Takes away the mark and what follows it.
+    private static func cut(_ text: inout Substring, at mark: Character) -> Substring? {
+        guard let place = text.firstIndex(of: mark) else { return nil }
+        defer { text = text[..<place] }
+        return text[text.index(after: place)...]
     }
 
     /// Nil for a key that URLs haven't got; NULL for a part that this one lacks.

@@ -43,7 +43,7 @@ enum ValueComparison {
 
     /// By the UTF-8 bytes, which is the order of the code points and of SQLite.
     static func order(_ left: String, _ right: String) -> Order {
-        if left == right, left.utf8.elementsEqual(right.utf8) { return .equal }
+        if equal(left, right) { return .equal }
         return left.utf8.lexicographicallyPrecedes(right.utf8) ? .less : .greater
     }
 }
@@ -103,5 +103,4 @@ extension Value {
         case .collection: "a collection"
         }
     }
-
 }

@@ -1,3 +1,5 @@
+import CausewayExpressions
+
 /// The keys that values, as opposed to rows, answer to in a key path, and the selectors without arguments.
 enum ValueKey: String, CaseIterable, Sendable {
     case length, count, firstObject, lastObject, allObjects, array, set
@@ -76,7 +78,7 @@ enum ValueKey: String, CaseIterable, Sendable {
         case .string(let text): if let result = Self.string(text, self) { return result }
         case .data(let bytes): if self == .length { return .integer(Int64(bytes.count)) }
         case .uuid(let bytes):
-            if self == .UUIDString || self == .description { return .string(ValueText.uuid(bytes)) }
+            if self == .UUIDString || self == .description { return .string(UUIDText.text(bytes)) }
         case .date(let seconds):
             switch self {
             case .timeIntervalSinceReferenceDate: return .real(seconds)

@@ -1,3 +1,5 @@
+import CausewayExpressions
+
 /// Values as text, spelt as Foundation spells them.
 enum ValueText {
     /// What `description` gives.
@@ -6,46 +8,12 @@ enum ValueText {
     static func text(_ value: Value) throws(EvaluationError) -> String {
         switch value {
         case .string(let text), .uri(let text): return text
-        case .uuid(let bytes): return uuid(bytes)
+        case .uuid(let bytes): return UUIDText.text(bytes)
         case .date(let seconds): return try date(seconds)
         default:
             if let number = Number(value) { return number.text }
             throw EvaluationError(.type, "\(value.kindName) can't be written as text.")
         }
-    }
-
-    /// Upper case with hyphens.
-    static func uuid(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var text: [UInt8] = []
-        text.reserveCapacity(36)
-        for (index, byte) in bytes.enumerated() {
-            if [4, 6, 8, 10].contains(index) { text.append(UInt8(ascii: "-")) }
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
-
-    /// The 16 bytes; nil if it isn't a UUID.
-    static func uuid(parsing text: String) -> [UInt8]? {
-        let characters = Array(text.utf8)
-        guard characters.count == 36 else { return nil }
-        var bytes: [UInt8] = []
-        var index = 0
-        while index < 36 {
-            if [8, 13, 18, 23].contains(index) {
-                guard characters[index] == UInt8(ascii: "-") else { return nil }
-                index += 1
-                continue
-            }
-            guard let high = Character(Unicode.Scalar(characters[index])).hexDigitValue,
-                let low = Character(Unicode.Scalar(characters[index + 1])).hexDigitValue
-            else { return nil }
-            bytes.append(UInt8(high << 4 | low))
-            index += 2
-        }
-        return bytes
     }
 
     /// `2001-01-01 00:00:00 +0000`.

@@ -9,24 +9,11 @@ enum CastLiteral {
             return Double(text).map(Constant.real)
         case (.string(let text), "NSDecimalNumber"): return DecimalText(text) == nil ? nil : .decimal(text)
         case (.string(let text), "NSURL"): return .uri(text)
-        case (.string(let text), "NSData"): return bytes(ofHexadecimal: text).map(Constant.data)
+        case (.string(let text), "NSData"): return bytes(ofHexadecimal: Array(text.utf8)).map(Constant.data)
         case (.string(let text), "NSUUID"):
-            let digits = text.replacing("-", with: "")
-            guard let bytes = bytes(ofHexadecimal: digits), bytes.count == 16, self.text(uuid: bytes) == text else {
-                return nil
-            }
-            return .uuid(bytes)
+            return UUIDText.bytes(text).flatMap { UUIDText.text($0) == text ? .uuid($0) : nil }
         default: return nil
         }
-    }
-
-    /// Upper case with hyphens, as NSUUID prints it.
-    static func text(uuid bytes: [UInt8]) -> String {
-        var digits = hexadecimal(bytes).uppercased()
-        for offset in [20, 16, 12, 8] where offset <= digits.count {
-            digits.insert("-", at: digits.index(digits.startIndex, offsetBy: offset))
-        }
-        return digits
     }
 
     static func hexadecimal(_ bytes: [UInt8]) -> String {
@@ -40,8 +27,7 @@ enum CastLiteral {
         return String(decoding: text, as: UTF8.self)
     }
 
-    private static func bytes(ofHexadecimal text: String) -> [UInt8]? {
-        let digits = Array(text.utf8)
+    static func bytes(ofHexadecimal digits: [UInt8]) -> [UInt8]? {
         guard digits.count.isMultiple(of: 2) else { return nil }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(digits.count / 2)

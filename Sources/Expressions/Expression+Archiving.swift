@@ -38,13 +38,7 @@ extension Expression {
                 ("NSLeftExpression", .reference(try left.archive(into: &writer))),
                 ("NSRightExpression", .reference(try right.archive(into: &writer))),
             ]
-            let type =
-                switch operation {
-                case .union: ExpressionType.union
-                case .intersect: ExpressionType.intersect
-                case .minus: ExpressionType.minus
-                }
-            return writer.expression("NSSetExpression", type, fields)
+            return writer.expression("NSSetExpression", operation.rawValue, fields)
         case .subquery, .fetch, .conditional: return try archiveQuery(into: &writer)
         }
     }

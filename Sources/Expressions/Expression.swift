@@ -25,8 +25,12 @@ package indirect enum Expression: Hashable, Sendable {
     /// `TERNARY(predicate, then, else)`.
     case conditional(Predicate, Expression, Expression)
 
-    package enum SetOperation: Hashable, Sendable {
-        case union, intersect, minus
+    /// The raw values are those of the archive's `NSExpressionType`.
+    package enum SetOperation: Int, Hashable, Sendable {
+        case union = 5
+        case intersect, minus
+
+        package var word: String { "\(self)".uppercased() }
     }
 
     /// The key path `path` on the evaluated object.

@@ -48,11 +48,10 @@ extension ExpressionUnarchiver {
                 try expression(instance("NSTrueExpression", of: reference)),
                 try expression(instance("NSFalseExpression", of: reference)))
         case "NSVariableAssignmentExpression", "NSBlockExpression", "NSAnyKeyExpression":
-            throw ExpressionArchiveError(
+            throw error(
                 .unsupported,
                 "\(archive.className(of: reference) ?? "The expression") can't be run outside the app: "
-                    + "write the mapping's value as another expression or in a policy.",
-                at: archive.place(of: reference))
+                    + "write the mapping's value as another expression or in a policy.", reference)
         default: throw unknown(reference, "an expression")
         }
     }
@@ -93,10 +92,10 @@ extension ExpressionUnarchiver {
             case .string(let className)? = try field("NSConstantValueClassName", of: operand)
         {
             guard className == "_NSPredicateUtilities" else {
-                throw ExpressionArchiveError(
+                throw error(
                     .unsupported,
                     "The function calls the class \(className), which isn't there outside the app: use a policy.",
-                    at: archive.place(of: reference))
+                    reference)
             }
             return nil
         }
@@ -125,12 +124,11 @@ extension ExpressionUnarchiver {
     }
 
     private func setOperation(_ reference: Reference) throws(ExpressionArchiveError) -> Expression.SetOperation {
-        switch try integer("NSExpressionType", of: reference) {
-        case ExpressionType.union: return .union
-        case ExpressionType.intersect: return .intersect
-        case ExpressionType.minus: return .minus
-        case let other: throw malformed("has the unknown type \(other)", reference)
+        let type = try integer("NSExpressionType", of: reference)
+        guard let operation = Expression.SetOperation(rawValue: type) else {
+            throw malformed("has the unknown type \(type)", reference)
         }
+        return operation
     }
 }
 
@@ -141,9 +139,6 @@ enum ExpressionType {
     static let variable = 2
     static let keyPath = 3
     static let function = 4
-    static let union = 5
-    static let intersect = 6
-    static let minus = 7
     static let keyPathSpecifier = 10
     static let symbol = 11
     static let subquery = 13

@@ -25,9 +25,8 @@ extension ExpressionUnarchiver {
         case "NSComparisonPredicate": return try comparison(reference)
         case "NSCompoundPredicate": return try compound(reference)
         case "NSBlockPredicate":
-            throw ExpressionArchiveError(
-                .unsupported, "NSBlockPredicate can't be run outside the app: write it as a format string.",
-                at: archive.place(of: reference))
+            throw error(
+                .unsupported, "NSBlockPredicate can't be run outside the app: write it as a format string.", reference)
         default: throw unknown(reference, "a predicate")
         }
     }

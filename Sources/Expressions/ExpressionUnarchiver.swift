@@ -30,10 +30,10 @@ struct ExpressionUnarchiver {
     mutating func count(_ parts: Int, at reference: Reference) throws(ExpressionArchiveError) {
         nodes += parts
         guard depth <= ExpressionLimits.depth, nodes <= ExpressionLimits.archivedNodes else {
-            throw ExpressionArchiveError(
+            throw error(
                 .limitExceeded,
                 "The expression has more than \(ExpressionLimits.depth) levels or \(ExpressionLimits.archivedNodes) "
-                    + "parts.", at: archive.place(of: reference))
+                    + "parts.", reference)
         }
     }
 
@@ -85,18 +85,21 @@ struct ExpressionUnarchiver {
     }
 
     func malformed(_ what: String, _ reference: Reference) -> ExpressionArchiveError {
-        ExpressionArchiveError(
-            .malformed, "\(archive.className(of: reference) ?? "A plain value") \(what): the archive is damaged.",
-            at: archive.place(of: reference))
+        let name = archive.className(of: reference) ?? "A plain value"
+        return error(.malformed, "\(name) \(what): the archive is damaged.", reference)
     }
 
     func unknown(_ reference: Reference, _ kind: String) -> ExpressionArchiveError {
         guard let name = archive.className(of: reference) else {
-            return ExpressionArchiveError(
-                .malformed, "Expected \(kind), found a plain value.", at: archive.place(of: reference))
+            return error(.malformed, "Expected \(kind), found a plain value.", reference)
         }
-        return ExpressionArchiveError(
-            .unknownClass, "\(name) isn't a known class of \(kind): write it as a format string instead.",
-            at: archive.place(of: reference))
+        return error(
+            .unknownClass, "\(name) isn't a known class of \(kind): write it as a format string instead.", reference)
+    }
+
+    func error(
+        _ code: ExpressionArchiveError.Code, _ message: String, _ reference: Reference
+    ) -> ExpressionArchiveError {
+        ExpressionArchiveError(code, message, at: archive.place(of: reference))
     }
 }

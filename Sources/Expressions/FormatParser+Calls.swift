@@ -33,7 +33,7 @@ extension FormatParser {
             result = .fetch(
                 request: try expression(arguments[0]), context: try expression(arguments[1]), countOnly: countOnly)
         }
-        return Term(kind: .expression(result), height: try height(over: arguments, at: start), start: start)
+        return try made(.expression(result), of: arguments, from: start)
     }
 
     /// `now()`, `count:(pages)`, and `sum(x)`, which means `sum:(x)`.
@@ -41,28 +41,21 @@ extension FormatParser {
         try expect("(")
         let arguments = try list(closing: ")")
         let selector = arguments.isEmpty || name.contains(":") ? name : name + ":"
-        return Term(
-            kind: .expression(.function(operand: nil, name: selector, arguments: try expressions(arguments))),
-            height: try height(over: arguments, at: start), start: start)
+        let call = Expression.function(operand: nil, name: selector, arguments: try expressions(arguments))
+        return try made(.expression(call), of: arguments, from: start)
     }
 
     /// Terms separated by commas, up to and including the bracket.
     mutating func list(closing bracket: String) throws(ExpressionSyntaxError) -> [Term] {
         var terms: [Term] = []
-        if token.isSymbol(bracket) {
-            try advance()
-            return terms
-        }
-        while true {
+        while !token.isSymbol(bracket) || !terms.isEmpty {
             terms.append(try term(.or))
-            if token.isSymbol(",") {
-                try advance()
-            } else {
-                guard token.isSymbol(bracket) else { throw unexpected("“,” or “\(bracket)”") }
-                try advance()
-                return terms
-            }
+            guard token.isSymbol(",") else { break }
+            try advance()
         }
+        guard token.isSymbol(bracket) else { throw unexpected("“,” or “\(bracket)”") }
+        try advance()
+        return terms
     }
 
     func expressions(_ terms: [Term]) throws(ExpressionSyntaxError) -> [Expression] {

@@ -12,8 +12,7 @@ extension FormatParser {
         case "all": return try modified(.all, from: start)
         case "none":
             let term = try modified(.any, from: start)
-            return Term(
-                kind: .predicate(.not(try predicate(term))), height: try height(over: [term], at: start), start: start)
+            return try made(.predicate(.not(try predicate(term))), of: [term], from: start)
         default: return try postfixed(operand())
         }
     }
@@ -21,8 +20,7 @@ extension FormatParser {
     private mutating func negation(from start: Int) throws(ExpressionSyntaxError) -> Term {
         try advance()
         let term = try term(.comparison)
-        return Term(
-            kind: .predicate(.not(try predicate(term))), height: try height(over: [term], at: start), start: start)
+        return try made(.predicate(.not(try predicate(term))), of: [term], from: start)
     }
 
     private mutating func modified(
@@ -53,7 +51,7 @@ extension FormatParser {
         default:
             let term = try term(.operand)
             let negated = Expression.function(operand: nil, name: "chs:", arguments: [try expression(term)])
-            return Term(kind: .expression(negated), height: try height(over: [term], at: start), start: start)
+            return try made(.expression(negated), of: [term], from: start)
         }
     }
 
@@ -95,9 +93,7 @@ extension FormatParser {
     private mutating func aggregate(from start: Int) throws(ExpressionSyntaxError) -> Term {
         try advance()
         let elements = try list(closing: "}")
-        return Term(
-            kind: .expression(.aggregate(try expressions(elements))), height: try height(over: elements, at: start),
-            start: start)
+        return try made(.expression(.aggregate(try expressions(elements))), of: elements, from: start)
     }
 
     /// A name that isn't escaped: a keyword or a key.
@@ -152,9 +148,7 @@ extension FormatParser {
                 try expect("]")
                 let indexed = Expression.function(
                     operand: nil, name: "objectFrom:withIndex:", arguments: [base, try expression(index)])
-                term = Term(
-                    kind: .expression(indexed), height: try height(over: [term, index], at: term.start),
-                    start: term.start)
+                term = try made(.expression(indexed), of: [term, index], from: term.start)
             } else {
                 break
             }

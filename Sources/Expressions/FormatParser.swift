@@ -17,10 +17,8 @@ struct FormatParser {
         var start: Int
     }
 
-    enum Level: Int, Comparable {
-        case or = 1
-        case and, comparison, set, sum, product, power, operand
-        static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
+    enum Level: Comparable {
+        case or, and, comparison, set, sum, product, power, operand
     }
 
     private var lexer: FormatLexer
@@ -42,19 +40,19 @@ struct FormatParser {
     // MARK: - Whole texts
 
     mutating func wholeExpression() throws(ExpressionSyntaxError) -> Expression {
-        let term = try term(.or)
-        try requireEnd()
+        let term = try whole()
         return try expression(term)
     }
 
     mutating func wholePredicate() throws(ExpressionSyntaxError) -> Predicate {
-        let term = try term(.or)
-        try requireEnd()
+        let term = try whole()
         return try predicate(term)
     }
 
-    private func requireEnd() throws(ExpressionSyntaxError) {
+    private mutating func whole() throws(ExpressionSyntaxError) -> Term {
+        let term = try term(.or)
         guard token.kind == .end else { throw unexpected("an operator or the end") }
+        return term
     }
 
     // MARK: - Binary operators
@@ -90,9 +88,8 @@ struct FormatParser {
             // The right side binds tighter, which makes the operators group from the left.
             let tighter: Level = level == .sum ? .product : level == .product ? .power : .operand
             let (first, second, height) = try operands(left, tighter)
-            return Term(
-                kind: .expression(.function(operand: nil, name: name, arguments: [first, second])), height: height,
-                start: left.start)
+            let call = Expression.function(operand: nil, name: name, arguments: [first, second])
+            return Term(kind: .expression(call), height: height, start: left.start)
         }
     }
 
@@ -115,9 +112,7 @@ struct FormatParser {
             predicates.append(try predicate(next))
             terms.append(next)
         }
-        return Term(
-            kind: .predicate(level == .or ? .or(predicates) : .and(predicates)),
-            height: try height(over: terms, at: left.start), start: left.start)
+        return try made(.predicate(level == .or ? .or(predicates) : .and(predicates)), of: terms, from: left.start)
     }
 
     /// From the operator on.
@@ -130,9 +125,7 @@ struct FormatParser {
         let right = try term(.set)
         let comparison = Predicate.Comparison(
             first, operation, try expression(right), modifier: modifier, options: options)
-        return Term(
-            kind: .predicate(.comparison(comparison)), height: try height(over: [left, right], at: left.start),
-            start: left.start)
+        return try made(.predicate(.comparison(comparison)), of: [left, right], from: left.start)
     }
 
     /// `[cdnl]`, in any order.
@@ -142,13 +135,10 @@ struct FormatParser {
         guard case .name(let letters, isKey: false) = token.kind else { throw unexpected("options like [cd]") }
         var options: Predicate.Options = []
         for letter in letters.lowercased() {
-            switch letter {
-            case "c": options.insert(.caseInsensitive)
-            case "d": options.insert(.diacriticInsensitive)
-            case "n": options.insert(.normalized)
-            case "l": options.insert(.localeSensitive)
-            default: throw unexpected("options out of c, d, n and l")
+            guard let option = Predicate.Options.letters.first(where: { $0.letter == letter })?.option else {
+                throw unexpected("options out of c, d, n and l")
             }
+            options.insert(option)
         }
         try advance()
         try expect("]")
@@ -173,6 +163,10 @@ struct FormatParser {
                 offset: term.start, expected: "a condition")
         }
         return predicate
+    }
+
+    func made(_ kind: Term.Kind, of parts: [Term], from start: Int) throws(ExpressionSyntaxError) -> Term {
+        Term(kind: kind, height: try height(over: parts, at: start), start: start)
     }
 
     func height(over terms: [Term], at offset: Int) throws(ExpressionSyntaxError) -> Int {

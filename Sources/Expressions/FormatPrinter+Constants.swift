@@ -16,22 +16,18 @@ extension FormatPrinter {
             if style == .apple { append(Self.sixPlaces(seconds)) } else { print(real: seconds) }
             append(", \"NSDate\")")
         case .data(let bytes): printCast(CastLiteral.hexadecimal(bytes), "NSData")
-        case .uuid(let bytes): printCast(CastLiteral.text(uuid: bytes), "NSUUID")
+        case .uuid(let bytes): printCast(UUIDText.text(bytes), "NSUUID")
         case .uri(let value): printCast(value, "NSURL")
         case .array(let values):
             append("{")
-            for (index, value) in values.enumerated() {
-                if index > 0 { append(", ") }
-                print(value)
-            }
+            print(values) { $0.print($1) }
             append("}")
         case .dictionary(let entries):
             append("{")
-            for (index, entry) in entries.enumerated() {
-                if index > 0 { append(", ") }
-                print(string: entry.key)
-                append("=")
-                print(entry.value)
+            print(entries) { printer, entry in
+                printer.print(string: entry.key)
+                printer.append("=")
+                printer.print(entry.value)
             }
             append("}")
         case .foreign(let className):

@@ -12,18 +12,9 @@ extension FormatPrinter {
     }
 
     private mutating func print(_ terms: [Predicate], joinedBy word: String, whenEmpty value: Bool) {
-        guard let first = terms.first else {
-            print(.literal(value))
-            return
-        }
-        guard terms.count > 1 else {
-            print(first)
-            return
-        }
-        for (index, term) in terms.enumerated() {
-            if index > 0 { append(word) }
-            printTerm(term)
-        }
+        guard let first = terms.first else { return print(.literal(value)) }
+        guard terms.count > 1 else { return print(first) }
+        print(terms, joinedBy: word) { $0.printTerm($1) }
     }
 
     /// A compound within a compound gets brackets.
@@ -49,12 +40,8 @@ extension FormatPrinter {
     }
 
     private static func suffix(_ options: Predicate.Options) -> String {
-        var letters = ""
-        if options.contains(.caseInsensitive) { letters += "c" }
-        if options.contains(.diacriticInsensitive) { letters += "d" }
-        if options.contains(.normalized) { letters += "n" }
-        if options.contains(.localeSensitive) { letters += "l" }
-        return letters.isEmpty ? "" : "[\(letters)]"
+        let letters = Predicate.Options.letters.filter { options.contains($0.option) }.map(\.letter)
+        return letters.isEmpty ? "" : "[\(String(letters))]"
     }
 }
 

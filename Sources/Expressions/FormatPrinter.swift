@@ -4,18 +4,10 @@ extension Expression {
     /// It differs from `predicateFormat` where that loses information: booleans, reals without a fraction, and the
     /// brackets that set operators need. What no format string can express comes back different: an array constant as
     /// an aggregate, the cast of a literal as the constant, a key path component that is no name, a foreign constant.
-    package var formatString: String {
-        var printer = FormatPrinter(style: .parsable)
-        printer.print(self)
-        return printer.text
-    }
+    package var formatString: String { FormatPrinter.text(.parsable) { $0.print(self) } }
 
     /// What `-[NSExpression predicateFormat]` returns; version hashes are made of it (InsideVersionHashes §1).
-    package var predicateFormat: String {
-        var printer = FormatPrinter(style: .apple)
-        printer.print(self)
-        return printer.text
-    }
+    package var predicateFormat: String { FormatPrinter.text(.apple) { $0.print(self) } }
 }
 
 extension Predicate {
@@ -23,18 +15,10 @@ extension Predicate {
     ///
     /// Compounds of fewer than two terms, which only archives have, are printed by their meaning. See
     /// `Expression.formatString` for the rest.
-    package var formatString: String {
-        var printer = FormatPrinter(style: .parsable)
-        printer.print(self)
-        return printer.text
-    }
+    package var formatString: String { FormatPrinter.text(.parsable) { $0.print(self) } }
 
     /// What `-[NSPredicate predicateFormat]` returns; version hashes are made of it (InsideVersionHashes §1).
-    package var predicateFormat: String {
-        var printer = FormatPrinter(style: .apple)
-        printer.print(self)
-        return printer.text
-    }
+    package var predicateFormat: String { FormatPrinter.text(.apple) { $0.print(self) } }
 }
 
 /// Prints into one growing text.
@@ -49,7 +33,13 @@ struct FormatPrinter {
     let style: Style
     private(set) var text = ""
 
-    init(style: Style) { self.style = style }
+    private init(style: Style) { self.style = style }
+
+    fileprivate static func text(_ style: Style, _ body: (inout FormatPrinter) -> Void) -> String {
+        var printer = FormatPrinter(style: style)
+        body(&printer)
+        return printer.text
+    }
 
     // MARK: - Expressions
 
@@ -66,12 +56,7 @@ struct FormatPrinter {
             text += ", "
             print(string: name)
             // Apple's printer puts a space before the comma.
-            if !arguments.isEmpty { text += " " }
-            for argument in arguments {
-                text += ", "
-                print(argument)
-            }
-            text += ")"
+            printCall(arguments.isEmpty ? "" : " , ", arguments, ")")
         case .aggregate(let elements): printCall("{", elements, "}")
         case .subquery(let collection, let variable, let predicate):
             text += "SUBQUERY("
@@ -80,20 +65,12 @@ struct FormatPrinter {
             print(predicate)
             text += ")"
         case .fetch(let request, let context, let countOnly):
-            text += "FETCH("
-            print(request)
-            text += ", "
-            print(context)
-            text += countOnly ? ", YES)" : ", NO)"
+            printCall("FETCH(", [request, context], countOnly ? ", YES)" : ", NO)")
         case .set(let operation, let left, let right): printSet(operation, left, right)
         case .conditional(let predicate, let then, let otherwise):
             text += "TERNARY("
             print(predicate)
-            text += ", "
-            print(then)
-            text += ", "
-            print(otherwise)
-            text += ")"
+            printCall(", ", [then, otherwise], ")")
         }
     }
 
@@ -146,11 +123,7 @@ struct FormatPrinter {
 
     private mutating func printSet(_ operation: Expression.SetOperation, _ left: Expression, _ right: Expression) {
         print(left)
-        switch operation {
-        case .union: text += " UNION "
-        case .intersect: text += " INTERSECT "
-        case .minus: text += " MINUS "
-        }
+        text += " \(operation.word) "
         // The operators group from the left.
         let isSet = if case .set = right { true } else { false }
         print(right, inBrackets: isSet && style == .parsable)
@@ -164,11 +137,17 @@ struct FormatPrinter {
 
     private mutating func printCall(_ opening: String, _ arguments: [Expression], _ closing: String) {
         text += opening
-        for (index, argument) in arguments.enumerated() {
-            if index > 0 { text += ", " }
-            print(argument)
-        }
+        print(arguments) { $0.print($1) }
         text += closing
+    }
+
+    mutating func print<Part>(
+        _ parts: [Part], joinedBy separator: String = ", ", _ body: (inout FormatPrinter, Part) -> Void
+    ) {
+        for (index, part) in parts.enumerated() {
+            if index > 0 { text += separator }
+            body(&self, part)
+        }
     }
 
     // MARK: - Text

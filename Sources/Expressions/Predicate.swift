@@ -48,6 +48,10 @@ package indirect enum Predicate: Hashable, Sendable {
         package static let normalized = Options(rawValue: 4)
         /// `[l]`
         package static let localeSensitive = Options(rawValue: 8)
+
+        static let letters: [(letter: Character, option: Options)] = [
+            ("c", .caseInsensitive), ("d", .diacriticInsensitive), ("n", .normalized), ("l", .localeSensitive),
+        ]
     }
 }
 

@@ -2,13 +2,7 @@
 package struct InferenceError: Error, Hashable, Sendable, CustomStringConvertible {
     package var refusals: [Refusal]
 
-    package init(refusals: [Refusal]) {
-        self.refusals = refusals
-    }
-
-    package var description: String {
-        refusals.map(\.description).joined(separator: "\n")
-    }
+    package var description: String { refusals.map(\.description).joined(separator: "\n") }
 
     /// One change that Core Data's inference doesn't cover.
     package struct Refusal: Hashable, Sendable, CustomStringConvertible {

@@ -5,7 +5,7 @@ extension MappingInference {
     mutating func attributes(of entity: String, from origin: String) -> [AttributeMapping] {
         let before = source.allAttributes(of: origin)
         let after = destination.allAttributes(of: entity)
-        let match = RenamingMatch(source: before.values.map(Self.element), destination: after.values.map(Self.element))
+        let match = RenamingMatch(source: before.values.map { .init($0) }, destination: after.values.map { .init($0) })
         for conflict in match.conflicts {
             for name in conflict.destinations {
                 refuse(.ambiguousRenaming(source: conflict.source, claimants: conflict.destinations), entity, name)
@@ -24,10 +24,6 @@ extension MappingInference {
             }
         }
         return result
-    }
-
-    private static func element(_ attribute: Attribute) -> RenamingMatch.Element {
-        .init(name: attribute.name, renamingIdentifier: attribute.renamingIdentifier)
     }
 
     /// An attribute that both versions have; a composite's leaves are matched inside it.
@@ -51,7 +47,7 @@ extension MappingInference {
         }
         if attribute.type == .composite {
             let match = RenamingMatch(
-                source: old.elements.map(Self.element), destination: attribute.elements.map(Self.element))
+                source: old.elements.map { .init($0) }, destination: attribute.elements.map { .init($0) })
             return attribute.elements.filter { !$0.isTransient }.flatMap { element -> [AttributeMapping] in
                 guard let origin = old.elements.first(where: { $0.name == match.sources[element.name] }) else {
                     return added(element, entity: entity, prefix: to + ".")
@@ -116,29 +112,5 @@ extension MappingInference {
                 Obligation(step: step, entity: entity, property: path, .newAttribute, demand: .noRows))
         }
         return [AttributeMapping(destination: path, value: .constant(attribute.defaultValue))]
-    }
-}
-
-extension AttributeType {
-    /// The type as the model editor and the XML source name it.
-    package var modelName: String {
-        switch self {
-        case .undefined: "Undefined"
-        case .integer16: "Integer 16"
-        case .integer32: "Integer 32"
-        case .integer64: "Integer 64"
-        case .decimal: "Decimal"
-        case .double: "Double"
-        case .float: "Float"
-        case .string: "String"
-        case .boolean: "Boolean"
-        case .date: "Date"
-        case .binary: "Binary"
-        case .uuid: "UUID"
-        case .uri: "URI"
-        case .transformable: "Transformable"
-        case .objectID: "Object ID"
-        case .composite: "Composite"
-        }
     }
 }

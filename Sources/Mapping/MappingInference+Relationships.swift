@@ -28,7 +28,11 @@ extension MappingInference {
         var links = LinkSource(entity: origin, relationship: found.name, isInverted: false, changesForm: false)
         let fate = fate(of: found, becoming: relationship)
         if !fate.ended.isEmpty, relationship.isToMany || relationship.isOptional {
-            endings.append(ending(of: relationship, entity: entity, links, targets: fate.ended))
+            let owner = destination.relationship(relationship.name, of: entity)?.owner ?? entity
+            endings.append(
+                LinkEnding(
+                    step: step, entity: owner, relationship: relationship.name, leadsTo: relationship.destination,
+                    links: links, targets: fate.ended))
         }
         links.ended = fate.ended.union(dropped(kindOf: found.destination))
         // If none of its links can stay, the relationship counts as new.
@@ -131,14 +135,6 @@ extension MappingInference {
         return result
     }
 
-    private func ending(
-        of relationship: Relationship, entity: String, _ links: LinkSource, targets: Set<String>
-    ) -> LinkEnding {
-        LinkEnding(
-            step: step, entity: destination.relationship(relationship.name, of: entity)?.owner ?? entity,
-            relationship: relationship.name, leadsTo: relationship.destination, links: links, targets: targets)
-    }
-
     private func form(_ relationship: Relationship, in model: ManagedObjectModel) -> LinkForm {
         let inverse = model.inverse(of: relationship)?.relationship
         return LinkForm(
@@ -193,10 +189,8 @@ struct RelationshipMatch {
     init(_ source: ManagedObjectModel, _ origin: String, _ destination: ManagedObjectModel, _ entity: String) {
         let before = source.storedRelationships(of: origin)
         let match = RenamingMatch(
-            source: before.map { .init(name: $0.name, renamingIdentifier: $0.renamingIdentifier) },
-            destination: destination.storedRelationships(of: entity).map {
-                .init(name: $0.name, renamingIdentifier: $0.renamingIdentifier)
-            })
+            source: before.map { .init($0) },
+            destination: destination.storedRelationships(of: entity).map { .init($0) })
         self.match = match
         let byName = Dictionary(before.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         sources = match.sources.compactMapValues { byName[$0] }

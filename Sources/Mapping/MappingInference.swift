@@ -52,10 +52,8 @@ package struct MappingInference {
         self.destination = destination
         self.step = step
         let match = RenamingMatch(
-            source: source.entities.values.map { .init(name: $0.name, renamingIdentifier: $0.renamingIdentifier) },
-            destination: destination.entities.values.map {
-                .init(name: $0.name, renamingIdentifier: $0.renamingIdentifier)
-            })
+            source: source.entities.values.map { .init($0) },
+            destination: destination.entities.values.map { .init($0) })
         entityMatch = match
         continued = Set(match.sources.values)
     }

@@ -1,3 +1,5 @@
+import CausewayModel
+
 /// Pairs the elements of two versions by name and renaming identifier (InsideCoreDataMigration §4).
 ///
 /// An identifier is a canonical name over several versions: an element's identifier is its renaming identifier, or its
@@ -11,6 +13,14 @@ struct RenamingMatch {
         var name: String
         var renamingIdentifier: String?
         var identifier: String { renamingIdentifier ?? name }
+
+        init(_ entity: Entity) { (name, renamingIdentifier) = (entity.name, entity.renamingIdentifier) }
+
+        init(_ attribute: Attribute) { (name, renamingIdentifier) = (attribute.name, attribute.renamingIdentifier) }
+
+        init(_ relationship: Relationship) {
+            (name, renamingIdentifier) = (relationship.name, relationship.renamingIdentifier)
+        }
     }
 
     /// Source names by destination name.

@@ -18,11 +18,7 @@ struct BundleReader {
 
     /// The last part of a path without its extension.
     static func name(of path: String) -> String {
-        let last = path.split(separator: "/").last.map(String.init) ?? path
-        guard let dot = last.lastIndex(of: "."), dot != last.startIndex,
-            ["xcdatamodeld", "xcdatamodel", "momd", "mom", "omo"].contains(last[last.index(after: dot)...])
-        else { return last }
-        return String(last[..<dot])
+        ForeignFile.name(of: path, without: ["xcdatamodeld", "xcdatamodel", "momd", "mom", "omo"])
     }
 
     mutating func read() throws(ModelError) -> ModelBundle {
@@ -34,7 +30,7 @@ struct BundleReader {
         }
         if entries.contains(Self.sourceFile) || entries.contains(Self.oldSourceFile) {
             let version = ModelBundle.Version(
-                name: Self.name(of: files.path), path: files.path, model: .success(try source("")))
+                name: Self.name(of: files.path), path: files.path, model: .success(try Self.source("", files)))
             return ModelBundle(
                 name: version.name, path: files.path, kind: .source, versions: [version],
                 currentVersionName: version.name)
@@ -67,10 +63,6 @@ struct BundleReader {
             notices.append("The bundle doesn't say which version is the current one (no .xccurrentversion).")
         }
         return bundle(.sourceHistory, versions, current)
-    }
-
-    private func source(_ folder: String) throws(ModelError) -> ManagedObjectModel {
-        try Self.source(folder, files)
     }
 
     /// The model of one `.xcdatamodel` folder; an empty name means the bundle's own folder.

@@ -1,3 +1,5 @@
+import CausewayPlist
+
 /// Decimal numbers as plain text, in one spelling per value, so that models from source and from archives compare equal.
 enum DecimalText {
     /// `NSDecimal`'s range of exponents.
@@ -5,27 +7,17 @@ enum DecimalText {
 
     /// `-12.5` for `-012.50` and `-1.25e1`; nil if it isn't a decimal number or is outside `NSDecimal`'s range.
     static func canonical(_ text: String) -> String? {
-        if text == "NaN" { return text }
-        guard let parts = parts(text) else { return nil }
-        var digits = String(parts.significand)
-        if parts.exponent > 0, parts.significand != 0 {
-            digits += String(repeating: "0", count: parts.exponent)
-        } else if parts.exponent < 0 {
-            let missing = 1 - parts.exponent - digits.count
-            if missing > 0 { digits = String(repeating: "0", count: missing) + digits }
-            digits.insert(".", at: digits.index(digits.endIndex, offsetBy: parts.exponent))
-        }
-        return parts.isNegative ? "-" + digits : digits
+        text == "NaN" ? text : decimal(text)?.description
     }
 
-    /// Sign, significand without trailing zeros, and exponent; zero is never negative.
-    private static func parts(_ text: String) -> (isNegative: Bool, significand: UInt128, exponent: Int)? {
+    /// Without trailing zeros; zero is never negative.
+    private static func decimal(_ text: String) -> ArchivedDecimal? {
         var rest = Substring(text)
         let isNegative = rest.first == "-"
         if isNegative || rest.first == "+" { rest.removeFirst() }
         var exponent = 0
         if let mark = rest.firstIndex(where: { $0 == "e" || $0 == "E" }) {
-            guard let written = Int(rest[rest.index(after: mark)...]), abs(clamping: written) <= 1_000 else {
+            guard let written = Int(rest[rest.index(after: mark)...]), (-1_000...1_000).contains(written) else {
                 return nil
             }
             exponent = written
@@ -52,12 +44,8 @@ enum DecimalText {
             significand /= 10
             exponent += 1
         }
-        if significand == 0 { return (false, 0, 0) }
+        if significand == 0 { return ArchivedDecimal(significand: 0, exponent: 0, isNegative: false) }
         guard exponents.contains(exponent) else { return nil }
-        return (isNegative, significand, exponent)
-    }
-
-    private static func abs(clamping value: Int) -> Int {
-        value == .min ? .max : Swift.abs(value)
+        return ArchivedDecimal(significand: significand, exponent: exponent, isNegative: isNegative)
     }
 }

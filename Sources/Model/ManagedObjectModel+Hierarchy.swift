@@ -13,11 +13,9 @@ extension ManagedObjectModel {
     }
 
     /// The topmost ancestor: the entity whose table holds the rows.
-    package func root(of name: String) -> String {
-        facts.roots[name] ?? name
-    }
+    package func root(of name: String) -> String { facts.roots[name] ?? name }
 
-    private var facts: HierarchyIndex.Facts { hierarchy.facts(of: entities) }
+    private var facts: HierarchyFacts { hierarchy.value { HierarchyFacts(entities) } }
 
     /// Names of the direct subentities, sorted as Core Data numbers them.
     package func subentities(of name: String) -> [String] {
@@ -27,21 +25,15 @@ extension ManagedObjectModel {
     /// All entities in Z_ENT order: roots sorted without regard to case, each followed depth first by its subentities.
     /// The first has Z_ENT 1 (InsideStoreFormat §2).
     package func entitiesInStoreOrder() -> [String] {
-        var children: [String: [String]] = [:]
-        var roots: [String] = []
-        for entity in entities.values {
-            if let parent = entity.parent {
-                children[parent, default: []].append(entity.name)
-            } else {
-                roots.append(entity.name)
+        let children = Dictionary(grouping: entities.values, by: \.parent)
+        var result: [String] = []
+        func visitChildren(of parent: String?) {
+            for name in (children[parent] ?? []).map(\.name).sorted(by: ManagedObjectModel.entityOrder) {
+                result.append(name)
+                visitChildren(of: name)
             }
         }
-        var result: [String] = []
-        func visit(_ name: String) {
-            result.append(name)
-            for child in (children[name] ?? []).sorted(by: ManagedObjectModel.entityOrder) { visit(child) }
-        }
-        for root in roots.sorted(by: ManagedObjectModel.entityOrder) { visit(root) }
+        visitChildren(of: nil)
         return result
     }
 
@@ -109,19 +101,5 @@ extension ManagedObjectModel {
             return nil
         }
         return result
-    }
-}
-
-extension HierarchyIndex.Facts {
-    /// The first result of the entity and its ancestors.
-    fileprivate func nearest(to entity: String, _ place: (String) -> Int?) -> (owner: String, place: Int)? {
-        var next: String? = entity
-        var steps = 0
-        while let name = next, steps <= parents.count {
-            if let place = place(name) { return (name, place) }
-            next = parents[name]
-            steps += 1
-        }
-        return nil
     }
 }

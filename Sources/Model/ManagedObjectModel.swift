@@ -7,13 +7,13 @@ package import CausewayExpressions
 /// inference have one implementation.
 package struct ManagedObjectModel: Hashable, Sendable {
     /// Every entity, abstract ones included, by name.
-    package var entities: [String: Entity] { didSet { hierarchy = HierarchyIndex() } }
+    package var entities: [String: Entity] { didSet { hierarchy = Remembered() } }
     /// Entity names by configuration name; the default configuration isn't listed.
     package var configurations: [String: [String]]
     /// What the store's metadata calls `NSStoreModelVersionIdentifiers`: `[""]` where the source says nothing, `[]` for
     /// a model that was built in code.
     package var versionIdentifiers: [String]
-    private(set) var hierarchy = HierarchyIndex()
+    private(set) var hierarchy = Remembered<HierarchyFacts>()
 
     package init(
         entities: [Entity] = [], configurations: [String: [String]] = [:], versionIdentifiers: [String] = [""]

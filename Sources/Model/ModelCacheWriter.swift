@@ -226,12 +226,6 @@ package struct ModelCacheWriter {
     }
 }
 
-extension Entity {
-    fileprivate var propertyNames: [String] {
-        attributes.map(\.name) + relationships.map(\.name) + fetchedProperties.map(\.name)
-    }
-}
-
 extension Constant {
     /// Whether it holds an object of the app's own class, whose contents aren't known.
     var containsForeign: Bool {

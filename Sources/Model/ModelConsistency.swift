@@ -11,11 +11,6 @@ struct ModelConsistency {
     private let lines: [Place: Int]
     private var problems: [ModelError.Problem] = []
 
-    private init(_ model: ManagedObjectModel, _ lines: [Place: Int]) {
-        self.model = model
-        self.lines = lines
-    }
-
     /// The contradictions of a model, by entity name.
     static func problems(of model: ManagedObjectModel, lines: [Place: Int] = [:]) -> [ModelError.Problem] {
         if model.entities.count > ModelLimits.entities {
@@ -31,7 +26,7 @@ struct ModelConsistency {
             ]
         }
         if let problem = tooManyColumns(model) { return [problem] }
-        var check = ModelConsistency(model, lines)
+        var check = ModelConsistency(model: model, lines: lines)
         for name in model.entities.keys.sorted(by: ManagedObjectModel.compareOrder) {
             if let entity = model.entities[name] { check.check(entity) }
         }
@@ -118,9 +113,9 @@ struct ModelConsistency {
             }
         }
         let inherited = Set(
-            model.lineage(of: entity.name).dropFirst().filter { $0.name != entity.name }.flatMap(Self.names))
+            model.lineage(of: entity.name).dropFirst().filter { $0.name != entity.name }.flatMap(\.propertyNames))
         var own: Set<String> = []
-        for name in Self.names(of: entity) {
+        for name in entity.propertyNames {
             if !own.insert(name).inserted {
                 report("The entity has two properties of this name.", entity, name)
             } else if inherited.contains(name) {
@@ -162,10 +157,6 @@ struct ModelConsistency {
         return false
     }
 
-    private static func names(of entity: Entity) -> [String] {
-        entity.attributes.map(\.name) + entity.relationships.map(\.name) + entity.fetchedProperties.map(\.name)
-    }
-
     private mutating func report(_ message: String, _ entity: Entity, _ property: String? = nil) {
         let line = lines[Place(entity: entity.name, property: property)] ?? lines[Place(entity: entity.name)]
         problems.append(.init(message, entity: entity.name, property: property, line: line))
@@ -173,6 +164,10 @@ struct ModelConsistency {
 }
 
 extension Entity {
+    var propertyNames: [String] {
+        attributes.map(\.name) + relationships.map(\.name) + fetchedProperties.map(\.name)
+    }
+
     /// Brings properties into one order, so that equal models are equal values: the order means nothing, and archives
     /// have that of a hash table.
     mutating func sortProperties() {

@@ -75,38 +75,11 @@ struct ModelFiles {
         guard let resolved = try locate(entry) else {
             throw ModelError(.unreadable, "The file isn't there.", path: shown)
         }
-        // Not blocking: opening a pipe without a writer would wait forever.
-        let descriptor = unsafe open(resolved, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor >= 0 else { throw Self.failure("The file can't be opened", errno, shown) }
-        defer { close(descriptor) }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else { throw Self.failure("The file can't be read", errno, shown) }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw ModelError(.unreadable, "This isn't a regular file.", path: shown)
-        }
-        return try Self.content(of: descriptor, expected: Int(status.st_size), shown)
-    }
-
-    /// Reads to the end, whatever the reported size: the file may grow or shrink meanwhile.
-    private static func content(of descriptor: Int32, expected: Int, _ path: String) throws(ModelError) -> [UInt8] {
-        var content: [UInt8] = []
-        content.reserveCapacity(min(max(0, expected), ModelLimits.fileSize))
-        var chunk = [UInt8](repeating: 0, count: 64 * 1024)
-        while true {
-            let count = unsafe chunk.withUnsafeMutableBytes { buffer in
-                unsafe systemRead(descriptor, buffer.baseAddress, buffer.count)
-            }
-            if count == 0 { return content }
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw failure("The file can't be read", errno, path)
-            }
-            content += chunk.prefix(count)
-            if content.count > ModelLimits.fileSize {
-                throw ModelError(
-                    .limitExceeded,
-                    "The file is larger than \(ModelLimits.fileSize >> 20) MiB, larger than any model.", path: path)
-            }
+        do throws(ForeignFile.Failure) {
+            return try ForeignFile.content(
+                of: resolved, followsLinks: false, limit: ModelLimits.fileSize, kind: "model")
+        } catch {
+            throw ModelError(error.isTooLarge ? .limitExceeded : .unreadable, error.message, path: shown)
         }
     }
 
@@ -147,12 +120,6 @@ struct ModelFiles {
     }
 
     private static func failure(_ message: String, _ code: Int32, _ path: String) -> ModelError {
-        let reason = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
-        return ModelError(.unreadable, "\(message): \(reason).", path: path)
+        ModelError(.unreadable, ForeignFile.failure(message, code).message, path: path)
     }
-}
-
-/// `read(2)` under a name that the methods of `ModelFiles` don't hide.
-private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
-    unsafe read(descriptor, buffer, count)
 }

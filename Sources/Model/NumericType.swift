@@ -6,15 +6,8 @@ package enum NumericType: Hashable, Sendable, CaseIterable {
     case boolean, integer16, integer32, integer64, float, double
 
     package init?(_ type: AttributeType) {
-        switch type {
-        case .boolean: self = .boolean
-        case .integer16: self = .integer16
-        case .integer32: self = .integer32
-        case .integer64: self = .integer64
-        case .float: self = .float
-        case .double: self = .double
-        default: return nil
-        }
+        guard let found = Self.allCases.first(where: { $0.attributeType == type }) else { return nil }
+        self = found
     }
 
     package var attributeType: AttributeType {

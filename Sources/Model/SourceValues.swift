@@ -11,7 +11,7 @@ enum SourceValue {
         case .decimal: DecimalText.canonical(text).map { .decimal($0) }
         case .string: .string(text)
         case .date: .date(leadingNumber(text))
-        case .uuid: uuid(text).map { .uuid($0) }
+        case .uuid: UUIDText.bytes(text).map { .uuid($0) }
         case .uri: .uri(text)
         case .undefined, .binary, .transformable, .objectID, .composite: nil
         }
@@ -47,38 +47,40 @@ enum SourceValue {
         let sign = trimmed.prefix { $0 == "-" || $0 == "+" }.prefix(1)
         return String(sign + trimmed.dropFirst(sign.count).prefix { $0.isASCII && $0.isNumber })
     }
-
-    /// The 16 bytes of `8-4-4-4-12` hexadecimal digits.
-    static func uuid(_ text: String) -> [UInt8]? {
-        let groups = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard groups.map(\.utf8.count) == [8, 4, 4, 4, 12] else { return nil }
-        let digits = groups.joined().compactMap(\.hexDigitValue)
-        guard digits.count == 32 else { return nil }
-        return stride(from: 0, to: 32, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
-    }
 }
 
 extension AttributeType {
     /// The names of Xcode's source; a missing `attributeType` means undefined.
     init?(sourceName: String?) {
         switch sourceName {
-        case nil, "", "Undefined": self = .undefined
-        case "Integer 16": self = .integer16
-        case "Integer 32": self = .integer32
-        case "Integer 64": self = .integer64
-        case "Decimal": self = .decimal
-        case "Double": self = .double
-        case "Float": self = .float
-        case "String": self = .string
-        case "Boolean": self = .boolean
-        case "Date": self = .date
-        case "Binary", "Binary Data": self = .binary
-        case "UUID": self = .uuid
-        case "URI": self = .uri
-        case "Transformable": self = .transformable
-        case "Object ID", "ObjectID": self = .objectID
-        case "Composite": self = .composite
-        default: return nil
+        case nil, "": self = .undefined
+        case "Binary Data": self = .binary
+        case "ObjectID": self = .objectID
+        default:
+            guard let found = Self.allCases.first(where: { $0.modelName == sourceName }) else { return nil }
+            self = found
+        }
+    }
+
+    /// The type as the model editor and the XML source name it.
+    package var modelName: String {
+        switch self {
+        case .undefined: "Undefined"
+        case .integer16: "Integer 16"
+        case .integer32: "Integer 32"
+        case .integer64: "Integer 64"
+        case .decimal: "Decimal"
+        case .double: "Double"
+        case .float: "Float"
+        case .string: "String"
+        case .boolean: "Boolean"
+        case .date: "Date"
+        case .binary: "Binary"
+        case .uuid: "UUID"
+        case .uri: "URI"
+        case .transformable: "Transformable"
+        case .objectID: "Object ID"
+        case .composite: "Composite"
         }
     }
 

@@ -143,30 +143,6 @@ struct RealExpressionTests {
         }
     }
 
-    @Test("every source expression says which rows it means")
-    func sources() throws {
-        let texts = try Self.lines(of: ["6"]).filter { $0 != "None" }
-        #expect(!texts.isEmpty)
-        for text in texts {
-            let fetch = try SourceFetch(Expression(parsing: text.replacing("<entity>", with: "Thing")))
-            #expect(fetch == SourceFetch(entity: "Thing"))
-            #expect(try Self.compiler.compile(fetch.predicate).constant == true)
-        }
-    }
-
-    @Test("other forms of a source expression")
-    func otherSources() throws {
-        let filtered = """
-            FETCH(FUNCTION($manager, "fetchRequestForSourceEntityNamed:predicateString:", "Car", "a == 'x'"),
-            FUNCTION($manager, 'sourceContext'), NO)
-            """
-        let fetch = try SourceFetch(Expression(parsing: filtered))
-        #expect(fetch.predicate == (try Predicate(parsing: "a == 'x'")))
-        let unknown = filtered.replacing("fetchRequestForSource", with: "customFetch")
-        #expect(throws: CompilationError.self) { try SourceFetch(Expression(parsing: unknown)) }
-        #expect(throws: CompilationError.self) { try SourceFetch(Expression.key("cars")) }
-    }
-
     @Test("some values")
     func values() throws {
         let (graph, full, _) = Self.rows()

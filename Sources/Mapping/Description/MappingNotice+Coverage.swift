@@ -42,7 +42,7 @@ extension MappingNotice {
         }
         return names.map { name in
             MappingNotice(
-                .propertyLeftOut(name), mapping: mapping.name, entity: target,
+                subject: .propertyLeftOut(name), mapping: mapping.name, entity: target,
                 message: """
                     \(mapping.name) doesn't mention \(target).\(name), which “\(origin)” has too: its values won't be \
                     carried over\(mapping.policyClassName == nil ? "" : " unless the policy does it"). Add a property \
@@ -67,14 +67,14 @@ extension MappingNotice {
             let ancestor = source.lineage(of: name).dropFirst().first { readers[$0.name] != nil }
             if let ancestor, let mapping = readers[ancestor.name] {
                 return MappingNotice(
-                    .subentityNotMigrated(of: ancestor.name), mapping: mapping, entity: name,
+                    subject: .subentityNotMigrated(of: ancestor.name), mapping: mapping, entity: name,
                     message: """
                         Objects of “\(name)” are not migrated: \(mapping) reads those of its parent “\(ancestor.name)” \
                         only, and no entity mapping reads “\(name)”.
                         """)
             }
             return MappingNotice(
-                .entityNotMigrated, entity: name,
+                subject: .entityNotMigrated, entity: name,
                 message: "Objects of “\(name)” are not migrated: no entity mapping reads them.")
         }
     }

@@ -22,13 +22,6 @@ package struct MappingResolutionError: Error, Hashable, Sendable, CustomStringCo
         /// What is wrong and what to do.
         package var message: String
 
-        package init(_ code: Code, mapping: String, property: String? = nil, message: String) {
-            self.code = code
-            self.mapping = mapping
-            self.property = property
-            self.message = message
-        }
-
         package var description: String { property.map { "\(mapping).\($0): \(message)" } ?? "\(mapping): \(message)" }
     }
 
@@ -37,12 +30,6 @@ package struct MappingResolutionError: Error, Hashable, Sendable, CustomStringCo
     package var path: String?
     /// In the mapping model's order.
     package var problems: [Problem]
-
-    package init(name: String, path: String?, problems: [Problem]) {
-        self.name = name
-        self.path = path
-        self.problems = problems
-    }
 
     package var description: String {
         let head = "The mapping model “\(name)” can't be used between these two models\(path.map { " (\($0))" } ?? ""):"

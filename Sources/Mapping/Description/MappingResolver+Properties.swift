@@ -183,8 +183,7 @@ extension MappingResolver {
         let relationships = destination.model.storedRelationships(of: target)
         let origins = source.model.storedRelationships(of: entity)
         let relationshipSources = RenamingMatch(
-            source: origins.map { .init(name: $0.name, renamingIdentifier: $0.renamingIdentifier) },
-            destination: relationships.map { .init(name: $0.name, renamingIdentifier: $0.renamingIdentifier) })
+            source: origins.map { .init($0) }, destination: relationships.map { .init($0) })
         for relationship in relationships where !mentioned.contains(relationship.name) {
             guard let name = relationshipSources.sources[relationship.name],
                 let origin = origins.first(where: { $0.name == name })
@@ -241,11 +240,5 @@ extension Expression {
         .function(
             operand: .manager, name: ManagerSelector.instancesForRelationship,
             arguments: [.constant(.string(name)), objects])
-    }
-}
-
-extension RenamingMatch.Element {
-    fileprivate init(_ attribute: Attribute) {
-        self.init(name: attribute.name, renamingIdentifier: attribute.renamingIdentifier)
     }
 }

@@ -16,8 +16,9 @@ extension MappingModelDescription {
     package func resolved(
         from source: VersionedModel, to destination: VersionedModel, beside others: [MappingModelDescription] = []
     ) throws(MappingResolutionError) -> ResolvedMapping {
-        var resolver = MappingResolver(self, source, destination)
-        resolver.others = others.filter { $0 != self }.flatMap(\.entityMappings)
+        var resolver = MappingResolver(
+            description: self, source: source, destination: destination,
+            others: others.filter { $0 != self }.flatMap(\.entityMappings))
         let mapping = resolver.resolve()
         guard resolver.problems.isEmpty else {
             throw MappingResolutionError(name: name, path: path, problems: resolver.problems)
@@ -40,19 +41,13 @@ struct MappingResolver {
     private(set) var carriers: [Carrier] = []
     private(set) var mappingNames: Set<String> = []
     /// Entity mappings of the step's other mapping models: look-ups may name them, and relationships lead to their rows.
-    var others: [EntityMappingDescription] = []
+    let others: [EntityMappingDescription]
     var otherNames: Set<String> { Set(others.map(\.name)) }
 
     struct Carrier {
         var name: String
         var source: String
         var destination: String
-    }
-
-    init(_ description: MappingModelDescription, _ source: VersionedModel, _ destination: VersionedModel) {
-        self.description = description
-        self.source = source
-        self.destination = destination
     }
 
     /// The result is valid only if `problems` stays empty.
@@ -92,7 +87,7 @@ struct MappingResolver {
     }
 
     mutating func report(_ code: MappingResolutionError.Code, _ message: String, property: String? = nil) {
-        problems.append(Problem(code, mapping: mappingName, property: property, message: message))
+        problems.append(Problem(code: code, mapping: mappingName, property: property, message: message))
     }
 
     // MARK: - Entities and kinds

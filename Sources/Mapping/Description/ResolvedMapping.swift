@@ -8,21 +8,10 @@ package struct ResolvedMapping: Hashable, Sendable {
     /// In processing order.
     package var entityMappings: [ResolvedEntityMapping]
     /// Likely mistakes: properties that both models have and the mapping leaves out.
-    package var warnings: [MappingNotice]
+    package var warnings: [MappingNotice] = []
     /// Source rows that no entity mapping reads; several mapping models of one step are checked together with
     /// `MappingNotice.losses(of:from:)`.
-    package var losses: [MappingNotice]
-
-    package init(
-        name: String, path: String?, entityMappings: [ResolvedEntityMapping], warnings: [MappingNotice] = [],
-        losses: [MappingNotice] = []
-    ) {
-        self.name = name
-        self.path = path
-        self.entityMappings = entityMappings
-        self.warnings = warnings
-        self.losses = losses
-    }
+    package var losses: [MappingNotice] = []
 
     package func entityMapping(named name: String) -> ResolvedEntityMapping? {
         entityMappings.first { $0.mapping.name == name }
@@ -35,11 +24,6 @@ package struct ResolvedEntityMapping: Hashable, Sendable {
     /// leaves its property alone, and a filter is part of the source expression.
     package var mapping: EntityMappingDescription
     package var rows: SourceRows
-
-    package init(mapping: EntityMappingDescription, rows: SourceRows) {
-        self.mapping = mapping
-        self.rows = rows
-    }
 
     /// The plain condition on the rows of the source entity; nil for all of them, and if `rows` is a collection.
     package var filter: Predicate? {
@@ -89,13 +73,6 @@ package struct MappingNotice: Hashable, Sendable, CustomStringConvertible {
     package var entity: String
     /// One sentence that says what happens and what to do.
     package var message: String
-
-    package init(_ subject: Subject, mapping: String? = nil, entity: String, message: String) {
-        self.subject = subject
-        self.mapping = mapping
-        self.entity = entity
-        self.message = message
-    }
 
     package var description: String { message }
 }

@@ -21,10 +21,6 @@ struct CompiledMappingReader {
         return try reader.read()
     }
 
-    private init(archive: KeyedArchive) {
-        self.archive = archive
-    }
-
     private mutating func read() throws(MappingFileError) -> MappingModelDescription {
         guard archive.className(of: archive.root) == "NSMappingModel" else {
             let name = archive.className(of: archive.root) ?? "plain value"
@@ -32,10 +28,7 @@ struct CompiledMappingReader {
                 .notAMappingModel, "The archive holds a \(name), not a mapping model; name a .cdm.")
         }
         let references = try instances("NSEntityMappings", of: archive.root, "NSEntityMapping")
-        guard references.count <= MappingFileLimits.entityMappings else {
-            throw MappingFileError(
-                .limitExceeded, "It has more than \(MappingFileLimits.entityMappings) entity mappings.")
-        }
+        try MappingFileLimits.check(references.count, MappingFileLimits.entityMappings, "entity mappings")
         var mappings: [EntityMappingDescription] = []
         for reference in references { mappings.append(try entityMapping(reference)) }
         var description = MappingModelDescription(name: "", form: .compiled, entityMappings: mappings)
@@ -70,10 +63,7 @@ struct CompiledMappingReader {
     ) throws(MappingFileError) -> [PropertyMappingDescription] {
         let references = try instances(name, of: owner, "NSPropertyMapping")
         propertyCount += references.count
-        guard propertyCount <= MappingFileLimits.propertyMappings else {
-            throw MappingFileError(
-                .limitExceeded, "It has more than \(MappingFileLimits.propertyMappings) property mappings.")
-        }
+        try MappingFileLimits.check(propertyCount, MappingFileLimits.propertyMappings, "property mappings")
         var mappings: [PropertyMappingDescription] = []
         for reference in references {
             guard let name = try text("NSDestinationPropertyName", of: reference) else {

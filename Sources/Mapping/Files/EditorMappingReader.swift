@@ -43,10 +43,6 @@ package struct EditorMappingReader {
         return try reader.read()
     }
 
-    private init(database: EditorDatabase) {
-        self.database = database
-    }
-
     private mutating func read() throws(MappingFileError) -> MappingModelDescription {
         let roots = database.objects(ofType: Self.model)
         guard let root = roots.first, roots.count == 1 else {
@@ -56,10 +52,7 @@ package struct EditorMappingReader {
         }
         noteUnknown(root)
         let objects = try targets("entitymappings", of: root, Self.entityMapping)
-        guard objects.count <= MappingFileLimits.entityMappings else {
-            throw MappingFileError(
-                .limitExceeded, "It has more than \(MappingFileLimits.entityMappings) entity mappings.")
-        }
+        try MappingFileLimits.check(objects.count, MappingFileLimits.entityMappings, "entity mappings")
         var mappings: [(number: Int, mapping: EntityMappingDescription)] = []
         for object in objects { mappings.append((try object.number("mappingnumber") ?? 0, try entityMapping(object))) }
         // Equal numbers keep the file's order: the sort is stable.
@@ -117,10 +110,7 @@ package struct EditorMappingReader {
     private mutating func propertyMapping(_ object: Object) throws(MappingFileError) -> PropertyMappingDescription {
         noteUnknown(object)
         propertyCount += 1
-        guard propertyCount <= MappingFileLimits.propertyMappings else {
-            throw MappingFileError(
-                .limitExceeded, "It has more than \(MappingFileLimits.propertyMappings) property mappings.")
-        }
+        try MappingFileLimits.check(propertyCount, MappingFileLimits.propertyMappings, "property mappings")
         guard let name = object.text("name") else { throw object.error("It names no property.") }
         do throws(MappingFileError) {
             var mapping = PropertyMappingDescription(name: name, expression: nil)
@@ -181,14 +171,5 @@ package struct EditorMappingReader {
 
 extension EntityMappingKind {
     /// As the editor spells it. Real files say “Undefined” only; the others follow Core Data's names.
-    package var editorName: String {
-        switch self {
-        case .undefined: "Undefined"
-        case .custom: "Custom"
-        case .add: "Add"
-        case .remove: "Remove"
-        case .copy: "Copy"
-        case .transform: "Transform"
-        }
-    }
+    package var editorName: String { word.prefix(1).uppercased() + word.dropFirst() }
 }

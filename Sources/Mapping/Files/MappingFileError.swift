@@ -62,4 +62,8 @@ package enum MappingFileLimits {
     /// Parts of all expressions of a mapping model; real ones have some thousands. Archives can share parts, so a small
     /// file can expand into `ExpressionLimits.archivedNodes` parts for each of its expressions.
     package static let expressionParts = 500_000
+
+    static func check(_ count: Int, _ most: Int, _ what: String) throws(MappingFileError) {
+        guard count <= most else { throw MappingFileError(.limitExceeded, "It has more than \(most) \(what).") }
+    }
 }

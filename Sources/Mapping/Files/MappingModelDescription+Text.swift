@@ -91,7 +91,7 @@ extension Expression {
 
 extension EntityMappingKind {
     /// The kind in a sentence.
-    package var word: String { editorName.lowercased() }
+    package var word: String { "\(self)" }
 }
 
 extension [String: Constant] {
