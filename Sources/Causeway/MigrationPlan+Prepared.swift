@@ -35,9 +35,7 @@ extension MigrationPlan.Step {
         conversions = step.mapping.conversions.map { "\(step.version(ofStep: $0.step)): \($0)" }
         losses = step.losses
         tables = step.works.map { MigrationPlan.Table($0) }
-        var passes = step.passes.enumerated().map { index, pass in
-            MigrationPlan.Pass(pass, rows: rows?[index])
-        }
+        var passes = step.passes.enumerated().map { MigrationPlan.Pass($1, rows: rows?[$0]) }
         if let objects = step.objects {
             // Passes that make objects come first, passes that copy rows after them.
             passes =
@@ -47,20 +45,13 @@ extension MigrationPlan.Step {
                 + objects.joins.flatMap(\.work.passes).map { MigrationPlan.Pass($0, rows: nil) } + passes
         }
         let schema = step.statements
-        for statement in schema.indexStatements {
-            passes.append(
-                MigrationPlan.Pass(
-                    title: statement.name, method: "index", rows: nil, carried: 0, changed: 0, statement: statement.sql)
-            )
+        passes += schema.indexStatements.map {
+            MigrationPlan.Pass(title: $0.name, method: "index", statement: $0.sql)
         }
         for mapping in step.mapping.entityMappings where mapping.destination == nil && step.objects == nil {
-            passes.append(
-                MigrationPlan.Pass(
-                    title: mapping.source ?? "", method: "drop", rows: nil, carried: 0, changed: 0, statement: ""))
+            passes.append(MigrationPlan.Pass(title: mapping.source ?? "", method: "drop"))
         }
-        passes += handlers.map {
-            MigrationPlan.Pass(title: $0.title, method: "stage", rows: nil, carried: 0, changed: 0, statement: "")
-        }
+        passes += handlers.map { MigrationPlan.Pass(title: $0.title, method: "stage") }
         self.passes = passes
         statements =
             (schema.tableStatements + schema.houseStatements

@@ -83,11 +83,11 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
         /// Rows to read; nil where they aren't counted yet (a later step's).
         public var rows: Int?
         /// Columns that are carried as they are.
-        public var carried: Int
+        public var carried = 0
         /// Columns that are changed or filled.
-        public var changed: Int
+        public var changed = 0
         /// The statement that reads the rows.
-        public var statement: String
+        public var statement = ""
         /// The entity mapping that the pass carries out; nil where the step is inferred.
         public var mapping: Mapping?
     }

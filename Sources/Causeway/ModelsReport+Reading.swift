@@ -48,24 +48,17 @@ extension ModelsReport {
     }
 
     private static func mappings(in library: MappingLibrary, _ history: ModelHistory) -> [Mapping] {
-        func version(_ name: String) -> VersionedModel? {
-            history.versions.first { $0.name == name }.map {
-                VersionedModel(name: $0.name, model: $0.model, hashes: $0.hashes)
-            }
-        }
         let hops = history.graph.versions.compactMap { name -> MappingHop? in
-            guard let from = version(name), let to = history.graph.next(after: name).flatMap(version) else {
-                return nil
-            }
+            guard let from = history.versioned(name),
+                let to = history.graph.next(after: name).flatMap(history.versioned)
+            else { return nil }
             return MappingHop(from: from, to: to)
         }
         let read = zip(library.entries, library.verdicts(hops, in: history)).map { entry, verdict in
             Mapping(entry, verdict, hops, history)
         }
         let unread = library.unread.map {
-            Mapping(
-                name: $0.path, path: $0.path, origin: .found, fits: [], nearest: nil, differences: [$0.reason],
-                lines: [])
+            Mapping(name: $0.path, path: $0.path, origin: .found, differences: [$0.reason])
         }
         return read + unread
     }
@@ -97,9 +90,7 @@ extension ModelsReport {
 
 extension ModelsReport.Step {
     init(from: String, to: String, _ history: ModelHistory) {
-        self.init(
-            from: from, to: to, isEqual: false, isInferable: false, conditions: [], refusals: [], addedEntities: [],
-            removedEntities: [], renamedEntities: [], changedEntities: [], conversions: [], error: nil)
+        self.init(from: from, to: to)
         guard let source = history.versions.first(where: { $0.name == from }),
             let destination = history.versions.first(where: { $0.name == to })
         else {
@@ -153,7 +144,6 @@ extension ModelsReport.Mapping {
             case .given: .given
             case .found: .found
             }
-        (fits, nearest, differences) = ([], nil, [])
         switch verdict {
         case .fits(let positions):
             fits = positions.map { Edge(from: hops[$0].from.name ?? "", to: hops[$0].to.name ?? "") }
@@ -164,17 +154,15 @@ extension ModelsReport.Mapping {
         }
         // Described for the versions that it fits: its defaults depend on them.
         let ends = fits.first.flatMap { step -> (VersionedModel, VersionedModel)? in
-            guard let from = Self.version(step.from, history), let to = Self.version(step.to, history) else {
-                return nil
-            }
+            guard let from = history.versioned(step.from), let to = history.versioned(step.to) else { return nil }
             return (from, to)
         }
         lines = entry.description.lines(ends.flatMap { try? entry.description.resolved(from: $0.0, to: $0.1) })
     }
+}
 
-    private static func version(_ name: String, _ history: ModelHistory) -> VersionedModel? {
-        history.versions.first { $0.name == name }.map {
-            VersionedModel(name: $0.name, model: $0.model, hashes: $0.hashes)
-        }
+extension ModelHistory {
+    fileprivate func versioned(_ name: String) -> VersionedModel? {
+        versions.first { $0.name == name }.map { VersionedModel(name: $0.name, model: $0.model, hashes: $0.hashes) }
     }
 }

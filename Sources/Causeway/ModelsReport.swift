@@ -50,25 +50,25 @@ public struct ModelsReport: Hashable, Codable, Sendable {
         /// The version after.
         public var to: String
         /// The hashes are the same: a store needs no migration.
-        public var isEqual: Bool
+        public var isEqual = false
         /// Whether the mapping can be inferred, as in a lightweight migration.
-        public var isInferable: Bool
+        public var isInferable = false
         /// What the rows of a store must fulfil where the mapping can be inferred: one sentence each that begins with
         /// “if”. `plan` checks the rows of a store.
-        public var conditions: [String]
+        public var conditions: [String] = []
         /// Why it can't, all reasons at once.
-        public var refusals: [String]
+        public var refusals: [String] = []
         /// Entities that are new.
-        public var addedEntities: [String]
+        public var addedEntities: [String] = []
         /// Entities that are gone.
-        public var removedEntities: [String]
+        public var removedEntities: [String] = []
         /// Entities with another name. If the mapping can't be inferred, they are listed as added and removed.
-        public var renamedEntities: [Renaming]
+        public var renamedEntities: [Renaming] = []
         /// Entities with the same name and another hash.
-        public var changedEntities: [String]
+        public var changedEntities: [String] = []
         /// Attributes whose numeric type changes and whose values are converted:
         /// `Thing.count: Integer 32 → Integer 64`.
-        public var conversions: [String]
+        public var conversions: [String] = []
         /// Why the step isn't compared: one of its versions can't be read.
         public var error: String?
     }
@@ -82,13 +82,13 @@ public struct ModelsReport: Hashable, Codable, Sendable {
         /// Where it comes from.
         public var origin: Origin
         /// The steps that it fits; several if it can't tell versions apart.
-        public var fits: [Edge]
+        public var fits: [Edge] = []
         /// The versions that it was compared with, if it fits none: those that it names, or else the nearest.
         public var nearest: String?
         /// Why it fits none, or why it can't be read.
-        public var differences: [String]
+        public var differences: [String] = []
         /// The mapping model for people: entity mappings in their order, under each its properties.
-        public var lines: [String]
+        public var lines: [String] = []
 
         /// Where a mapping model comes from.
         public enum Origin: String, Hashable, Codable, Sendable {

@@ -26,10 +26,6 @@ struct FailureReport: Encodable {
         isResumable = error.isResumable
     }
 
-    private enum CodingKeys: String, CodingKey {
-        case event, code, exitCode, message, details, remedy, outcome, storeIsNew, isResumable
-    }
-
     /// The lines for a person; `aboutStore` if the failure is about a store, so that its state matters.
     func lines(aboutStore: Bool) -> [String] {
         var lines = [headline] + details.map { "  - \($0)" }

@@ -1,6 +1,5 @@
 public import ArgumentParser
 import CausewayGenerator
-import Synchronization
 
 /// `causeway generate`: a store with made-up rows, for tests and measurements.
 public struct GenerateCommand: ParsableCommand {
@@ -79,22 +78,13 @@ public struct GenerateCommand: ParsableCommand {
 
     /// Generates until done, or until a signal stops it and the partial store is removed.
     private func interruptible(_ generation: StoreGeneration) throws -> [String: Int] {
-        let isStopped = Stop()
-        let watch = SignalWatch(ending: "ended at once: remove the rest of \(output)") { isStopped.set() }
+        let stop = Cancellation()
+        let watch = SignalWatch(ending: "ended at once: remove the rest of \(output)") { stop.cancel() }
         defer { watch.end() }
         do throws(MigrationError) {
-            return try generation.run { _ in !isStopped.isSet }
+            return try generation.run { _ in !stop.isCancelled }
         } catch {
             throw FailureReport(error, code: watch.code(of: error)).print(asJSON: false, aboutStore: false)
         }
     }
-}
-
-/// A request to stop, made on another thread.
-private final class Stop: Sendable {
-    private let flag = Atomic(false)
-
-    var isSet: Bool { flag.load(ordering: .relaxed) }
-
-    func set() { flag.store(true, ordering: .relaxed) }
 }

@@ -23,10 +23,11 @@ struct InspectionText {
         return lines
     }
 
-    private func fact(_ name: String, _ value: String) -> String { name.padded(to: 20) + value }
-
     private var identity: [String] {
-        var lines = [fact("Store", inspection.store), fact("Version", version)]
+        var lines = [
+            fact("Store", inspection.store),
+            fact("Version", versionText(inspection.versions, inspection.models, inspection.modelOrigin)),
+        ]
         if let nearest = inspection.nearest {
             lines.append(
                 fact(
@@ -44,17 +45,6 @@ struct InspectionText {
                 inspection.appMetadataKeys.isEmpty
                     ? "none" : "keys " + inspection.appMetadataKeys.joined(separator: ", ")),
         ]
-    }
-
-    private var version: String {
-        if !inspection.versions.isEmpty { return inspection.versions.joined(separator: ", or the equal ") }
-        let cache =
-            switch inspection.modelOrigin {
-            case .storeCache: "the store's own cache holds its model"
-            case .models, .unknown: "the store has no usable cache of its model either"
-            }
-        return inspection.models == nil
-            ? "not looked up (--models); \(cache)" : "none of the models'; \(cache)"
     }
 
     private var entities: [String] {
@@ -108,7 +98,7 @@ struct InspectionText {
             facts.append(("Unknown columns", list(features.unknownColumns)))
         }
         if features.hasDeferredMigration { facts.append(("Deferred migration", "yes, Core Data has postponed a part")) }
-        return facts.map { "  " + $0.0.padded(to: 20) + $0.1 }
+        return facts.map { "  " + fact($0.0, $0.1) }
     }
 
     private var sizes: [String] {
@@ -118,6 +108,18 @@ struct InspectionText {
             ("-wal", Figures.bytes(sizes.wal)),
             ("Pages", "\(Figures.grouped(sizes.pages)) of \(Figures.grouped(sizes.pageSize)) bytes"),
             ("Free pages", Figures.grouped(sizes.freePages)),
-        ].map { "  " + $0.0.padded(to: 20) + $0.1 }
+        ].map { "  " + fact($0.0, $0.1) }
     }
+}
+
+/// A line about a store: a name and what it has.
+func fact(_ name: String, _ value: String) -> String { name.padded(to: 20) + value }
+
+/// The versions of the models that a store has, in words.
+func versionText(_ versions: [String], _ models: String?, _ origin: StoreInspection.ModelOrigin) -> String {
+    if !versions.isEmpty { return versions.joined(separator: ", or the equal ") }
+    let cache =
+        origin == .storeCache
+        ? "the store's own cache holds its model" : "the store has no usable cache of its model either"
+    return models == nil ? "not looked up (--models); \(cache)" : "none of the models'; \(cache)"
 }

@@ -83,36 +83,22 @@ struct EventLine: Encodable {
 
     init(_ event: MigrationEvent) {
         switch event {
-        case .planned(let plan):
-            self.event = "planned"
-            self.plan = plan
+        case .planned(let plan): (self.event, self.plan) = ("planned", plan)
         case .stepBegan(let versions, let index, let count, let rows):
             self.event = "stepBegan"
             (self.versions, self.index, self.count, self.rows) = (versions, index, count, rows)
-        case .passBegan(let title):
-            self.event = "passBegan"
-            self.title = title
+        case .passBegan(let title): (self.event, self.title) = ("passBegan", title)
         case .progress(let rows, let bytes, let totalRows):
-            self.event = "progress"
-            (self.rows, self.bytes, self.totalRows) = (rows, bytes, totalRows)
+            (self.event, self.rows, self.bytes, self.totalRows) = ("progress", rows, bytes, totalRows)
         case .passEnded(let title, let rows, let dropped, let seconds):
             self.event = "passEnded"
             (self.title, self.rows, self.dropped, self.seconds) = (title, rows, dropped, seconds)
-        case .phaseBegan(let phase):
-            self.event = "phaseBegan"
-            self.phase = phase
-        case .resumed(let step, let rows):
-            self.event = "resumed"
-            (self.index, self.rows) = (step, rows)
+        case .phaseBegan(let phase): (self.event, self.phase) = ("phaseBegan", phase)
+        case .resumed(let step, let rows): (self.event, self.index, self.rows) = ("resumed", step, rows)
         case .checkpoint(let sequence, let rows):
-            self.event = "checkpoint"
-            (self.sequence, self.rows) = (sequence, rows)
-        case .warning(let message):
-            self.event = "warning"
-            self.message = message
-        case .statement(let sql):
-            self.event = "statement"
-            self.sql = sql
+            (self.event, self.sequence, self.rows) = ("checkpoint", sequence, rows)
+        case .warning(let message): (self.event, self.message) = ("warning", message)
+        case .statement(let sql): (self.event, self.sql) = ("statement", sql)
         }
     }
 }

@@ -5,7 +5,7 @@ import Synchronization
 /// Shows a running migration to a person, on standard error: one line that is rewritten on a terminal, plain lines
 /// elsewhere.
 final class TextReporter: Sendable {
-    enum Verbosity: Int, Comparable {
+    enum Verbosity: Comparable {
         /// Errors only.
         case quiet
         case normal
@@ -13,8 +13,6 @@ final class TextReporter: Sendable {
         case passes
         /// Every statement.
         case statements
-
-        static func < (a: Verbosity, b: Verbosity) -> Bool { a.rawValue < b.rawValue }
     }
 
     /// Seconds between two drawings of the line: fast enough for the eye.

@@ -6,11 +6,12 @@ struct VerificationText {
 
     var lines: [String] {
         var lines = [
-            fact("Store", verification.store), fact("Version", version),
+            fact("Store", verification.store),
+            fact("Version", versionText(verification.versions, verification.models, verification.modelOrigin)),
             fact("Rows", examined ? Figures.grouped(verification.rowCount) : "not examined"),
             fact("Indexes", verification.comparedIndexes ? "compared with the rows" : "not compared"),
+            "", verdict,
         ]
-        lines += ["", verdict]
         lines += listed(.damage, "Damage") + listed(.inconsistency, "Inconsistencies that apps tolerate")
         if !verification.notes.isEmpty {
             lines += ["", "Notes"] + verification.notes.map { "  - \($0.message)" }
@@ -40,13 +41,4 @@ struct VerificationText {
     }
 
     private var examined: Bool { verification.modelOrigin != .unknown }
-
-    private func fact(_ name: String, _ value: String) -> String { name.padded(to: 20) + value }
-
-    private var version: String {
-        if !verification.versions.isEmpty { return verification.versions.joined(separator: ", or the equal ") }
-        let cache =
-            examined ? "the store's own cache holds its model" : "the store has no usable cache of its model either"
-        return verification.models == nil ? "not looked up (--models); \(cache)" : "none of the models'; \(cache)"
-    }
 }

@@ -16,14 +16,7 @@ struct JoinWriter: ~Copyable {
         let columns = table.columns
         ownerOrder = table.ownerOrderColumn == nil ? nil : 3
         partnerOrder = table.destinationOrderColumn == nil ? nil : columns.count
-        let parameters = (1...columns.count).map { "?\($0)" }.joined(separator: ", ")
-        do throws(SQLiteError) {
-            statement = try connection.prepare(
-                "INSERT INTO \(table.name) (\(columns.joined(separator: ", "))) VALUES (\(parameters))",
-                persistent: true)
-        } catch {
-            throw GenerationError(.writing, "\(error)", place: table.name)
-        }
+        statement = try connection.insertion(into: table.name, columns)
     }
 
     /// - Returns: how many rows.

@@ -75,14 +75,12 @@ struct KeySpace {
 
 /// The rows of an entity and its subentities, numbered from 0: what a relationship can point to.
 struct Population {
-    let entity: String
     let count: Int
     let keys: KeySpace
     /// Places in `keys.entities` with the first index of each.
     private let members: [(place: Int, base: Int)]
 
-    init(entity: String, keys: KeySpace, isMember: (String) -> Bool) {
-        self.entity = entity
+    init(keys: KeySpace, isMember: (String) -> Bool) {
         self.keys = keys
         var members: [(place: Int, base: Int)] = []
         var count = 0

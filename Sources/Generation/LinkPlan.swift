@@ -36,7 +36,7 @@ struct LinkPlan {
 
     func population(of entity: String) -> Population? {
         guard let keys = keySpaces[model.root(of: entity)] else { return nil }
-        return Population(entity: entity, keys: keys) { model.isKind($0, of: entity) }
+        return Population(keys: keys) { model.isKind($0, of: entity) }
     }
 
     private func stream(_ entity: String, _ relationship: String) -> UInt64 {
@@ -134,7 +134,7 @@ struct LinkPlan {
         return JoinLink(owners: owners, partners: partners, formula: formula)
     }
 
-    private func relationship(_ name: String, declaredBy entity: String) -> Relationship? {
+    func relationship(_ name: String, declaredBy entity: String) -> Relationship? {
         model.entities[entity]?.relationships.first { $0.name == name }
     }
 

@@ -17,17 +17,15 @@ struct OutputFiles {
     /// - Throws: `outputExists`.
     func create() throws(GenerationError) {
         do throws(FileError) {
-            for path in companions + [support] where try Files.statusIfExists(path) != nil { throw taken(path) }
+            for path in companions + [support] where try Files.statusIfExists(path) != nil {
+                throw FileError(code: .exists, operation: "create", path: path, message: "it exists")
+            }
             _ = try OpenFile(store, mode: .createNew, permissions: 0o644)
         } catch {
             guard error.code == .exists else { throw GenerationError(.writing, "\(error)", place: error.path) }
             throw GenerationError(
                 .outputExists, "the file already exists: choose another path, or move it away", place: error.path)
         }
-    }
-
-    private func taken(_ path: String) -> FileError {
-        FileError(code: .exists, operation: "create", path: path, message: "it exists")
     }
 
     /// A file of external data; its folder is made with the first.

@@ -11,14 +11,7 @@ struct RowWriter: ~Copyable {
     init(_ plan: TablePlan, on connection: borrowing Connection, files: OutputFiles) throws(GenerationError) {
         self.plan = plan
         self.files = files
-        let columns = plan.columns.joined(separator: ", ")
-        let parameters = (1...plan.columns.count).map { "?\($0)" }.joined(separator: ", ")
-        do throws(SQLiteError) {
-            statement = try connection.prepare(
-                "INSERT INTO \(plan.name) (\(columns)) VALUES (\(parameters))", persistent: true)
-        } catch {
-            throw GenerationError(.writing, "\(error)", place: plan.name)
-        }
+        statement = try connection.insertion(into: plan.name, plan.columns)
     }
 
     /// Writes the row whose key is `index + 1`.
@@ -141,6 +134,17 @@ struct RowWriter: ~Copyable {
         blob.removeAll(keepingCapacity: true)
         content.append(length, to: &blob)
         try files.writeExternal(String(decoding: text.bytes, as: UTF8.self), blob)
+    }
+}
+
+extension Connection {
+    /// Inserts a row of a table that the generator fills, with a parameter for each column.
+    borrowing func insertion(into table: String, _ columns: [String]) throws(GenerationError) -> Statement {
+        let names = columns.joined(separator: ", ")
+        let parameters = (1...columns.count).map { "?\($0)" }.joined(separator: ", ")
+        return try GenerationError.wrapping(table) {
+            try prepare("INSERT INTO \(table) (\(names)) VALUES (\(parameters))", persistent: true)
+        }
     }
 }
 

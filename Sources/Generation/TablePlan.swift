@@ -38,14 +38,9 @@ struct TablePlanner {
     let archives: [[UInt8]]
 
     func plan(_ table: EntityTable, keys: KeySpace) -> TablePlan {
-        let positions = Dictionary(
-            zip(table.columns.map(\.role), 1...), uniquingKeysWith: { first, _ in first })
-        let linked = table.columns.compactMap { column in
-            cells(of: column.role, positions: positions)
-        }
-        let rows = keys.entities.indices.map { place in
-            row(place, of: table, keys: keys, links: linked)
-        }
+        let positions = Dictionary(zip(table.columns.map(\.role), 1...), uniquingKeysWith: { first, _ in first })
+        let linked = table.columns.compactMap { cells(of: $0.role, positions: positions) }
+        let rows = keys.entities.indices.map { row($0, of: table, keys: keys, links: linked) }
         return TablePlan(name: table.name, columns: table.columns.map(\.name), keys: keys, rows: rows)
     }
 
@@ -86,27 +81,18 @@ struct TablePlanner {
     ) -> (link: ToOneLink, positions: [Int?])? {
         switch role {
         case .toOne(let entity, let name):
-            guard let relationship = relationship(name, of: entity), let link = links.toOne(relationship, of: entity)
+            guard let relationship = links.relationship(name, declaredBy: entity),
+                let link = links.toOne(relationship, of: entity)
             else { return nil }
-            return (
-                link,
-                [
-                    positions[role], positions[.toOneEntity(entity: entity, relationship: name)],
-                    positions[.orderKey(entity: entity, relationship: name)],
-                ]
-            )
+            let number = positions[.toOneEntity(entity: entity, relationship: name)]
+            return (link, [positions[role], number, positions[.orderKey(entity: entity, relationship: name)]])
         case .virtualToOne(let owner, let name):
-            guard let relationship = relationship(name, of: owner),
+            guard let relationship = links.relationship(name, declaredBy: owner),
                 let link = links.virtualToOne(relationship, of: owner)
             else { return nil }
             return (link, [positions[role], nil, positions[.virtualOrderKey(owner: owner, relationship: name)]])
-        default:
-            return nil
+        default: return nil
         }
-    }
-
-    private func relationship(_ name: String, of entity: String) -> Relationship? {
-        layout.model.entities[entity]?.relationships.first { $0.name == name }
     }
 
     /// The attribute that a column holds: one of the entity's own, or a composite's leaf.
