@@ -26,19 +26,16 @@ package enum CheckpointContainer {
     ) throws(CheckpointError) -> [UInt8] {
         guard identity.isWellFormed else {
             throw CheckpointError(
-                code: .malformed,
-                message: """
-                    A checkpoint's identity has 32 bytes of plan, 32 of source and 16 of migration, not \
-                    \(identity.plan.count), \(identity.source.count) and \(identity.migration.count). \
-                    This is an error in Causeway; please report it.
-                    """)
+                .malformed,
+                "A checkpoint's identity has 32 bytes of plan, 32 of source and 16 of migration, not "
+                    + "\(identity.plan.count), \(identity.source.count) and \(identity.migration.count). This is "
+                    + "an error in Causeway; please report it.")
         }
         guard levels.contains(level) else {
             throw CheckpointError(
-                code: .malformed,
-                message: """
-                    \(level) isn't a compression level; choose one from \(levels.lowerBound) to \(levels.upperBound).
-                    """)
+                .malformed,
+                "\(level) isn't a compression level; choose one from \(levels.lowerBound) to "
+                    + "\(levels.upperBound).")
         }
         guard payload.count <= maximumPayload else { throw payloadTooLarge(UInt64(payload.count)) }
         let frame = try ZstdFrame.compress(payload, level: level)
@@ -63,8 +60,7 @@ package enum CheckpointContainer {
         let plainLength = try ZstdFrame.check(frame, plainLength: header.plainLength)
         guard Digest256.of(frame) == header.frameDigest else {
             throw CheckpointError(
-                code: .damaged,
-                message: "The checkpoint's content differs from the hash in its header; it is damaged. Discard it.")
+                .damaged, "The checkpoint's content differs from the hash in its header; it is damaged. Discard it.")
         }
         let payload = try ZstdFrame.decompress(frame, plainLength: plainLength)
         return Content(sequence: header.sequence, identity: header.identity, payload: payload)
@@ -76,31 +72,22 @@ package enum CheckpointContainer {
     ) throws(CheckpointError) -> ArraySlice<UInt8> {
         try header.requireLength()
         guard header.plainLength <= UInt64(maximumPayload) else { throw payloadTooLarge(header.plainLength) }
-        guard header.length <= bytes.count, header.compressedLength <= UInt64(bytes.count - header.length) else {
+        let (rest, overflow) = UInt64(bytes.count).subtractingReportingOverflow(UInt64(header.length))
+        guard !overflow, header.compressedLength == rest else {
+            let isCut = overflow || header.compressedLength > rest
             throw CheckpointError(
-                code: .truncated,
-                message: """
-                    The checkpoint has \(bytes.count) bytes and announces a header of \(header.length) and a frame of \
-                    \(header.compressedLength); its end is missing. Discard it.
-                    """)
-        }
-        guard header.compressedLength == UInt64(bytes.count - header.length) else {
-            throw CheckpointError(
-                code: .damaged,
-                message: """
-                    The checkpoint has \(bytes.count) bytes and announces a header of \(header.length) and a frame of \
-                    \(header.compressedLength); something else follows it. Discard it.
-                    """)
+                isCut ? .truncated : .damaged,
+                "The checkpoint has \(bytes.count) bytes and announces a header of \(header.length) and a frame "
+                    + "of \(header.compressedLength); \(isCut ? "its end is missing" : "something else follows it"). "
+                    + "Discard it.")
         }
         return bytes[header.length...]
     }
 
     private static func payloadTooLarge(_ count: UInt64) -> CheckpointError {
         CheckpointError(
-            code: .tooLarge,
-            message: """
-                The checkpoint's content has \(count) bytes, more than the \(maximumPayload) that one container may \
-                hold; it has to be written as several segments.
-                """)
+            .tooLarge,
+            "The checkpoint's content has \(count) bytes, more than the \(maximumPayload) that one container may "
+                + "hold; it has to be written as several segments.")
     }
 }

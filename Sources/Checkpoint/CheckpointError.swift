@@ -23,7 +23,7 @@ package struct CheckpointError: Error, Hashable, Sendable, CustomStringConvertib
     /// What went wrong and what to do about it.
     package let message: String
 
-    package init(code: Code, message: String) {
+    package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }

@@ -28,29 +28,23 @@ package struct CheckpointIdentity: Hashable, Sendable {
     func require(_ expected: CheckpointIdentity) throws(CheckpointError) {
         guard plan == expected.plan else {
             throw CheckpointError(
-                code: .foreignPlan,
-                message: """
-                    The checkpoint belongs to another plan (\(Self.short(plan)), not \(Self.short(expected.plan))): \
-                    models, mapping models, policies or options that change rows differ. Run again with the original \
-                    ones, or discard the unfinished work with --restart.
-                    """)
+                .foreignPlan,
+                "The checkpoint belongs to another plan (\(Self.short(plan)), not \(Self.short(expected.plan))): "
+                    + "models, mapping models, policies or options that change rows differ. Run again with the "
+                    + "original ones, or discard the unfinished work with --restart.")
         }
         guard source == expected.source else {
             throw CheckpointError(
-                code: .foreignSource,
-                message: """
-                    The checkpoint belongs to another source store (\(Self.short(source)), not \
-                    \(Self.short(expected.source))). If the store was changed or replaced on purpose, discard the \
-                    unfinished work with --restart.
-                    """)
+                .foreignSource,
+                "The checkpoint belongs to another source store (\(Self.short(source)), not "
+                    + "\(Self.short(expected.source))). If the store was changed or replaced on purpose, discard "
+                    + "the unfinished work with --restart.")
         }
         guard migration == expected.migration else {
             throw CheckpointError(
-                code: .foreignPlan,
-                message: """
-                    The checkpoint belongs to another run of the same plan (\(Self.short(migration)), not \
-                    \(Self.short(expected.migration))); it isn't part of this work.
-                    """)
+                .foreignPlan,
+                "The checkpoint belongs to another run of the same plan (\(Self.short(migration)), not "
+                    + "\(Self.short(expected.migration))); it isn't part of this work.")
         }
     }
 

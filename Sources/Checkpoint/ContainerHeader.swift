@@ -29,62 +29,43 @@ struct ContainerHeader {
     /// Bytes that the header's own hash covers.
     private static let hashedLength = 152
 
-    let length: Int
-    let minor: UInt16
+    private(set) var length = Self.baseLength
+    private(set) var minor = Self.minorVersion
     let sequence: UInt64
     let compressedLength: UInt64
     let plainLength: UInt64
     let identity: CheckpointIdentity
     let frameDigest: [UInt8]
+}
 
-    init(
-        sequence: UInt64, compressedLength: UInt64, plainLength: UInt64, identity: CheckpointIdentity,
-        frameDigest: [UInt8]
-    ) {
-        self.length = Self.baseLength
-        self.minor = Self.minorVersion
-        self.sequence = sequence
-        self.compressedLength = compressedLength
-        self.plainLength = plainLength
-        self.identity = identity
-        self.frameDigest = frameDigest
-    }
-
+extension ContainerHeader {
     /// Reads the header of a container: checks length, magic, hash and version, in this order, and nothing else.
     init(_ bytes: [UInt8]) throws(CheckpointError) {
         guard bytes.count >= Self.baseLength else {
             throw CheckpointError(
-                code: .truncated,
-                message: """
-                    A checkpoint has at least \(Self.baseLength) bytes; there are \(bytes.count). It was cut off or \
-                    is something else. Discard it.
-                    """)
+                .truncated,
+                "A checkpoint has at least \(Self.baseLength) bytes; there are \(bytes.count). It was cut off or "
+                    + "is something else. Discard it.")
         }
         guard bytes.starts(with: Self.magic) else {
-            throw CheckpointError(
-                code: .notAContainer,
-                message: "The bytes aren't a Causeway checkpoint: they begin differently.")
+            throw CheckpointError(.notAContainer, "The bytes aren't a Causeway checkpoint: they begin differently.")
         }
         guard Digest256.of(bytes[..<Self.hashedLength]) == Array(bytes[Self.hashedLength..<Self.baseLength]) else {
             throw CheckpointError(
-                code: .damaged,
-                message: "The checkpoint's header differs from its own hash; it is damaged. Discard it.")
+                .damaged, "The checkpoint's header differs from its own hash; it is damaged. Discard it.")
         }
-        let major = UInt16(truncatingIfNeeded: Self.integer(bytes[8..<10]))
-        minor = UInt16(truncatingIfNeeded: Self.integer(bytes[10..<12]))
+        let major = UInt16(truncatingIfNeeded: UInt64(littleEndian: bytes[8..<10]))
+        minor = UInt16(truncatingIfNeeded: UInt64(littleEndian: bytes[10..<12]))
         guard major == Self.majorVersion else {
             throw CheckpointError(
-                code: .foreignFormat,
-                message: """
-                    The checkpoint has format \(major).\(minor); this release reads \
-                    \(Self.majorVersion).x. Continue with the release that wrote it, or discard the unfinished work with \
-                    --restart.
-                    """)
+                .foreignFormat,
+                "The checkpoint has format \(major).\(minor); this release reads \(Self.majorVersion).x. Continue "
+                    + "with the release that wrote it, or discard the unfinished work with --restart.")
         }
-        length = Int(Self.integer(bytes[12..<16]))
-        sequence = Self.integer(bytes[16..<24])
-        compressedLength = Self.integer(bytes[24..<32])
-        plainLength = Self.integer(bytes[32..<40])
+        length = Int(UInt64(littleEndian: bytes[12..<16]))
+        sequence = UInt64(littleEndian: bytes[16..<24])
+        compressedLength = UInt64(littleEndian: bytes[24..<32])
+        plainLength = UInt64(littleEndian: bytes[32..<40])
         identity = CheckpointIdentity(
             plan: Array(bytes[40..<72]), source: Array(bytes[72..<104]), migration: Array(bytes[136..<152]))
         frameDigest = Array(bytes[104..<136])
@@ -95,11 +76,9 @@ struct ContainerHeader {
         let allowed = minor == 0 ? Self.baseLength...Self.baseLength : Self.baseLength...Self.maximumLength
         guard allowed.contains(length) else {
             throw CheckpointError(
-                code: .malformed,
-                message: """
-                    The checkpoint of format \(Self.majorVersion).\(minor) announces a header of \(length) bytes; \
-                    \(allowed.lowerBound) to \(allowed.upperBound) are possible. Discard it.
-                    """)
+                .malformed,
+                "The checkpoint of format \(Self.majorVersion).\(minor) announces a header of \(length) bytes; "
+                    + "\(allowed.lowerBound) to \(allowed.upperBound) are possible. Discard it.")
         }
     }
 
@@ -121,12 +100,6 @@ struct ContainerHeader {
     }
 
     private static func append(_ value: UInt64, count: Int, to bytes: inout [UInt8]) {
-        for index in 0..<count {
-            bytes.append(UInt8(truncatingIfNeeded: value >> (8 * index)))
-        }
-    }
-
-    private static func integer(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-        bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        for index in 0..<count { bytes.append(UInt8(truncatingIfNeeded: value >> (8 * index))) }
     }
 }

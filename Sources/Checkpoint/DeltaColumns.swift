@@ -35,22 +35,18 @@ package enum DeltaColumns {
         let found = try reader.unsigned()
         guard found == UInt64(exactly: columns), columns <= maximumColumns else {
             throw CheckpointError(
-                code: .malformed,
-                message: """
-                    The segment has \(found) columns where \(columns) are expected; it is damaged or of another \
-                    release. Discard it.
-                    """)
+                .malformed,
+                "The segment has \(found) columns where \(columns) are expected; it is damaged or of another "
+                    + "release. Discard it.")
         }
         // Without columns a row has no bytes, and only this limits their number.
         let rows = try columns == 0 ? reader.count(limit: 0) : reader.count(limit: limit)
         // Every value has at least one byte: memory is allocated only for possible values.
         guard columns == 0 || rows <= reader.remaining / columns else {
             throw CheckpointError(
-                code: .truncated,
-                message: """
-                    The segment announces \(rows) rows of \(columns) columns and has \(reader.remaining) bytes for \
-                    them; its end is missing. Discard it.
-                    """)
+                .truncated,
+                "The segment announces \(rows) rows of \(columns) columns and has \(reader.remaining) bytes for "
+                    + "them; its end is missing. Discard it.")
         }
         var result: [[Int64]] = []
         result.reserveCapacity(columns)

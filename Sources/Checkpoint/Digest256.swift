@@ -33,11 +33,9 @@ package enum Digest256 {
         package init(resuming value: [UInt8]) throws(CheckpointError) {
             guard value.count == Digest256.length else {
                 throw CheckpointError(
-                    code: .malformed,
-                    message: """
-                        A chain of digests has \(Digest256.length) bytes, not \(value.count); the checkpoint is \
-                        damaged. Discard it and run again.
-                        """)
+                    .malformed,
+                    "A chain of digests has \(Digest256.length) bytes, not \(value.count); the checkpoint is "
+                        + "damaged. Discard it and run again.")
             }
             self.value = value
         }

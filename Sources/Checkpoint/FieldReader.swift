@@ -36,7 +36,8 @@ package struct FieldReader: Sendable {
     }
 
     package mutating func signed() throws(CheckpointError) -> Int64 {
-        ZigZag.decode(try unsigned())
+        let value = try unsigned()
+        return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
     }
 
     package mutating func int() throws(CheckpointError) -> Int {
@@ -59,12 +60,10 @@ package struct FieldReader: Sendable {
         return text
     }
 
-    package mutating func bytes() throws(CheckpointError) -> [UInt8] {
-        Array(try slice())
-    }
+    package mutating func bytes() throws(CheckpointError) -> [UInt8] { Array(try slice()) }
 
     package mutating func fixed() throws(CheckpointError) -> UInt64 {
-        try take(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        UInt64(littleEndian: try take(8))
     }
 
     /// A number of elements that follow: at most `limit`, and no more than there are bytes left, since every element
@@ -73,11 +72,9 @@ package struct FieldReader: Sendable {
         let value = try unsigned()
         guard let count = Int(exactly: value), count <= limit else {
             throw CheckpointError(
-                code: .tooLarge,
-                message: """
-                    The checkpoint announces \(value) elements where \(limit) are allowed; it is damaged or of another \
-                    release. Discard it.
-                    """)
+                .tooLarge,
+                "The checkpoint announces \(value) elements where \(limit) are allowed; it is damaged or of "
+                    + "another release. Discard it.")
         }
         guard count <= remaining else { throw truncated("\(count) elements", missing: count - remaining) }
         return count
@@ -104,16 +101,20 @@ package struct FieldReader: Sendable {
 
     private func truncated(_ what: String, missing: Int) -> CheckpointError {
         CheckpointError(
-            code: .truncated,
-            message: """
-                The checkpoint's content ends within \(what) at byte \(position): \(missing) bytes are missing. \
-                Discard it.
-                """)
+            .truncated,
+            "The checkpoint's content ends within \(what) at byte \(position): \(missing) bytes are missing. "
+                + "Discard it.")
     }
 
     private func malformed(_ reason: String) -> CheckpointError {
         CheckpointError(
-            code: .malformed,
-            message: "The checkpoint's content is malformed before byte \(position): \(reason). Discard it.")
+            .malformed, "The checkpoint's content is malformed before byte \(position): \(reason). Discard it.")
+    }
+}
+
+extension UInt64 {
+    /// The number of at most eight bytes, the lowest first.
+    init(littleEndian bytes: some BidirectionalCollection<UInt8>) {
+        self = bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 }

@@ -17,15 +17,13 @@ package struct FieldWriter: Sendable {
         bytes.append(UInt8(truncatingIfNeeded: rest))
     }
 
-    /// A zigzag varint: small numbers of both signs are short.
+    /// A zigzag varint: as an unsigned one, small magnitudes first (0, -1, 1, -2, …).
     package mutating func write(_ value: Int64) {
-        write(ZigZag.encode(value))
+        write(UInt64(bitPattern: (value << 1) ^ (value >> 63)))
     }
 
     /// As an `Int64`.
-    package mutating func write(_ value: Int) {
-        write(Int64(value))
-    }
+    package mutating func write(_ value: Int) { write(Int64(value)) }
 
     /// How many elements follow, for `FieldReader.count`: an unsigned varint.
     package mutating func write(count: Int) {
@@ -54,16 +52,5 @@ package struct FieldWriter: Sendable {
         for shift in stride(from: 0, to: 64, by: 8) {
             bytes.append(UInt8(truncatingIfNeeded: value >> shift))
         }
-    }
-}
-
-/// Signed integers as unsigned ones, small magnitudes first: 0, -1, 1, -2, …
-enum ZigZag {
-    static func encode(_ value: Int64) -> UInt64 {
-        UInt64(bitPattern: (value << 1) ^ (value >> 63))
-    }
-
-    static func decode(_ value: UInt64) -> Int64 {
-        Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
     }
 }

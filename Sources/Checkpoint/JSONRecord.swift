@@ -29,11 +29,9 @@ package enum JSONRecord {
             bytes = Array(try encoder.encode(value))
         } catch {
             throw CheckpointError(
-                code: .malformed,
-                message: """
-                    A record of type \(T.self) can't be written as JSON: \(reason(of: error)). This is an error in \
-                    Causeway; please report it.
-                    """)
+                .malformed,
+                "A record of type \(T.self) can't be written as JSON: \(reason(of: error)). This is an error in "
+                    + "Causeway; please report it.")
         }
         bytes.append(UInt8(ascii: "\n"))
         try JSONShape.check(bytes, limit: limit, nesting: maximumNesting)
@@ -49,8 +47,7 @@ package enum JSONRecord {
             return try JSONDecoder().decode(type, from: Data(bytes))
         } catch {
             throw CheckpointError(
-                code: .malformed,
-                message: "The record can't be read: \(reason(of: error)). It is damaged or of another release.")
+                .malformed, "The record can't be read: \(reason(of: error)). It is damaged or of another release.")
         }
     }
 

@@ -7,22 +7,18 @@ enum JSONShape {
     static func check(_ bytes: [UInt8], limit: Int, nesting: Int) throws(CheckpointError) {
         guard bytes.count <= limit else {
             throw CheckpointError(
-                code: .tooLarge,
-                message: "The record has \(bytes.count) bytes, more than the \(limit) that such a record may have.")
+                .tooLarge, "The record has \(bytes.count) bytes, more than the \(limit) that such a record may have.")
         }
         guard bytes.first == UInt8(ascii: "{"), !bytes.contains(0), String(validating: bytes, as: UTF8.self) != nil
         else {
             throw CheckpointError(
-                code: .notAContainer,
-                message: "The bytes aren't a Causeway record: they aren't a JSON object in UTF-8.")
+                .notAContainer, "The bytes aren't a Causeway record: they aren't a JSON object in UTF-8.")
         }
         guard depth(of: bytes) <= nesting else {
             throw CheckpointError(
-                code: .tooLarge,
-                message: """
-                    The record nests more than \(nesting) objects and arrays; no record of Causeway does. It is \
-                    damaged or made by something else.
-                    """)
+                .tooLarge,
+                "The record nests more than \(nesting) objects and arrays; no record of Causeway does. It is "
+                    + "damaged or made by something else.")
         }
     }
 

@@ -33,11 +33,9 @@ enum ZstdFrame {
     private static func require(_ result: Int) throws(CheckpointError) {
         guard ZSTD_isError(result) == 0 else {
             throw CheckpointError(
-                code: .malformed,
-                message: """
-                    zstd could not compress a checkpoint: \(name(of: result)). Free some memory and run again; if it \
-                    happens again, please report it.
-                    """)
+                .malformed,
+                "zstd could not compress a checkpoint: \(name(of: result)). Free some memory and run again; if it "
+                    + "happens again, please report it.")
         }
     }
 
@@ -55,11 +53,9 @@ enum ZstdFrame {
         }
         guard declared.window <= maximumWindow else {
             throw CheckpointError(
-                code: .tooLarge,
-                message: """
-                    The checkpoint asks for a window of \(declared.window) bytes; \(maximumWindow) are allowed, and \
-                    Causeway writes none that needs more. Discard it.
-                    """)
+                .tooLarge,
+                "The checkpoint asks for a window of \(declared.window) bytes; \(maximumWindow) are allowed, and "
+                    + "Causeway writes none that needs more. Discard it.")
         }
         let size = unsafe frame.withUnsafeBytes { bytes in
             unsafe ZSTD_findFrameCompressedSize(bytes.baseAddress, bytes.count)
@@ -115,7 +111,7 @@ enum ZstdFrame {
             let flag = descriptor >> 6
             let count = flag == 0 ? (isSingleSegment ? 1 : 0) : 1 << Int(flag)
             guard count > 0, rest.count >= count else { return nil }
-            var size = rest.prefix(count).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            var size = UInt64(littleEndian: rest.prefix(count))
             if count == 2 { size += 256 }
             contentSize = size
             self.window = window ?? size
@@ -125,11 +121,11 @@ enum ZstdFrame {
     // MARK: - Messages
 
     private static func damaged(_ reason: String) -> CheckpointError {
-        CheckpointError(code: .damaged, message: "The checkpoint is damaged: \(reason). Discard it.")
+        CheckpointError(.damaged, "The checkpoint is damaged: \(reason). Discard it.")
     }
 
     private static func noMemory() -> CheckpointError {
-        CheckpointError(code: .tooLarge, message: "zstd has no memory for a checkpoint; free some and run again.")
+        CheckpointError(.tooLarge, "zstd has no memory for a checkpoint; free some and run again.")
     }
 
     /// zstd's own name for a result, which doesn't contain content.

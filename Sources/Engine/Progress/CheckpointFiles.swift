@@ -106,7 +106,7 @@ final class CheckpointFiles {
                 segments.append(digest)
                 let content = try CheckpointContainer.decode(bytes, expecting: identity)
                 guard content.sequence == UInt64(number) else {
-                    throw CheckpointError(code: .malformed, message: "the segment has another number")
+                    throw CheckpointError(.malformed, "the segment has another number")
                 }
                 payload = content.payload
             } catch {

@@ -81,7 +81,7 @@ struct StepRecord: Hashable, Sendable {
         }
         try reader.requireEnd()
         guard step >= 0, completed >= 0, sequence > 0 else {
-            throw CheckpointError(code: .malformed, message: "the record's numbers are impossible; restart the step")
+            throw CheckpointError(.malformed, "the record's numbers are impossible; restart the step")
         }
         self.sequence = sequence
     }

@@ -85,7 +85,7 @@ extension StepState {
         for _ in 0..<(try reader.count(limit: Self.maximumEntries)) {
             let id = try reader.string()
             guard let pass = pass(id) else {
-                throw CheckpointError(code: .foreignPlan, message: "the plan has no pass “\(id)”")
+                throw CheckpointError(.foreignPlan, "the plan has no pass “\(id)”")
             }
             let (written, bytes, dropped) = (try reader.int(), try reader.int(), try reader.int())
             let quarantined = try reader.int()

@@ -136,7 +136,7 @@ final class ObjectMemory {
         case 1: return .real(Double(bitPattern: try reader.fixed()))
         case 2: return .text(try reader.string())
         case 3: return .blob(try reader.bytes())
-        default: throw CheckpointError(code: .malformed, message: "a value of unknown kind in a segment")
+        default: throw CheckpointError(.malformed, "a value of unknown kind in a segment")
         }
     }
 

@@ -50,8 +50,7 @@ extension PassDigest {
                 values[place + 2] = try reader.unsigned()
                 guard values[place + 2] <= rows else {
                     throw CheckpointError(
-                        code: .malformed,
-                        message: "A digest counts more values than rows; the checkpoint is damaged. Discard it.")
+                        .malformed, "A digest counts more values than rows; the checkpoint is damaged. Discard it.")
                 }
             }
         }
