@@ -62,9 +62,7 @@ extension Connection {
         var program = try prepare("EXPLAIN " + sql)
         while try program.step() {
             guard Self.comparing.contains(try program.string(at: 1) ?? ""), let detail = try program.string(at: 5)
-            else {
-                continue
-            }
+            else { continue }
             // `name-8`, or `k(1,name)` with the encoding or signs beside it.
             let words = detail.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
             if words.contains(where: { $0 == collation }) { return true }

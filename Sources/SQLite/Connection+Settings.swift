@@ -8,8 +8,7 @@ extension Connection {
 
     /// Milliseconds to wait for another connection's lock; 0 fails at once.
     package func setBusyTimeout(milliseconds: Int32) throws(SQLiteError) {
-        let result = unsafe sqlite3_busy_timeout(handle, milliseconds)
-        if result != SQLITE_OK { throw unsafe SQLiteError.last(of: handle, result: result) }
+        try check(unsafe sqlite3_busy_timeout(handle, milliseconds))
     }
 
     /// No statement of this connection may change the database from now on.
@@ -19,8 +18,7 @@ extension Connection {
 
     /// The last connection of a WAL database folds the log in when it closes; with `true` the log stays as it is.
     package func setNoCheckpointOnClose(_ isOn: Bool) throws(SQLiteError) {
-        try unsafe Hardening.configure(
-            handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, name: "NO_CKPT_ON_CLOSE", to: isOn)
+        try unsafe Hardening.configure(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, name: "NO_CKPT_ON_CLOSE", to: isOn)
     }
 
     /// Changes the journal mode and proves it.
@@ -78,29 +76,14 @@ extension Connection {
         var sql = "PRAGMA " + (try Self.checkedWord(name))
         if let argument { sql += "=" + (try Self.checkedWord(argument)) }
         var statement = try prepare(sql)
-        var value: String?
-        var isFirst = true
         // To the end: some pragmas do their work while they are stepped.
-        while try statement.step() {
-            if isFirst { value = try statement.string(at: 0) }
-            isFirst = false
-        }
-        return value
+        let values = try statement.rows { row throws(SQLiteError) -> String?? in try row.string(at: 0) }
+        return values.first ?? nil
     }
 
     /// Pragma names and words are unquoted in SQL, so they may have letters, digits, `_` and `-` only.
     private static func checkedWord(_ word: String) throws(SQLiteError) -> String {
-        let isWord =
-            !word.isEmpty
-            && word.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-                    true
-                default: false
-                }
-            }
-        guard isWord else {
+        guard !word.isEmpty, word.utf8.allSatisfy({ $0.isLetterOrDigit || "_-".utf8.contains($0) }) else {
             throw SQLiteError(code: .misuse, message: "“\(word)” isn't a name or word of a pragma")
         }
         return word

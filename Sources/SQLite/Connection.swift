@@ -11,8 +11,8 @@ package struct Connection: ~Copyable {
     private var isOpen = true
     // What C callbacks point to must live as long as they are registered.
     var authorizer: AuthorizerContext?
-    var progressHandler: ProgressContext?
-    var busyHandler: BusyContext?
+    var progressHandler: CallbackContext?
+    var busyHandler: CallbackContext?
 
     package enum Mode: Hashable, Sendable {
         case readOnly
@@ -48,11 +48,10 @@ package struct Connection: ~Copyable {
     private static func immutableURI(_ name: String) -> String {
         var uri = name.hasPrefix("/") ? "file://" : "file:"
         for byte in name.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."):
+            if byte.isLetterOrDigit || "/.".utf8.contains(byte) {
                 uri.unicodeScalars.append(Unicode.Scalar(byte))
-            default: uri += (byte < 16 ? "%0" : "%") + String(byte, radix: 16)
+            } else {
+                uri += (byte < 16 ? "%0" : "%") + String(byte, radix: 16)
             }
         }
         return uri + "?immutable=1"
@@ -121,8 +120,7 @@ package struct Connection: ~Copyable {
     package func execute(_ sql: String) throws(SQLiteError) {
         try refuseNUL(in: sql)
         StatementObserver.see(sql, on: self)
-        let result = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
-        if result != SQLITE_OK { throw unsafe SQLiteError.last(of: handle, result: result, sql: sql) }
+        try check(unsafe sqlite3_exec(handle, sql, nil, nil, nil), sql: sql)
     }
 
     /// Compiles exactly one statement. One that is kept and run many times is `persistent`: SQLite then takes its memory
@@ -136,9 +134,7 @@ package struct Connection: ~Copyable {
         let outcome = text.withUTF8 { bytes in
             unsafe Self.compile(bytes, on: handle, flags: flags)
         }
-        if unsafe outcome.result != SQLITE_OK {
-            throw unsafe SQLiteError.last(of: handle, result: outcome.result, sql: sql)
-        }
+        try check(unsafe outcome.result, sql: sql)
         guard let statement = unsafe outcome.statement else {
             throw SQLiteError(
                 code: .misuse, message: "there is no statement in the text; this is an error of the caller", sql: sql,
@@ -182,6 +178,11 @@ package struct Connection: ~Copyable {
                 code: .misuse, message: "SQL text can't hold a NUL; this is an error of the caller", sql: sql,
                 path: path)
         }
+    }
+
+    /// Throws the error of the call that has just returned `result`, if it is one.
+    func check(_ result: Int32, sql: String? = nil) throws(SQLiteError) {
+        if result != SQLITE_OK { throw unsafe SQLiteError.last(of: handle, result: result, sql: sql) }
     }
 
     /// The file as SQLite names it; nil in memory.

@@ -27,7 +27,6 @@ package struct ResultCode: RawRepresentable, Hashable, Sendable, CustomStringCon
 extension ResultCode {
     package static let error = ResultCode(rawValue: SQLITE_ERROR)
     package static let permission = ResultCode(rawValue: SQLITE_PERM)
-    package static let abort = ResultCode(rawValue: SQLITE_ABORT)
     package static let busy = ResultCode(rawValue: SQLITE_BUSY)
     package static let locked = ResultCode(rawValue: SQLITE_LOCKED)
     package static let outOfMemory = ResultCode(rawValue: SQLITE_NOMEM)
@@ -35,7 +34,6 @@ extension ResultCode {
     package static let interrupted = ResultCode(rawValue: SQLITE_INTERRUPT)
     package static let ioError = ResultCode(rawValue: SQLITE_IOERR)
     package static let corrupt = ResultCode(rawValue: SQLITE_CORRUPT)
-    package static let notFound = ResultCode(rawValue: SQLITE_NOTFOUND)
     package static let full = ResultCode(rawValue: SQLITE_FULL)
     package static let cannotOpen = ResultCode(rawValue: SQLITE_CANTOPEN)
     package static let lockProtocol = ResultCode(rawValue: SQLITE_PROTOCOL)

@@ -41,3 +41,15 @@ package struct SQLIdentifier: Hashable, Sendable, CustomStringConvertible {
     /// Same as `quoted`, so that an identifier may be interpolated.
     package var description: String { quoted }
 }
+
+extension UInt8 {
+    /// Whether it is one of ASCII.
+    package var isLetterOrDigit: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
+}

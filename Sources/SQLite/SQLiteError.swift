@@ -54,8 +54,9 @@ extension SQLiteError {
             code = ResultCode.ioErrorRead.rawValue
             reason = "a page can't be read"
         }
-        let numbers = [systemError, unsafe lastFailure(of: database)]
-        if code & 0xff == SQLITE_CANTOPEN, numbers.contains(where: isOfSystem) {
+        // SQLite's own record of its last failure: by the time the call returns, it has used other files.
+        let lastFailure = unsafe database.map { unsafe sqlite3_system_errno($0) } ?? 0
+        if code & 0xff == SQLITE_CANTOPEN, temporary.contains(systemError) || temporary.contains(lastFailure) {
             // The file exists, but a -shm or a journal beside it can't be made or opened now.
             code = ResultCode.ioErrorRead.rawValue
             reason = "the file, or one beside it, can't be opened: the system failed"
@@ -66,16 +67,8 @@ extension SQLiteError {
             path: unsafe path(of: database))
     }
 
-    /// The system's error number of SQLite's last failure: by the time the call returns, SQLite has used other files.
-    private static func lastFailure(of database: OpaquePointer?) -> Int32 {
-        guard let database = unsafe database else { return 0 }
-        return unsafe sqlite3_system_errno(database)
-    }
-
-    /// Temporary failures to open, whatever the path and its permissions.
-    private static func isOfSystem(_ number: Int32) -> Bool {
-        [EIO, ENOSPC, EDQUOT, EMFILE, ENFILE, ENOMEM].contains(number)
-    }
+    /// Failures to open that pass, whatever the path and its permissions.
+    private static let temporary: Set<Int32> = [EIO, ENOSPC, EDQUOT, EMFILE, ENFILE, ENOMEM]
 
     /// The file of the main database; nil in memory.
     static func path(of database: OpaquePointer?) -> String? {

@@ -16,27 +16,14 @@ extension Connection {
         // Innocuous: with an untrusted schema, triggers may call no other.
         // Deterministic: generated columns may call no other.
         let flags = SQLITE_UTF8 | SQLITE_INNOCUOUS | SQLITE_DETERMINISTIC
-        let result = unsafe sqlite3_create_function_v2(
-            handle, name, -1, flags, nil, { context, _, _ in unsafe sqlite3_result_null(context) }, nil, nil, nil)
-        if result != SQLITE_OK { throw unsafe SQLiteError.last(of: handle, result: result) }
-    }
-
-    /// Removes it again: what calls it no longer compiles.
-    package func removeNoOpFunction(_ name: String) throws(SQLiteError) {
-        let result = unsafe sqlite3_create_function_v2(handle, name, -1, SQLITE_UTF8, nil, nil, nil, nil, nil)
-        if result != SQLITE_OK { throw unsafe SQLiteError.last(of: handle, result: result) }
+        try check(
+            unsafe sqlite3_create_function_v2(
+                handle, name, -1, flags, nil, { context, _, _ in unsafe sqlite3_result_null(context) }, nil, nil, nil))
     }
 
     /// Registers a collating sequence for which all texts are equal.
     package func registerStandInCollation(_ name: String) throws(SQLiteError) {
-        let result = unsafe sqlite3_create_collation_v2(handle, name, SQLITE_UTF8, nil, { _, _, _, _, _ in 0 }, nil)
-        if result != SQLITE_OK { throw unsafe SQLiteError.last(of: handle, result: result) }
-    }
-
-    /// Removes it again: what compares by it no longer compiles.
-    package func removeStandInCollation(_ name: String) throws(SQLiteError) {
-        let result = unsafe sqlite3_create_collation_v2(handle, name, SQLITE_UTF8, nil, nil, nil)
-        if result != SQLITE_OK { throw unsafe SQLiteError.last(of: handle, result: result) }
+        try check(unsafe sqlite3_create_collation_v2(handle, name, SQLITE_UTF8, nil, { _, _, _, _, _ in 0 }, nil))
     }
 
     /// Whether a double-quoted word that names no column is a text, as it is in the SQLite that apps come with.
@@ -75,14 +62,14 @@ extension SQLiteError {
         let (beginning, middle) = ("malformed database schema (", ") - unsafe use of ")
         guard case .corrupt = code, message.hasPrefix(beginning) else { return nil }
         let rest = message.dropFirst(beginning.count)
-        guard let start = rest.indices.first(where: { rest[$0...].hasPrefix(middle) }) else { return nil }
-        return (String(rest[..<start]), String(rest[start...].dropFirst(middle.count)))
+        guard let place = rest.firstRange(of: middle) else { return nil }
+        return (String(rest[..<place.lowerBound]), String(rest[place.upperBound...]))
     }
 }
 
 extension Connection {
     /// Most stand-ins for one statement.
-    package static let maximumStandIns = 100
+    private static let maximumStandIns = 100
 
     /// Runs `body` with stand-ins for what SQLite needs, and removes them afterwards.
     package func lendingStandIns(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
@@ -92,27 +79,29 @@ extension Connection {
             do {
                 return try body()
             } catch {
-                guard let missing = error.missingStandIn, lent.count < Self.maximumStandIns,
-                    lent.insert(missing).inserted
-                else { throw error }
-                try register(missing)
+                try lend(after: error, &lent)
             }
         }
     }
 
-    package func register(_ standIn: StandIn) throws(SQLiteError) {
-        switch standIn {
+    /// Registers what SQLite needs after this error; throws the error if that is nothing new, or too much.
+    package func lend(after error: SQLiteError, _ lent: inout Set<StandIn>) throws(SQLiteError) {
+        guard let missing = error.missingStandIn, lent.count < Self.maximumStandIns, lent.insert(missing).inserted
+        else { throw error }
+        switch missing {
         case .function(let name): try registerNoOpFunction(name)
         case .collation(let name): try registerStandInCollation(name)
         }
     }
 
-    /// Removing fails only while a statement runs that uses it.
+    /// What needs them no longer compiles. Removing fails only while a statement runs that uses it.
     package func remove(_ standIns: Set<StandIn>) {
         for standIn in standIns {
             switch standIn {
-            case .function(let name): try? removeNoOpFunction(name)
-            case .collation(let name): try? removeStandInCollation(name)
+            case .function(let name):
+                _ = unsafe sqlite3_create_function_v2(handle, name, -1, SQLITE_UTF8, nil, nil, nil, nil, nil)
+            case .collation(let name):
+                _ = unsafe sqlite3_create_collation_v2(handle, name, SQLITE_UTF8, nil, nil, nil)
             }
         }
     }
@@ -147,12 +136,9 @@ extension Connection {
 
     /// The collating sequences that this connection stands in for, in lower case.
     package func lentCollations() throws(SQLiteError) -> Set<String> {
-        var names: Set<String> = []
+        // seq, name
         var list = try prepare("PRAGMA collation_list")
-        while try list.step() {
-            // seq, name
-            if let name = try list.string(at: 1)?.lowercased() { names.insert(name) }
-        }
-        return names.subtracting(Self.builtInCollations)
+        let names = try list.rows { row throws(SQLiteError) in try row.string(at: 1)?.lowercased() }
+        return Set(names).subtracting(Self.builtInCollations)
     }
 }

@@ -35,6 +35,18 @@ public import CausewayCSQLite
         reset()
     }
 
+    /// What `row` makes of every row, without nil; ready to run again.
+    @inlinable package mutating func rows<Row>(
+        _ row: (borrowing Statement) throws(SQLiteError) -> Row?
+    ) throws(SQLiteError) -> [Row] {
+        var result: [Row] = []
+        while try step() {
+            if let made = try row(self) { result.append(made) }
+        }
+        reset()
+        return result
+    }
+
     /// Back before the first row; bindings stay. Its result repeats the last step's error and isn't a new one.
     @inlinable package mutating func reset() {
         _ = unsafe sqlite3_reset(handle)

@@ -27,65 +27,33 @@ package enum RecordedText: Hashable, Sendable {
     case statement
 }
 
-/// What the recording callback writes to.
-final class UseContext {
-    private let text: RecordedText
-    private(set) var use = StatementUse()
-
-    init(_ text: RecordedText) {
-        self.text = text
-    }
-
-    func allows(action: Int32, first: String?, second: String?, scope: String?) -> Bool {
-        if let scope { use.scopes.insert(scope) }
-        switch action {
-        case SQLITE_READ:
-            guard let first else { return false }
-            use.tables.insert(first)
-            if let second, !second.isEmpty { use.reads[first, default: [:]][second, default: 0] += 1 }
-            return true
-        case SQLITE_INSERT, SQLITE_DELETE, SQLITE_UPDATE:
-            guard let first else { return false }
-            use.tables.insert(first)
-            return true
-        case SQLITE_FUNCTION, SQLITE_CREATE_TABLE, SQLITE_CREATE_INDEX, SQLITE_CREATE_VIEW, SQLITE_CREATE_TRIGGER,
-            SQLITE_REINDEX:
-            return true
-        case SQLITE_SELECT, SQLITE_RECURSIVE: return text == .statement
-        default: return false
-        }
-    }
-}
-
 extension Connection {
     /// Runs `body` and records what the statements that it compiles name. What isn't allowed fails with
     /// `.notAuthorized`. It removes any earlier authorization.
     package mutating func recordingUse(
         of text: RecordedText, _ body: (inout Connection) throws(SQLiteError) -> Void
     ) throws(SQLiteError) -> StatementUse {
-        let context = UseContext(text)
-        let result = unsafe sqlite3_set_authorizer(
-            handle,
-            { context, action, first, second, _, scope in
-                guard let context = unsafe context else { return SQLITE_DENY }
-                let recorder = unsafe Unmanaged<UseContext>.fromOpaque(context).takeUnretainedValue()
-                return unsafe recorder.allows(
-                    action: action, first: lowercase(first), second: lowercase(second), scope: lowercase(scope))
-                    ? SQLITE_OK : SQLITE_DENY
-            },
-            unsafe Unmanaged.passUnretained(context).toOpaque())
-        if result != SQLITE_OK { throw unsafe SQLiteError.last(of: handle, result: result) }
-        defer {
-            _ = unsafe sqlite3_set_authorizer(handle, nil, nil)
-            authorizer = nil
-            withExtendedLifetime(context) {}
+        var use = StatementUse()
+        let context = AuthorizerContext { action, first, second, scope in
+            if let scope { use.scopes.insert(scope) }
+            switch action {
+            case SQLITE_READ, SQLITE_INSERT, SQLITE_DELETE, SQLITE_UPDATE:
+                guard let first else { return false }
+                use.tables.insert(first)
+                if action == SQLITE_READ, let second, !second.isEmpty {
+                    use.reads[first, default: [:]][second, default: 0] += 1
+                }
+                return true
+            case SQLITE_FUNCTION, SQLITE_CREATE_TABLE, SQLITE_CREATE_INDEX, SQLITE_CREATE_VIEW, SQLITE_CREATE_TRIGGER,
+                SQLITE_REINDEX:
+                return true
+            case SQLITE_SELECT, SQLITE_RECURSIVE: return text == .statement
+            default: return false
+            }
         }
+        try setAuthorizer(context)
+        defer { try? setAuthorizer(nil) }
         try body(&self)
-        return context.use
+        return use
     }
-}
-
-private func lowercase(_ text: UnsafePointer<CChar>?) -> String? {
-    guard let text = unsafe text else { return nil }
-    return unsafe String(cString: text).lowercased()
 }

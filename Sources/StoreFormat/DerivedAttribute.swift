@@ -74,10 +74,8 @@ package struct DerivedValue: Hashable, Sendable {
     /// The counted keys, and how often each occurs.
     private static let counts = "temp.causeway_counts"
 
-    /// Statements that compute the value for every row that has it.
-    ///
-    /// - Parameter onlyChanges: rows with the right value aren't written.
-    /// - Returns: what to execute, one after the other; nothing for `now()`, which only a save knows.
+    /// Statements that compute the value for every row that has it, one after the other; none for `now()`, which only a
+    /// save knows. With `onlyChanges` rows with the right value aren't written.
     package func statements(onlyChanges: Bool = false) -> [String] {
         switch source {
         case .now: return []
@@ -107,24 +105,20 @@ package struct DerivedValue: Hashable, Sendable {
 
     /// The order in which values can be computed: a copy of a derived column comes after that column.
     package static func inOrder(_ values: [DerivedValue]) -> [DerivedValue] {
-        struct Cell: Hashable {
-            let table: String
-            let column: String
-        }
-        var waiting: [Cell: [DerivedValue]] = [:]
-        for value in values { waiting[Cell(table: value.table, column: value.column), default: []].append(value) }
+        // By table and column.
+        var waiting = Dictionary(grouping: values) { [$0.table, $0.column] }
         var result: [DerivedValue] = []
         for value in values {
             // A value copies from one column, so its prerequisites are one chain; a circular chain ends where it
             // repeats.
             var chain: [DerivedValue] = []
-            var next: Cell? = Cell(table: value.table, column: value.column)
+            var next: [String]? = [value.table, value.column]
             while let cell = next, let found = waiting.removeValue(forKey: cell) {
                 chain += found.reversed()
                 next =
                     found.lazy.compactMap {
                         guard case .copy(let table, let column, _) = $0.source else { return nil }
-                        return Cell(table: table, column: column)
+                        return [table, column]
                     }.first
             }
             result += chain.reversed()
@@ -145,28 +139,27 @@ extension StoreLayout {
             DerivedValue(table: table.name, column: column.name, entityNumbers: numbers, source: source)
         }
         switch DerivedForm(derivation.expression) {
-        case .now:
-            return value(.now)
-        case .count(let relationship):
-            return countedKeys(relationship, of: entity).map(value)
+        case .now: return value(.now)
+        case .count(let relationship): return countedKeys(relationship, of: entity).map(value)
         case .copy(let relationship, let target):
             guard let (_, toOne) = model.relationship(relationship, of: entity), !toOne.isToMany,
                 let key = self.column(of: relationship, in: entity), let other = self.table(of: toOne.destination),
                 let source = self.column(of: target, in: toOne.destination)
             else { return nil }
             return value(.copy(table: other.name, column: source.name, key: key.name))
-        case .other:
-            return nil
+        case .other: return nil
         }
     }
 
     /// Every derived attribute that can be computed, in a valid order.
-    package var derivedValues: [DerivedValue] {
+    package var derivedValues: [DerivedValue] { derivedValues { _, _ in true } }
+
+    /// The same, but only those of which `isWanted` is true, by the entity that declares them.
+    package func derivedValues(_ isWanted: (_ entity: String, _ attribute: String) -> Bool) -> [DerivedValue] {
         DerivedValue.inOrder(
             entities.flatMap { name in
-                (model.entities[name]?.attributes ?? []).filter { $0.derivation != nil }.compactMap {
-                    derivedValue(of: $0.name, declaredBy: name)
-                }
+                (model.entities[name]?.attributes ?? []).filter { $0.derivation != nil && isWanted(name, $0.name) }
+                    .compactMap { derivedValue(of: $0.name, declaredBy: name) }
             })
     }
 

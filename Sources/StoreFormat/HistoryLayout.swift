@@ -36,22 +36,16 @@ package struct HistoryLayout: Hashable, Sendable {
     /// that an entity preserves on deletion; the entity with the most decides.
     package init(_ layout: StoreLayout) {
         let counts = layout.entities.map { entity in
-            layout.model.lineage(of: entity)
-                .reduce(0) { sum, ancestor in
-                    sum + ancestor.attributes.count { $0.preservesValueInHistoryOnDeletion }
-                }
+            layout.model.lineage(of: entity).flatMap(\.attributes).count { $0.preservesValueInHistoryOnDeletion }
         }
-        self.init(
-            tombstones: counts.max() ?? 0, hasStrings: layout.frameworkVersion >= FrameworkEra.uniqueIndexes)
+        self.init(tombstones: counts.max() ?? 0, hasStrings: layout.frameworkVersion >= FrameworkEra.uniqueIndexes)
     }
 
     private static let houseColumns = ["Z_PK INTEGER PRIMARY KEY", "Z_ENT INTEGER", "Z_OPT INTEGER"]
     private static let stringKeys = ["ZAUTHORTS", "ZBUNDLEIDTS", "ZCONTEXTNAMETS", "ZPROCESSIDTS"]
 
     /// Columns that distinguish ACHANGE from an app's own table of this name.
-    static let changeColumns = [
-        "Z_PK", "Z_ENT", "Z_OPT", "ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZTRANSACTIONID",
-    ]
+    static let changeColumns = ["Z_PK", "Z_ENT", "Z_OPT", "ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZTRANSACTIONID"]
 
     /// Columns that refer to ATRANSACTIONSTRING.Z_PK; empty in old stores.
     package var stringColumns: [String] { hasStrings ? Self.stringKeys : [] }
@@ -93,9 +87,7 @@ package struct HistoryLayout: Hashable, Sendable {
                 TableIndex(
                     name, on: table, [.init(column)], isUnique: unique, origin: .history, isSpelledOut: isSpelledOut))
         }
-        let (change, transaction, string) = (
-            Entity.change.table, Entity.transaction.table, Entity.transactionString.table
-        )
+        let (change, transaction) = (Entity.change.table, Entity.transaction.table)
         var indexes = [index("ACHANGE_ZTRANSACTIONID_INDEX", change, "ZTRANSACTIONID", isSpelledOut: false)]
         indexes += stringColumns.map { index("ATRANSACTION_\($0)_INDEX", transaction, $0, isSpelledOut: false) }
         indexes += [
@@ -103,8 +95,8 @@ package struct HistoryLayout: Hashable, Sendable {
             index("Z_TRANSACTION_TransactionTimestampIndex", transaction, "ZTIMESTAMP"),
         ]
         if hasStrings {
-            indexes.append(
-                index("Z_TRANSACTIONSTRING_UNIQUE_NAME", string, "ZNAME", unique: true))
+            let table = Entity.transactionString.table
+            indexes.append(index("Z_TRANSACTIONSTRING_UNIQUE_NAME", table, "ZNAME", unique: true))
         }
         return tables + indexes
     }

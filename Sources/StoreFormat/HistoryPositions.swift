@@ -91,8 +91,7 @@ package struct HistoryColumnsMap: Sendable {
         if images.count == destination.positions.count, zip(images, destination.positions).allSatisfy({ $0 == $1 }) {
             method = .keep
         } else if source.isKnown, destination.isKnown {
-            let places = Dictionary(
-                zip(destination.positions, 0...), uniquingKeysWith: { first, _ in first })
+            let places = Dictionary(zip(destination.positions, 0...), uniquingKeysWith: { first, _ in first })
             method = .move(images.map { $0.flatMap { places[$0] } })
         } else {
             method = .forget
@@ -103,10 +102,8 @@ package struct HistoryColumnsMap: Sendable {
     package func callAsFunction(_ bitmap: [UInt8]) -> [UInt8]? {
         guard bitmap.count == (sourceCount + 7) / 8 else { return nil }
         switch method {
-        case .keep:
-            return bitmap
-        case .forget:
-            return nil
+        case .keep: return bitmap
+        case .forget: return nil
         case .move(let places):
             var result = [UInt8](repeating: 0, count: destinationBytes)
             for (bit, place) in places.enumerated() where bitmap[bit / 8] & (0x80 >> UInt8(bit % 8)) != 0 {

@@ -113,9 +113,7 @@ extension LayoutBuilder {
                     unique.insert(.attribute(entity: entity.name, path: properties[0]))
                     continue
                 }
-                let names = properties.compactMap { property in
-                    outline.columnName(of: property, in: index, columns: table.columns)
-                }
+                let names = properties.compactMap { outline.columnName(of: $0, in: index, columns: table.columns) }
                 guard !names.isEmpty, names.count == properties.count else { continue }
                 constraints.append(
                     "CONSTRAINT \(names.joined(separator: "_")) UNIQUE (\(names.joined(separator: ", ")))")
@@ -134,13 +132,12 @@ extension LayoutBuilder {
 extension LayoutModel {
     /// The column that holds a stored attribute (or `composite.leaf`) or to-one, as the entity sees it.
     fileprivate func columnName(of property: String, in entity: Int, columns: [Column]) -> String? {
-        for ancestor in lineages[entity].reversed() {
+        lineages[entity].reversed().lazy.compactMap { ancestor in
             let name = entities[ancestor].name
-            let roles: [ColumnRole] = [
-                .attribute(entity: name, path: property), .toOne(entity: name, relationship: property),
+            let roles = [
+                ColumnRole.attribute(entity: name, path: property), .toOne(entity: name, relationship: property),
             ]
-            if let column = columns.first(where: { roles.contains($0.role) }) { return column.name }
-        }
-        return nil
+            return columns.first { roles.contains($0.role) }?.name
+        }.first
     }
 }

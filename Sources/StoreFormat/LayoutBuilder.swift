@@ -7,21 +7,12 @@ struct LayoutBuilder {
     let hints: LayoutHints
     var undecidable: [OpenName] = []
 
-    init(
-        _ model: ManagedObjectModel, frameworkVersion: Int, hints: LayoutHints, width: HashWidth
-    ) throws(StoreFormatError) {
-        outline = try LayoutModel(model, width: width)
-        self.frameworkVersion = frameworkVersion
-        self.hints = hints
-    }
-
     mutating func build() -> StoreLayout {
         let tables = outline.entities.indices.filter(outline.isRoot).map(table)
         let joinTables = joinTables()
         return StoreLayout(
             model: outline.model, frameworkVersion: frameworkVersion, entities: outline.entities.map(\.name),
-            tables: tables, joinTables: joinTables, undecidable: undecidable,
-            newOrderKeys: hints.newOrderKeys)
+            tables: tables, joinTables: joinTables, undecidable: undecidable, newOrderKeys: hints.newOrderKeys)
     }
 }
 
@@ -34,7 +25,8 @@ extension StoreLayout {
     package init(
         model: ManagedObjectModel, frameworkVersion: Int, hints: LayoutHints = LayoutHints(), width: HashWidth = .bits64
     ) throws(StoreFormatError) {
-        var builder = try LayoutBuilder(model, frameworkVersion: frameworkVersion, hints: hints, width: width)
+        var builder = LayoutBuilder(
+            outline: try LayoutModel(model, width: width), frameworkVersion: frameworkVersion, hints: hints)
         self = builder.build()
     }
 }

@@ -72,8 +72,7 @@ private struct JoinTableCarrier {
             let named = Name(join.owner, join.relationship)
             let inverse = Name(join.inverseOwner, join.inverse)
             let ownerKey = keyColumn(inverse, pointingTo: join.owner, blind: join.ownerColumn, carried)
-            let destinationKey = keyColumn(
-                named, pointingTo: join.inverseOwner, blind: join.destinationColumn, carried)
+            let destinationKey = keyColumn(named, pointingTo: join.inverseOwner, blind: join.destinationColumn, carried)
             let before = origin(of: named, inverse)
             if named.entity == inverse.entity, let before, before.isTurned {
                 tables.append((table(inverse), [destinationKey, ownerKey]))

@@ -1,13 +1,10 @@
-package import CausewaySQLite
-
 extension LayoutHints {
     /// Reads from a real store what a model leaves open: join tables' names and key columns, the order of order keys.
     package init(_ schema: StoreSchema) {
         self.init()
         for table in schema.tables.values {
             let name = table.name.uppercased()
-            let isJoin = name.hasPrefix("Z_") && name.dropFirst(2).first?.isNumber == true
-            if isJoin {
+            if name.hasPrefix("Z_"), name.dropFirst(2).first?.isNumber == true {
                 let keys = table.columns.prefix(2).map { $0.name.uppercased() }
                 if keys.count == 2 { joinTables[name] = keys }
             } else {
@@ -15,10 +12,5 @@ extension LayoutHints {
                 if !orderKeys.isEmpty { orderColumns[name] = orderKeys }
             }
         }
-    }
-
-    /// As `init(_:)`, for a template store that Apple's Core Data made for the model.
-    package init(reading connection: borrowing Connection) throws(StoreFormatError) {
-        self.init(try StoreSchema(reading: connection))
     }
 }

@@ -70,23 +70,23 @@ struct LayoutModel {
 
     /// Names of everything that the entity declares and inherits: the content of Core Data's dictionary for it.
     func propertyNames(of entity: Int) -> Set<String> {
-        var names: Set<String> = []
-        for ancestor in lineages[entity].map({ entities[$0] }) {
-            names.formUnion(ancestor.attributes.map(\.name))
-            names.formUnion(ancestor.relationships.map(\.name))
-            names.formUnion(ancestor.fetchedProperties.map(\.name))
-        }
-        return names
+        let lineage = lineages[entity].map { entities[$0] }
+        let stored = lineage.flatMap { $0.attributes.map(\.name) + $0.relationships.map(\.name) }
+        return Set(stored + lineage.flatMap { $0.fetchedProperties.map(\.name) })
     }
 
     /// The relationship that `entity` declares or inherits under this name.
     func relationship(named name: String, of entity: Int) -> RelationshipID? {
-        for ancestor in lineages[entity].reversed() {
-            if let place = entities[ancestor].relationships.firstIndex(where: { $0.name == name }) {
-                return RelationshipID(entity: ancestor, place: place)
-            }
-        }
-        return nil
+        Self.relationship(named: name, in: lineages[entity], of: entities)
+    }
+
+    private static func relationship(
+        named name: String, in lineage: [Int], of entities: [Entity]
+    ) -> RelationshipID? {
+        lineage.reversed().lazy.compactMap { ancestor in
+            entities[ancestor].relationships.firstIndex { $0.name == name }
+                .map { RelationshipID(entity: ancestor, place: $0) }
+        }.first
     }
 
     /// Whether the relationship has a join table of its own.
@@ -107,14 +107,12 @@ struct LayoutModel {
                 let relationship = relationship(id)
                 return !relationship.isTransient && relationship.isToMany && inverses[id] == nil
             }
-            guard !ids.isEmpty else { continue }
             let order = propertyOrders[owner]
             let ordered = ids.map { (order.firstIndex(of: relationship($0).name) ?? 0, $0) }
                 .sorted { ($0.0, $0.1.place) < ($1.0, $1.1.place) }
             for (_, id) in ordered {
-                if let destination = indexes[relationship(id).destination] {
-                    result[destination, default: []].append(id)
-                }
+                guard let destination = indexes[relationship(id).destination] else { continue }
+                result[destination, default: []].append(id)
             }
         }
         return result
@@ -135,16 +133,10 @@ struct LayoutModel {
 
 extension LayoutModel {
     private static func check(_ entity: Entity, in model: ManagedObjectModel) throws(StoreFormatError) {
-        func refuse(_ what: String) -> StoreFormatError {
-            StoreFormatError(
-                .unusableModel,
-                "\(what) can't be part of an SQL name: Core Data takes letters, digits and underscores only; rename it",
-                place: entity.name)
-        }
-        guard SchemaNames.isSafe(entity.name) else { throw refuse("the entity's name") }
+        try check(entity.name, "the entity's name", of: entity)
         for attribute in entity.attributes { try check(attribute, of: entity, depth: 0) }
         for relationship in entity.relationships {
-            guard SchemaNames.isSafe(relationship.name) else { throw refuse("relationship “\(relationship.name)”") }
+            try check(relationship.name, "relationship “\(relationship.name)”", of: entity)
             guard model.entities[relationship.destination] != nil else {
                 throw StoreFormatError(
                     .unusableModel,
@@ -152,18 +144,20 @@ extension LayoutModel {
                     place: entity.name)
             }
         }
-        for index in entity.fetchIndexes {
-            guard SchemaNames.isSafe(index.name) else { throw refuse("fetch index “\(index.name)”") }
+        for index in entity.fetchIndexes { try check(index.name, "fetch index “\(index.name)”", of: entity) }
+    }
+
+    private static func check(_ name: String, _ what: String, of entity: Entity) throws(StoreFormatError) {
+        guard SchemaNames.isSafe(name) else {
+            throw StoreFormatError(
+                .unusableModel,
+                "\(what) can't be part of an SQL name: Core Data takes letters, digits and underscores only; rename it",
+                place: entity.name)
         }
     }
 
     private static func check(_ attribute: Attribute, of entity: Entity, depth: Int) throws(StoreFormatError) {
-        guard SchemaNames.isSafe(attribute.name) else {
-            throw StoreFormatError(
-                .unusableModel,
-                "attribute “\(attribute.name)” can't be part of an SQL name: Core Data takes letters, digits and "
-                    + "underscores only; rename it", place: entity.name)
-        }
+        try check(attribute.name, "attribute “\(attribute.name)”", of: entity)
         guard depth < deepestComposite else {
             throw StoreFormatError(
                 .unusableModel, "composites nest more than \(deepestComposite) deep: flatten them", place: entity.name)
@@ -193,14 +187,8 @@ extension LayoutModel {
                 guard let name = relationship.inverse,
                     let side = indexes[relationship.inverseEntity ?? relationship.destination]
                 else { continue }
-                for ancestor in lineages[side].reversed() {
-                    guard let found = entities[ancestor].relationships.firstIndex(where: { $0.name == name }) else {
-                        continue
-                    }
-                    let id = RelationshipID(entity: owner, place: place)
-                    result[id] = RelationshipID(entity: ancestor, place: found)
-                    break
-                }
+                result[RelationshipID(entity: owner, place: place)] = self.relationship(
+                    named: name, in: lineages[side], of: entities)
             }
         }
         return result

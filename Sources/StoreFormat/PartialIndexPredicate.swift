@@ -8,14 +8,10 @@ enum PartialIndexPredicate {
 
     /// The text; nil if no real store shows the predicate's form. `column` gives a property's column, nil where it
     /// isn't stored.
-    static func sql(_ predicate: Predicate, column: (String) -> String?) -> String? {
-        sql(predicate, column: column, depth: 0)
-    }
-
-    private static func sql(_ predicate: Predicate, column: (String) -> String?, depth: Int) -> String? {
+    static func sql(_ predicate: Predicate, depth: Int = 0, column: (String) -> String?) -> String? {
         guard depth < deepestNesting else { return nil }
         func compound(_ terms: [Predicate], _ word: String) -> String? {
-            let texts = terms.compactMap { sql($0, column: column, depth: depth + 1) }
+            let texts = terms.compactMap { sql($0, depth: depth + 1, column: column) }
             guard !texts.isEmpty, texts.count == terms.count else { return nil }
             return "(\(texts.joined(separator: " \(word) ")))"
         }

@@ -74,9 +74,8 @@ package struct RowShape: Hashable, Sendable {
     }
 
     package var table: SQLIdentifier
-    package var cells: [Cell] { didSet { places = nil } }
-    /// Indices of the cells, made on first use. A hierarchy's table has hundreds, each used by every entity.
-    private var places: [Cell: Int]?
+    package var cells: [Cell] { didSet { places.byCell = nil } }
+    private var places = Places()
     package var conditions: [Condition]
     /// Places of the cells that order the rows; empty for the table's own order.
     package var order: [Int]
@@ -92,27 +91,22 @@ package struct RowShape: Hashable, Sendable {
 
     /// The place of `cell`, appended if it isn't there.
     package mutating func index(of cell: Cell) -> Int {
-        var places =
-            self.places ?? Dictionary(zip(cells, 0...), uniquingKeysWith: { first, _ in first })
-        self.places = nil
-        defer { self.places = places }
+        var places = places.byCell ?? Dictionary(zip(cells, 0...), uniquingKeysWith: { first, _ in first })
+        self.places.byCell = nil
+        defer { self.places.byCell = places }
         if let index = places[cell] { return index }
         places[cell] = cells.count
         cells.append(cell)
         return cells.count - 1
     }
 
-    package static func == (left: RowShape, right: RowShape) -> Bool {
-        left.table == right.table && left.cells == right.cells && left.conditions == right.conditions
-            && left.order == right.order && left.rowOrder == right.rowOrder
-    }
+    /// Indices of the cells, made on first use. A hierarchy's table has hundreds, each used by every entity. Equal
+    /// shapes may differ in it.
+    private struct Places: Hashable {
+        var byCell: [Cell: Int]?
 
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(table)
-        hasher.combine(cells)
-        hasher.combine(conditions)
-        hasher.combine(order)
-        hasher.combine(rowOrder)
+        static func == (left: Places, right: Places) -> Bool { true }
+        func hash(into hasher: inout Hasher) {}
     }
 
     /// Names of all tables that it reads.

@@ -127,8 +127,8 @@ struct SchemaOrigins {
         guard name.hasPrefix("Z"), expected.contains(object.table.lowercased()) else { return false }
         if name.hasSuffix("_INDEX") {
             let stem = name.dropLast("_INDEX".count)
-            guard !stem.hasPart("_Z_FOK_") else { return false }
-            return stem.hasSuffix("_REFLEXIVE") || stem.dropFirst().hasPart("_Z")
+            guard !stem.utf8.contains("_Z_FOK_".utf8) else { return false }
+            return stem.hasSuffix("_REFLEXIVE") || stem.dropFirst().utf8.contains("_Z".utf8)
         }
         return name.hasPrefix("Z_") || name.hasPrefix(object.table + "_Z")
     }

@@ -29,12 +29,8 @@ extension SchemaWriter {
             if isOld {
                 let indexed = entity.attributes.filter(\.isIndexed)
                     .sorted { ManagedObjectModel.compareOrder($0.name, $1.name) }
-                for attribute in indexed {
-                    guard let column = layout.column(.attribute(entity: entity.name, path: attribute.name)) else {
-                        continue
-                    }
-                    addIndex("\(table.name)_\(column.name)_INDEX", table, [column.name])
-                }
+                let columns = indexed.compactMap { layout.column(.attribute(entity: entity.name, path: $0.name)) }
+                for column in columns { addIndex("\(table.name)_\(column.name)_INDEX", table, [column.name]) }
             }
             for column in keyColumns(of: index) { addIndex("\(table.name)_\(column)_INDEX", table, [column]) }
         }
@@ -46,9 +42,8 @@ extension SchemaWriter {
         let toOnes = entity.relationships.map(\.name).sorted(by: ManagedObjectModel.compareOrder)
             .compactMap { layout.column(.toOne(entity: entity.name, relationship: $0))?.name }
         let virtual = outline.virtualRelationships(to: index).compactMap { id in
-            layout.column(
-                .virtualToOne(
-                    owner: outline.entities[id.entity].name, relationship: outline.relationship(id).name))?.name
+            let (owner, name) = (outline.entities[id.entity].name, outline.relationship(id).name)
+            return layout.column(.virtualToOne(owner: owner, relationship: name))?.name
         }
         return toOnes + virtual
     }

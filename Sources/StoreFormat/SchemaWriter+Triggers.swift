@@ -41,7 +41,7 @@ extension SchemaWriter {
         else { return }
         let subject = DerivedSubject(
             table: table.name, entity: entity.name, attribute: attribute.name, column: column.name)
-        let triggers: [(name: String, table: String, text: String)]? =
+        let triggers: [DerivedSubject.Trigger]? =
             switch form {
             case .now: subject.nowTriggers
             case .count(let name): countTriggers(subject, relationship: name, owner: owner)
@@ -61,7 +61,7 @@ extension SchemaWriter {
 
     private func countTriggers(
         _ subject: DerivedSubject, relationship name: String, owner: Int
-    ) -> [(name: String, table: String, text: String)]? {
+    ) -> [DerivedSubject.Trigger]? {
         guard let id = outline.relationship(named: name, of: owner), outline.relationship(id).isToMany,
             !outline.isManyToMany(id),
             let key = layout.countedColumn(
@@ -75,7 +75,7 @@ extension SchemaWriter {
 
     private func copyTriggers(
         _ subject: DerivedSubject, relationship name: String, attribute: String, owner: Int
-    ) -> [(name: String, table: String, text: String)]? {
+    ) -> [DerivedSubject.Trigger]? {
         guard let id = outline.relationship(named: name, of: owner), !outline.relationship(id).isToMany,
             let destination = layout.table(of: outline.relationship(id).destination),
             let key = layout.column(of: name, in: outline.entities[owner].name),

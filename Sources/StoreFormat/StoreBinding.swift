@@ -20,11 +20,8 @@ package struct StoreBinding: Sendable {
     package let objects: [SchemaObject]
 
     /// - Throws: `unusableModel` where the model has no layout. Mismatches are in `problems`.
-    package init(
-        _ schema: StoreSchema, model: ManagedObjectModel, frameworkVersion: Int
-    ) throws(StoreFormatError) {
-        let expected = try StoreLayout(
-            model: model, frameworkVersion: frameworkVersion, hints: LayoutHints(schema))
+    package init(_ schema: StoreSchema, model: ManagedObjectModel, frameworkVersion: Int) throws(StoreFormatError) {
+        let expected = try StoreLayout(model: model, frameworkVersion: frameworkVersion, hints: LayoutHints(schema))
         var matcher = StoreMatcher(schema: schema, expected: expected)
         matcher.matchNumbers()
         let tables = expected.tables.compactMap { matcher.match($0) }
@@ -48,11 +45,6 @@ package struct StoreBinding: Sendable {
         let lines = problems.prefix(50).map { "– \($0)" }.joined(separator: "\n")
         throw StoreFormatError(
             .modelMismatch, "the store's tables don't fit its model in \(problems.count) places:\n\(lines)")
-    }
-
-    /// The position of a column's cell in its table's records.
-    package func position(of column: String, in table: String) -> Int? {
-        schema.table(table)?.position(of: column)
     }
 
     /// Objects of one origin.

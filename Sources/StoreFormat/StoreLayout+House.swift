@@ -2,10 +2,7 @@ extension StoreLayout {
     /// Z_PRIMARYKEY, Z_METADATA and, from framework version 637, Z_MODELCACHE (InsideStoreFormat §1).
     package var houseStatements: [SchemaStatement] {
         var tables = [
-            (
-                "Z_PRIMARYKEY",
-                "(Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)"
-            ),
+            ("Z_PRIMARYKEY", "(Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)"),
             ("Z_METADATA", "(Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB)"),
         ]
         if frameworkVersion >= FrameworkEra.modelCache { tables.append(("Z_MODELCACHE", "(Z_CONTENT BLOB)")) }
@@ -18,7 +15,5 @@ extension StoreLayout {
     package var indexesBothEndsOfJoins: Bool { frameworkVersion >= FrameworkEra.modelCache }
 
     /// Tables and indexes of persistent history (InsideStoreFormat §11).
-    package var historyStatements: [SchemaStatement] {
-        HistoryLayout(self).statements
-    }
+    package var historyStatements: [SchemaStatement] { HistoryLayout(self).statements }
 }

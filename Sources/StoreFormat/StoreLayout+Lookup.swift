@@ -8,21 +8,18 @@ extension StoreLayout {
 
     /// The column with the given role; nil where the layout has none. House columns (`Z_PK`, …) exist in every table:
     /// for them it returns that of any table.
-    package func column(_ role: ColumnRole) -> Column? {
-        columnsByRole[role]?.column
-    }
+    package func column(_ role: ColumnRole) -> Column? { columnsByRole[role]?.column }
+
+    /// The name of the table with that column.
+    package func table(holding role: ColumnRole) -> String? { columnsByRole[role]?.table }
 
     /// The column that holds a stored attribute (a composite's leaf as `composite.leaf`) or to-one as the entity sees it,
     /// inherited ones included.
     package func column(of property: String, in entity: String) -> Column? {
-        for ancestor in model.lineage(of: entity) {
-            if let found = column(.attribute(entity: ancestor.name, path: property))
+        model.lineage(of: entity).lazy.compactMap { ancestor in
+            column(.attribute(entity: ancestor.name, path: property))
                 ?? column(.toOne(entity: ancestor.name, relationship: property))
-            {
-                return found
-            }
-        }
-        return nil
+        }.first
     }
 
     /// The join table of a many-to-many relationship, by the entity that declares the relationship, with whether the

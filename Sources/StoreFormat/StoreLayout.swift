@@ -60,13 +60,6 @@ package struct EntityTable: Hashable, Sendable {
     package let columns: [Column]
     /// Table constraints of framework versions up to 851 (`CONSTRAINT ZA_ZB UNIQUE (ZA, ZB)`), verbatim.
     package let constraints: [String]
-
-    package init(name: String, rootEntity: String, columns: [Column], constraints: [String]) {
-        self.name = name
-        self.rootEntity = rootEntity
-        self.columns = columns
-        self.constraints = constraints
-    }
 }
 
 /// One column of an entity table.
@@ -75,15 +68,8 @@ package struct Column: Hashable, Sendable {
     /// `INTEGER`, `FLOAT`, `TIMESTAMP`, `DECIMAL`, `VARCHAR`, `BLOB`; `INTEGER PRIMARY KEY` for Z_PK.
     package let declaredType: String
     /// ` UNIQUE` follows the type (framework versions up to 851).
-    package let isUnique: Bool
+    package private(set) var isUnique = false
     package let role: ColumnRole
-
-    package init(name: String, declaredType: String, isUnique: Bool = false, role: ColumnRole) {
-        self.name = name
-        self.declaredType = declaredType
-        self.isUnique = isUnique
-        self.role = role
-    }
 }
 
 /// What a column of an entity table holds.
@@ -164,26 +150,15 @@ package struct SchemaStatement: Hashable, Sendable {
     package let table: String
     package let sql: String
     /// The index; nil for everything else.
-    package let index: TableIndex?
-
-    package init(kind: Kind, name: String, table: String, sql: String) {
-        self.kind = kind
-        self.name = name
-        self.table = table
-        self.sql = sql
-        index = nil
-    }
-
-    init(_ index: TableIndex, blank: String = " ") {
-        kind = .index
-        name = index.name
-        table = index.table
-        sql = index.statement(blank: blank)
-        self.index = index
-    }
+    package private(set) var index: TableIndex?
 }
 
 extension SchemaStatement {
+    init(_ index: TableIndex, blank: String = " ") {
+        self.init(
+            kind: .index, name: index.name, table: index.table, sql: index.statement(blank: blank), index: index)
+    }
+
     /// As the schema table lists it; nil for Core Data's own statements.
     package var object: StoreSchema.Object? {
         let kind: StoreSchema.Object.Kind

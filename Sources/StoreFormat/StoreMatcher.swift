@@ -8,14 +8,7 @@ struct StoreMatcher {
     var extraColumns: [String: [String]] = [:]
     var staleEntityNames: [Int: String] = [:]
 
-    init(schema: StoreSchema, expected: StoreLayout) {
-        self.schema = schema
-        self.expected = expected
-    }
-
-    private mutating func note(
-        _ message: String, place: String, code: StoreFormatError.Code = .modelMismatch
-    ) {
+    private mutating func note(_ message: String, place: String, code: StoreFormatError.Code = .modelMismatch) {
         problems.append(StoreFormatError(code, message, place: place))
     }
 
@@ -118,11 +111,9 @@ extension StoreMatcher {
         }
         let place = "\(join.owner).\(join.relationship)"
         if let named {
-            problems.append(
-                StoreFormatError(
-                    .modelMismatch,
-                    "the columns of its join table \(named.name) aren't \(join.columns.joined(separator: ", ")): the store "
-                        + "is damaged or this isn't its model", place: place))
+            note(
+                "the columns of its join table \(named.name) aren't \(join.columns.joined(separator: ", ")): the store "
+                    + "is damaged or this isn't its model", place: place)
         } else {
             // Reports a view or virtual table of this name.
             _ = ordinaryTable(join.name, for: place)

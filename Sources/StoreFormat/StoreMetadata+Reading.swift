@@ -46,8 +46,7 @@ extension StoreMetadata {
         guard type?.string == Self.storeType else {
             throw Self.unusable("it should be “SQLite”: the store is of another type", Key.storeType)
         }
-        let framework = try Self.integer(&keys, Key.frameworkVersion)
-        guard let framework else {
+        guard let framework = try Self.integer(&keys, Key.frameworkVersion) else {
             throw Self.unusable("it is missing, so the layout of the tables isn't known", Key.frameworkVersion)
         }
         self.init(
@@ -87,9 +86,7 @@ extension StoreMetadata {
         return rows
     }
 
-    private static func integer(
-        _ keys: inout [String: PropertyList], _ key: String
-    ) throws(StoreFormatError) -> Int? {
+    private static func integer(_ keys: inout [String: PropertyList], _ key: String) throws(StoreFormatError) -> Int? {
         guard let value = keys.removeValue(forKey: key) else { return nil }
         // Old versions wrote some numbers as reals.
         let number = value.integer ?? value.real.flatMap { Int64(exactly: $0) }
@@ -99,17 +96,13 @@ extension StoreMetadata {
         return Int(number)
     }
 
-    private static func text(
-        _ keys: inout [String: PropertyList], _ key: String
-    ) throws(StoreFormatError) -> String? {
+    private static func text(_ keys: inout [String: PropertyList], _ key: String) throws(StoreFormatError) -> String? {
         guard let value = keys.removeValue(forKey: key) else { return nil }
         guard let text = value.string else { throw unusable("it isn't a text: restore the store", key) }
         return text
     }
 
-    private static func hashes(
-        _ keys: inout [String: PropertyList]
-    ) throws(StoreFormatError) -> [String: [UInt8]] {
+    private static func hashes(_ keys: inout [String: PropertyList]) throws(StoreFormatError) -> [String: [UInt8]] {
         guard let entries = keys.removeValue(forKey: Key.hashes)?.dictionary else {
             throw unusable("it is missing or isn't a dictionary, so the store's model isn't known", Key.hashes)
         }
@@ -124,9 +117,7 @@ extension StoreMetadata {
     }
 
     /// Texts; other values that an app set are useless and are rewritten anyway.
-    private static func identifiers(
-        _ keys: inout [String: PropertyList]
-    ) throws(StoreFormatError) -> [String] {
+    private static func identifiers(_ keys: inout [String: PropertyList]) throws(StoreFormatError) -> [String] {
         guard let value = keys.removeValue(forKey: Key.identifiers) else { return [] }
         guard let list = value.array else { throw unusable("it isn't an array: restore the store", Key.identifiers) }
         return list.compactMap(\.string)

@@ -7,8 +7,7 @@ extension StoreMetadata {
         do throws(PropertyListError) {
             return try BinaryPropertyListWriter.bytes(of: propertyList)
         } catch {
-            throw StoreFormatError(
-                .unusableMetadata, "the metadata can't be written: \(error)", place: "Z_METADATA")
+            throw StoreFormatError(.unusableMetadata, "the metadata can't be written: \(error)", place: "Z_METADATA")
         }
     }
 

@@ -83,9 +83,8 @@ extension StoreSchema {
         var tables: [Table] = []
         var count = 0
         for object in objects where object.kind == .table && !object.isVirtualTable {
-            let table: Table
             var mandatory: String?
-            table = try StoreFormatError.doing("reading the columns", object.name) { () throws(SQLiteError) in
+            let table = try StoreFormatError.doing("reading the columns", object.name) { () throws(SQLiteError) in
                 try readTable(connection, object, indexes: indexes, mandatoryGenerated: &mandatory)
             }
             if let mandatory, let function = try computed(mandatory, of: object.name, connection) {
@@ -111,9 +110,8 @@ extension StoreSchema {
         _ column: String, of table: String, _ connection: borrowing Connection
     ) throws(StoreFormatError) -> String? {
         try StoreFormatError.doing("reading the columns", table) { () throws(SQLiteError) in
-            try connection.compiledFunctions(
-                of: "SELECT \(try SQLIdentifier(column)) FROM \(try SQLIdentifier(table))"
-            ).boundless
+            let select = "SELECT \(try SQLIdentifier(column)) FROM \(try SQLIdentifier(table))"
+            return try connection.compiledFunctions(of: select).boundless
         }
     }
 
@@ -122,15 +120,14 @@ extension StoreSchema {
         mandatoryGenerated: inout String?
     ) throws(SQLiteError) -> Table {
         let name = try SQLIdentifier(object.name)
-        var columns: [Column] = []
         // cid, name, type, notnull, dflt_value, pk, hidden
         var info = try connection.prepare("PRAGMA table_xinfo(\(name.quoted))")
-        while try info.step() {
-            columns.append(
-                Column(
-                    name: try info.string(at: 1) ?? "", declaredType: try info.string(at: 2) ?? "",
-                    primaryKeyPlace: Int(truncatingIfNeeded: info.int64(at: 5)), isGenerated: info.int64(at: 6) != 0))
-            if info.int64(at: 6) != 0, info.int64(at: 3) != 0 { mandatoryGenerated = columns.last?.name }
+        let columns = try info.rows { row throws(SQLiteError) in
+            let column = Column(
+                name: try row.string(at: 1) ?? "", declaredType: try row.string(at: 2) ?? "",
+                primaryKeyPlace: Int(truncatingIfNeeded: row.int64(at: 5)), isGenerated: row.int64(at: 6) != 0)
+            if column.isGenerated, row.int64(at: 3) != 0 { mandatoryGenerated = column.name }
+            return column
         }
         // A table without rowid lists the index of its primary key, but the schema table doesn't hold that index.
         // seq, name, unique, origin, partial
@@ -147,19 +144,15 @@ extension StoreSchema {
             primaryKey: primaryKey)
     }
 
-    private static func readKey(
-        _ connection: borrowing Connection, _ index: String
-    ) throws(SQLiteError) -> [KeyColumn] {
-        var columns: [KeyColumn] = []
+    private static func readKey(_ connection: borrowing Connection, _ index: String) throws(SQLiteError) -> [KeyColumn]
+    {
         // seqno, cid, name, desc, coll, key; the rowid or the other columns follow
         var info = try connection.prepare("PRAGMA index_xinfo(\(try SQLIdentifier(index).quoted))")
-        while try info.step() {
-            guard info.int64(at: 5) != 0, let name = try info.string(at: 2) else { continue }
-            columns.append(
-                KeyColumn(
-                    name: name, collation: try info.string(at: 4) ?? "BINARY", isDescending: info.int64(at: 3) != 0))
+        return try info.rows { row throws(SQLiteError) -> KeyColumn? in
+            guard row.int64(at: 5) != 0, let name = try row.string(at: 2) else { return nil }
+            return KeyColumn(
+                name: name, collation: try row.string(at: 4) ?? "BINARY", isDescending: row.int64(at: 3) != 0)
         }
-        return columns
     }
 
     private static func readPrimaryKeys(_ connection: borrowing Connection) throws(StoreFormatError) -> [PrimaryKeyRow]

@@ -25,14 +25,6 @@ package struct StoreSchema: Sendable {
         /// As stored, in the author's text; nil for the index of a table's own constraint.
         package let sql: String?
 
-        package init(kind: Kind, name: String, table: String, rootPage: Int64, sql: String?) {
-            self.kind = kind
-            self.name = name
-            self.table = table
-            self.rootPage = rootPage
-            self.sql = sql
-        }
-
         package var isVirtualTable: Bool { kind == .table && rootPage == 0 }
     }
 
@@ -58,12 +50,6 @@ package struct StoreSchema: Sendable {
         package let name: String
         package let collation: String
         package let isDescending: Bool
-
-        package init(name: String, collation: String, isDescending: Bool) {
-            self.name = name
-            self.collation = collation
-            self.isDescending = isDescending
-        }
     }
 
     /// One ordinary table.
@@ -86,14 +72,13 @@ package struct StoreSchema: Sendable {
             self.rootPage = rootPage
             self.columns = columns
             self.isWithoutRowID = isWithoutRowID
-            positions = Dictionary(
-                zip(columns.map { $0.name.lowercased() }, 0...), uniquingKeysWith: { first, _ in first })
+            let names = columns.map { $0.name.lowercased() }
+            positions = Dictionary(zip(names, 0...), uniquingKeysWith: { first, _ in first })
         }
 
         /// Place of a column by name, without regard to case, as SQLite compares.
-        package func position(of column: String) -> Int? {
-            positions[column.lowercased()]
-        }
+        package func position(of column: String) -> Int? { positions[column.lowercased()] }
+
         /// Whether the column is another name of the rowid. `INTEGER PRIMARY KEY DESC` isn't: it has an index.
         package func isRowID(_ column: Column) -> Bool {
             !isWithoutRowID && primaryKey.isEmpty && column.primaryKeyPlace == 1

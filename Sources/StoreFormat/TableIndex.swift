@@ -54,17 +54,12 @@ package struct TableIndex: Hashable, Sendable {
     }
 
     /// Whether its key is this column alone and it has every row.
-    package func isOf(_ column: String) -> Bool {
-        columns.count == 1 && columns[0].name == column && !isPartial
-    }
+    package func isOf(_ column: String) -> Bool { columns.count == 1 && columns[0].name == column && !isPartial }
 }
 
 extension TableIndex {
-    /// `CREATE INDEX …` in Core Data's text; for indexes on columns.
-    ///
-    /// - Parameter blank: the text between WHERE and the condition.
-    /// - Returns: the statement's text.
-    func statement(blank: String = " ") -> String {
+    /// `CREATE INDEX …` in Core Data's text, with `blank` between WHERE and the condition; for indexes on columns.
+    func statement(blank: String) -> String {
         let keys = columns.map { column in
             let name = column.name ?? ""
             return isSpelledOut ? "\(name) COLLATE \(column.collation) \(column.isDescending ? "DESC" : "ASC")" : name

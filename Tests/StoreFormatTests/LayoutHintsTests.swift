@@ -18,7 +18,7 @@ import Testing
     func reading() throws {
         let layout = try TestModels.layout(TestModels.library)
         let connection = try TestModels.store(layout)
-        let hints = try LayoutHints(reading: connection)
+        let hints = LayoutHints(try StoreSchema(reading: connection))
         #expect(hints.joinTables == ["Z_1READ": ["Z_1READERS", "Z_2READ"]])
         #expect(hints.orderColumns.isEmpty)
     }

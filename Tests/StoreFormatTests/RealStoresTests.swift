@@ -21,7 +21,7 @@ struct RealStoresTests {
             #expect(binding.schema.isFresh ? binding.objects(.staleCoreData).isEmpty : true)
             if let history = schema.history { #expect(history == HistoryLayout(binding.layout)) }
             for table in binding.layout.tables {
-                let positions = table.columns.map { binding.position(of: $0.name, in: table.name) }
+                let positions = table.columns.map { binding.schema.table(table.name)?.position(of: $0.name) }
                 #expect(positions == positions.sorted { ($0 ?? -1) < ($1 ?? -1) } && !positions.contains(nil))
             }
         }

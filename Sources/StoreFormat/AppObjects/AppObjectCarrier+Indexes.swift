@@ -3,22 +3,14 @@ import CausewaySQLite
 /// The app's own indexes, under the names that their tables and columns have now.
 extension AppObjectCarrier {
     mutating func carryIndex(_ object: StoreSchema.Object) throws(StoreFormatError) {
-        if let missing = missing[object.table.lowercased()] {
-            lose(object, "it is on \(missing)")
-            return
-        }
+        if let missing = missing[object.table.lowercased()] { return lose(object, "it is on \(missing)") }
         guard !destination.objects.contains(object.name.lowercased()) else {
-            lose(object, "the new version has a table or index of that name")
-            return
+            return lose(object, "the new version has a table or index of that name")
         }
-        var loss: String?
-        let refusal = try attempt(object) { carrier throws(SQLiteError) in
-            loss = try carrier.makeIndex(object)
-        }
-        settle(object, refusal, loss)
+        try carry(object) { carrier throws(SQLiteError) in try carrier.makeIndex(object) }
     }
 
-    /// - Returns: why it isn't carried.
+    /// Returns why it isn't carried.
     private mutating func makeIndex(_ object: StoreSchema.Object) throws(SQLiteError) -> String? {
         if let function = boundless[object.name.lowercased()] { return "it computes “\(function)” for every row" }
         let renaming = ObjectRenaming(renames: renames, tables: tableTexts, views: [:])
@@ -38,7 +30,9 @@ extension AppObjectCarrier {
         _ made: StoreSchema.Object, source: StoreSchema.Object, _ use: StatementUse
     ) throws(SQLiteError) {
         guard let table = renames.tables[source.table.lowercased()] else { return }
-        let keys = try destination.scratch.keyColumns(ofIndex: made.name).map { $0.lowercased() }
+        // seqno, cid, name; the name of an expression is NULL
+        let index = "PRAGMA index_info(\(try SQLIdentifier(made.name)))"
+        let keys = try destination.scratch.texts(of: index, at: 2).map { $0.lowercased() }
         let reads = use.reads[made.table.lowercased()] ?? [:]
         for (column, newName) in table.columns {
             guard table.renumbered.contains(column.lowercased()), let new = newName?.lowercased() else { continue }

@@ -4,36 +4,28 @@ import CausewaySQLite
 extension AppObjectCarrier {
     mutating func carryTable(_ object: StoreSchema.Object) throws(StoreFormatError) {
         guard !object.isVirtualTable else {
-            lose(object, "it is a virtual table, which only the app can fill again")
-            return
+            return lose(object, "it is a virtual table, which only the app can fill again")
         }
-        guard let table = schema.table(object.name) else {
-            lose(object, "its columns can't be read")
-            return
-        }
+        guard let table = schema.table(object.name) else { return lose(object, "its columns can't be read") }
         guard !destination.objects.contains(object.name.lowercased()) else {
-            lose(object, "the new version has a table or index of that name")
-            return
+            return lose(object, "the new version has a table or index of that name")
         }
-        var made = object
-        var computed: String?
-        let refusal = try attempt(object) { carrier throws(SQLiteError) in
-            made = try carrier.withNewReferences(object)
+        try carry(object) { carrier throws(SQLiteError) in
+            let made = try carrier.withNewReferences(object)
             _ = try carrier.destination.scratch.define(made)
+            let computed: String?
             do throws(SQLiteError) {
                 computed = try carrier.boundlessFunction(of: table)
             } catch {
                 try carrier.destination.scratch.drop(.table, object.name)
                 throw error
             }
-            if computed != nil { try carrier.destination.scratch.drop(.table, object.name) }
-        }
-        if let refusal {
-            lose(object, reason(refusal))
-        } else if let computed {
-            lose(object, "it computes “\(computed)” for every row")
-        } else {
-            keep(made)
+            guard let computed else {
+                carrier.keep(made)
+                return nil
+            }
+            try carrier.destination.scratch.drop(.table, object.name)
+            return "it computes “\(computed)” for every row"
         }
     }
 
@@ -41,7 +33,9 @@ extension AppObjectCarrier {
     private mutating func withNewReferences(_ object: StoreSchema.Object) throws(SQLiteError) -> StoreSchema.Object {
         var scratch = try ScratchSchema(readsDoubleQuotedTexts: true)
         _ = try scratch.define(object)
-        let named = try scratch.referencedTables(of: object.name)
+        // id, seq, table, …
+        let keys = try scratch.texts(of: "PRAGMA foreign_key_list(\(try SQLIdentifier(object.name)))", at: 2)
+        let named = Set(keys.map { $0.lowercased() })
         let renaming = ObjectRenaming(renames: renames, tables: tableTexts, views: [:])
         var made = object
         switch try renaming.text(of: object, naming: named) {
@@ -50,10 +44,8 @@ extension AppObjectCarrier {
             guard let gone = named.sorted().first(where: renames.gone.contains) else { break }
             warn("table \(object.name) of the app's own has a foreign key to \(gone), which is gone")
         case .gone(let what):
-            warn(
-                "table \(object.name) of the app's own has a foreign key to columns that are gone: "
-                    + "\(what.joined(separator: ", "))"
-            )
+            let columns = what.joined(separator: ", ")
+            warn("table \(object.name) of the app's own has a foreign key to columns that are gone: \(columns)")
         }
         return made
     }
@@ -67,8 +59,8 @@ extension AppObjectCarrier {
         }
         let values = columns.map { _ in "NULL" }.joined(separator: ", ")
         let insert = "INSERT INTO \(name) (\(columns.joined(separator: ", "))) VALUES (\(values))"
-        if let function = try destination.scratch.functions(of: insert).boundless { return function }
-        var check = try destination.scratch.functions(of: "PRAGMA integrity_check(\(name))")
+        if let function = try destination.scratch.connection.compiledFunctions(of: insert).boundless { return function }
+        var check = try destination.scratch.connection.compiledFunctions(of: "PRAGMA integrity_check(\(name))")
         // The pragma concatenates its own messages.
         check.concatenations = 0
         return check.boundless

@@ -29,7 +29,9 @@ package struct AppObjectCarrier: ~Copyable {
     var source: ScratchSchema
     /// Texts of the source's tables, by lower-cased name.
     let tableTexts: [String: StoreSchema.Object]
-    var views = ViewSet()
+    /// Views that aren't carried yet, and the stand-ins of those that are in the source's schema, by lower-cased name.
+    var waitingViews: [String: StoreSchema.Object] = [:]
+    var standIns: [String: StandInView] = [:]
     /// Lower-cased names of lost objects, with a description.
     var missing: [String: String]
     /// Unbounded functions that an index of the source calls for every row, by its lower-cased name. Even without rows
@@ -40,11 +42,7 @@ package struct AppObjectCarrier: ~Copyable {
     /// The current object has texts in double quotes.
     var quotesTexts = true
 
-    /// - Parameters:
-    ///   - schema: the source's.
-    ///   - renames: the new names of its tables and columns.
-    ///   - destination: the new schema, to which carried objects are added.
-    /// - Throws: `unsupportedSchema` for an entry that SQLite never writes.
+    /// `schema` is the source's; carried objects are added to the destination's.
     package init(
         _ schema: StoreSchema, renames: SchemaRenames, into destination: consuming DestinationSchema
     ) throws(StoreFormatError) {
@@ -81,7 +79,7 @@ package struct AppObjectCarrier: ~Copyable {
         guard !others.isEmpty else { return }
         try makeSource()
         for object in others where object.kind == .index { try carryIndex(object) }
-        for object in others where object.kind == .view { views.add(object) }
+        for object in others where object.kind == .view { waitingViews[object.name.lowercased()] = object }
         for object in others where object.kind == .view { try carryView(object.name.lowercased(), depth: 0) }
         for object in others where object.kind == .trigger { try carryTrigger(object) }
     }
@@ -95,13 +93,14 @@ package struct AppObjectCarrier: ~Copyable {
         }
     }
 
-    /// Records the object as lost if there is a reason.
-    mutating func settle(_ object: StoreSchema.Object, _ refusal: SQLiteError?, _ loss: String?) {
-        if let refusal {
-            lose(object, reason(refusal))
-        } else if let loss {
-            lose(object, loss)
-        }
+    /// Records the object as lost if SQLite refuses it or `body` gives a reason. Throws as `attempt` does.
+    mutating func carry(
+        _ object: StoreSchema.Object, _ body: (inout AppObjectCarrier) throws(SQLiteError) -> String?
+    ) throws(StoreFormatError) {
+        var loss: String?
+        let refusal = try attempt(object) { carrier throws(SQLiteError) in loss = try body(&carrier) }
+        if let refusal { loss = reason(refusal) }
+        if let loss { lose(object, loss) }
     }
 
     mutating func warn(_ sentence: String) { warnings.append(sentence) }
@@ -114,7 +113,7 @@ package struct AppObjectCarrier: ~Copyable {
         }
         for object in schema.objects where object.kind == .index && object.sql != nil {
             try attempt(object) { carrier throws(SQLiteError) in
-                if let function = try carrier.source.functions(of: object.sql ?? "").boundless {
+                if let function = try carrier.source.connection.compiledFunctions(of: object.sql ?? "").boundless {
                     carrier.boundless[object.name.lowercased()] = function
                 } else {
                     _ = try carrier.source.define(object)
@@ -123,8 +122,7 @@ package struct AppObjectCarrier: ~Copyable {
         }
     }
 
-    /// - Returns: why SQLite refuses.
-    /// - Throws: `unsupportedSchema` where the text isn't one that SQLite writes.
+    /// Returns why SQLite refuses. Throws `unsupportedSchema` where the text isn't one that SQLite writes.
     @discardableResult
     mutating func attempt(
         _ object: StoreSchema.Object, _ body: (inout AppObjectCarrier) throws(SQLiteError) -> Void
@@ -140,7 +138,7 @@ package struct AppObjectCarrier: ~Copyable {
                     "the schema's entry for the \(object.kind.rawValue) holds something else than the one statement that "
                         + "makes it, which SQLite never writes: the file was made by hand", place: object.name)
             // Only such a text is compiled with a memory limit; if another fails, the machine has no memory left.
-            case .outOfMemory where object.sql?.lowercased().hasPart("with") ?? false: isHostile = true
+            case .outOfMemory where object.sql?.mayNeedMemory ?? false: isHostile = true
             default:
                 guard !error.isOfSystem else {
                     throw StoreFormatError(error, doing: "reading the app's objects", place: object.name)
@@ -166,9 +164,6 @@ package struct AppObjectCarrier: ~Copyable {
 
     /// The first of the names that belongs to a lost object.
     func firstMissing(_ names: Set<String>) -> String? {
-        for name in names.sorted() {
-            if let what = missing[name] { return "it names \(what)" }
-        }
-        return nil
+        names.sorted().compactMap { missing[$0] }.first.map { "it names \($0)" }
     }
 }

@@ -5,13 +5,11 @@ extension CompiledFunctions {
     /// what reading the row costs.
     private static let bounded: Set<String> = [
         "->", "->>", "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "ceiling", "char",
-        "cos",
-        "cosh", "date", "datetime", "degrees", "exp", "floor", "glob", "instr", "json_array_length",
+        "cos", "cosh", "date", "datetime", "degrees", "exp", "floor", "glob", "instr", "json_array_length",
         "json_error_position", "json_extract", "json_type", "json_valid", "julianday", "length", "like", "ln", "log",
         "log10", "log2", "lower", "ltrim", "max", "min", "mod", "nullif", "octet_length", "pi", "pow", "power",
-        "radians",
-        "round", "rtrim", "sign", "sin", "sinh", "soundex", "sqrt", "strftime", "substr", "substring", "tan", "tanh",
-        "time", "timediff", "trim", "trunc", "typeof", "unhex", "unicode", "unixepoch", "upper",
+        "radians", "round", "rtrim", "sign", "sin", "sinh", "soundex", "sqrt", "strftime", "substr", "substring",
+        "tan", "tanh", "time", "timediff", "trim", "trunc", "typeof", "unhex", "unicode", "unixepoch", "upper",
     ]
     /// Functions whose result is at most a few times as long as their arguments, and how often that doubles the length.
     private static let doubling: [String: Int] = [

@@ -17,27 +17,31 @@ package struct DestinationSchema: ~Copyable {
         order += statements.indexStatements
         order += statements.rTreeStatements
         let made = try ScratchSchema.empty(readsDoubleQuotedTexts: false)
-        for statement in order {
-            try Self.attempt(statement, in: made) { (scratch: borrowing ScratchSchema) throws(SQLiteError) in
-                try scratch.run(statement.sql)
-                if let fill = statements.rTreeFills[statement.name] { _ = try scratch.functions(of: fill) }
+        for statement in order + statements.triggerStatements {
+            do throws(SQLiteError) {
+                try made.run(statement.sql)
+                guard statement.kind == .rTree, let fill = statements.rTreeFills[statement.name] else { continue }
+                _ = try made.connection.compiledFunctions(of: fill)
+            } catch {
+                throw StoreFormatError(
+                    .unusableModel,
+                    "SQLite refuses the \(statement.index?.isUnique == true ? "unique " : "")\(statement.kind.word): "
+                        + error.message,
+                    place: statement.name == statement.table
+                        ? statement.name : "\(statement.name) on \(statement.table)", cause: error)
             }
         }
-        for statement in statements.triggerStatements {
-            try Self.attempt(statement, in: made) { (scratch: borrowing ScratchSchema) throws(SQLiteError) in
-                try scratch.run(statement.sql)
-            }
+        (objects, triggers) = try StoreFormatError.doing("looking at the new schema") { () throws(SQLiteError) in
+            let names = try made.names()
+            // They aren't needed any more, and every change of their tables would compile them.
+            for statement in statements.triggerStatements { try made.drop(.trigger, statement.name) }
+            return names
         }
-        (objects, triggers) = try Self.names(of: made, dropping: statements.triggerStatements)
         scratch = made
     }
 
     /// Compiles the statements that a migration runs in the new store. They are our own, and cost nothing without rows.
-    ///
-    /// - Parameters:
-    ///   - statements: in their order.
-    ///   - place: the place that an error names.
-    /// - Throws: `unusableModel` with SQLite's reason.
+    /// Throws `unusableModel` with SQLite's reason, naming the place.
     package func check(_ statements: [String], place: String) throws(StoreFormatError) {
         do throws(SQLiteError) {
             for statement in statements { try scratch.run(statement) }
@@ -48,49 +52,16 @@ package struct DestinationSchema: ~Copyable {
         }
     }
 
-    /// Compiles the INSERT of a pass.
-    ///
-    /// - Throws: as `check`.
+    /// Compiles the INSERT of a pass. Throws as `check`.
     package func checkInsert(into table: String, columns: [String]) throws(StoreFormatError) {
         do throws(SQLiteError) {
             let names = try columns.map { (name: String) throws(SQLiteError) in try SQLIdentifier(name).quoted }
-            try scratch.compile(
-                """
-                INSERT INTO \(try SQLIdentifier(table)) (\(names.joined(separator: ", "))) \
-                VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))
-                """)
+            _ = try scratch.connection.prepare(
+                "INSERT INTO \(try SQLIdentifier(table)) (\(names.joined(separator: ", "))) "
+                    + "VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))")
         } catch {
             throw StoreFormatError(
                 .unusableModel, "SQLite refuses the statement that fills it: \(error.message)", place: table,
-                cause: error)
-        }
-    }
-
-    /// Every name. Removes the triggers: they aren't needed any more, and every change of their tables would compile
-    /// them.
-    private static func names(
-        of scratch: borrowing ScratchSchema, dropping triggers: [SchemaStatement]
-    ) throws(StoreFormatError) -> (objects: Set<String>, triggers: Set<String>) {
-        try StoreFormatError.doing("looking at the new schema") { () throws(SQLiteError) in
-            let names = try scratch.names()
-            for statement in triggers { try scratch.drop(.trigger, statement.name) }
-            return names
-        }
-    }
-
-    private static func attempt(
-        _ statement: SchemaStatement, in scratch: borrowing ScratchSchema,
-        _ body: (borrowing ScratchSchema) throws(SQLiteError) -> Void
-    ) throws(StoreFormatError) {
-        do throws(SQLiteError) {
-            try body(scratch)
-        } catch {
-            let place =
-                statement.name == statement.table ? statement.name : "\(statement.name) on \(statement.table)"
-            throw StoreFormatError(
-                .unusableModel,
-                "SQLite refuses the \(statement.index?.isUnique == true ? "unique " : "")\(statement.kind.word): \(error.message)",
-                place: place,
                 cause: error)
         }
     }

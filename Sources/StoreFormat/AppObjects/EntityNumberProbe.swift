@@ -14,23 +14,16 @@ struct EntityNumberProbe {
     let schema: StoreSchema
     let views: [String: StandInView]
 
-    /// Compiles the text and reads the program.
-    ///
-    /// - Parameters:
-    ///   - object: the object of the text.
-    ///   - used: tables and views that the text names, in lower case.
-    ///   - firing: statements that compile the text.
-    /// - Returns: whether it compares a number that changes.
-    /// - Throws: `SQLiteError` where the tables can't be made.
+    /// Compiles the object's text by `firing`, statements that reach it, and reads the program: whether it compares a
+    /// number that changes. `used` are the tables and views that the text names, in lower case.
     func compares(
         _ object: StoreSchema.Object, naming used: Set<String>, firing: [String]
     ) throws(SQLiteError) -> Bool {
         guard let sql = object.sql else { return false }
-        var numbers: Set<String> = []
-        for name in used { numbers.formUnion(renames.tables[name]?.renumbered ?? []) }
+        let numbers = Set(used.flatMap { renames.tables[$0]?.renumbered ?? [] })
         guard !numbers.isEmpty else { return false }
         var scratch = try ScratchSchema(readsDoubleQuotedTexts: true)
-        try scratch.registerStandInCollation(Self.collation)
+        try scratch.connection.registerStandInCollation(Self.collation)
         for name in used.sorted() where name != object.name.lowercased() {
             if let view = views[name] {
                 try scratch.run(try StandInView(name, columns: view.columns, comparing: numbers).sql)
@@ -80,21 +73,15 @@ struct EntityNumberProbe {
     private static let closingQuotes = Array("\"]`".utf8)
 
     private static func isOfName(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"), 0x80...:
-            true
-        default: false
-        }
+        byte.isLetterOrDigit || byte >= 0x80 || "_$".utf8.contains(byte)
     }
 
     private func standIn(
         _ table: String, _ names: [String], _ numbers: Set<String>
     ) throws(SQLiteError) -> String {
-        var columns: [String] = []
-        for name in names {
+        let columns = try names.map { name throws(SQLiteError) in
             let quoted = try SQLIdentifier(name).quoted
-            columns.append(numbers.contains(name.lowercased()) ? "\(quoted) COLLATE \(Self.collation)" : quoted)
+            return numbers.contains(name.lowercased()) ? "\(quoted) COLLATE \(Self.collation)" : quoted
         }
         return "CREATE TABLE \(try SQLIdentifier(table)) (\(columns.joined(separator: ", ")))"
     }
@@ -104,9 +91,6 @@ extension ScratchSchema {
     /// Whether one of the statements compares by the sequence. One that doesn't compile here was compiled before, or
     /// isn't a statement for this view.
     fileprivate mutating func compares(_ statements: [String], about text: String) -> Bool {
-        for sql in statements {
-            if (try? compares(sql, by: EntityNumberProbe.collation, about: text)) ?? false { return true }
-        }
-        return false
+        statements.contains { (try? compares($0, by: EntityNumberProbe.collation, about: text)) ?? false }
     }
 }

@@ -16,13 +16,8 @@ struct ObjectRenaming {
         case gone([String])
     }
 
-    /// Makes the object among the tables that it names, and renames these.
-    ///
-    /// - Parameters:
-    ///   - object: one of the source.
-    ///   - used: lower-cased names of the tables and views that its text names.
-    /// - Returns: the text in the new store, or the dropped parts.
-    /// - Throws: `SQLiteError` where SQLite can't rename it.
+    /// Makes an object of the source among the tables that it names, and renames these. `used` are the lower-cased
+    /// names of the tables and views that its text names. Throws where SQLite can't rename it.
     func text(of object: StoreSchema.Object, naming used: Set<String>) throws(SQLiteError) -> Outcome {
         guard let sql = object.sql else { return .text("") }
         let changed = used.sorted().compactMap { renames.tables[$0] }.filter(\.isChanged)
@@ -51,25 +46,18 @@ struct ObjectRenaming {
             moves.addTable(name, try Self.word(table.newName))
         }
         try moves.run(in: &scratch)
-        let text = try scratch.text(of: object.kind, object.name) ?? sql
+        let text = try scratch.entry("sql", of: object.kind, object.name) ?? sql
         // SQLite 3.40 gives an upsert's row "excluded" the new name of its table, and the update then changes nothing.
         guard sql.lowercased().ranges(of: "excluded").count == text.lowercased().ranges(of: "excluded").count else {
             return .gone(["the row “excluded” of an upsert, which SQLite doesn't rename"])
         }
-        let gone = moves.gone.filter { text.hasPart($0.mark) }.map(\.what)
+        let gone = moves.gone.filter { text.utf8.contains($0.mark.utf8) }.map(\.what)
         return gone.isEmpty ? .text(text) : .gone(gone)
     }
 
     /// The name as SQLite should write it: without unnecessary quotes, as in Core Data's own texts.
     private static func word(_ name: String) throws(SQLiteError) -> String {
-        let isPlain = name.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-                true
-            default: false
-            }
-        }
+        let isPlain = name.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "_") }
         // No word of SQL begins with a Z.
         return isPlain && name.hasPrefix("Z") ? name : try SQLIdentifier(name).quoted
     }
@@ -88,7 +76,7 @@ private struct Moves {
     init(about sql: String) {
         self.sql = sql
         var prefix = "causeway_"
-        while sql.lowercased().hasPart(prefix) { prefix += "_" }
+        while sql.lowercased().utf8.contains(prefix.utf8) { prefix += "_" }
         self.prefix = prefix
     }
 
@@ -124,7 +112,7 @@ extension SchemaRenames.Table {
     fileprivate func affectedColumns(in sql: String) -> [(name: String, newName: String?)] {
         let text = sql.lowercased()
         let changed = columns.filter { $0.name != $0.newName }
-        var chosen = changed.map { text.hasPart($0.name.lowercased()) }
+        var chosen = changed.map { text.utf8.contains($0.name.lowercased().utf8) }
         var isComplete = false
         while !isComplete {
             isComplete = true

@@ -31,14 +31,12 @@ struct ScratchSchema: ~Copyable {
     }
 
     /// Like the initializer, with this layer's error.
-    static func empty(readsDoubleQuotedTexts: Bool) throws(StoreFormatError) -> ScratchSchema {
+    static func empty(
+        readsDoubleQuotedTexts: Bool, hardening: Hardening = .own
+    ) throws(StoreFormatError) -> ScratchSchema {
         try StoreFormatError.doing("making a database in memory") { () throws(SQLiteError) in
-            try ScratchSchema(readsDoubleQuotedTexts: readsDoubleQuotedTexts)
+            try ScratchSchema(readsDoubleQuotedTexts: readsDoubleQuotedTexts, hardening: hardening)
         }
-    }
-
-    mutating func setDoubleQuotedTexts(_ isOn: Bool) throws(SQLiteError) {
-        try connection.setDoubleQuotedTexts(isOn)
     }
 
     /// Runs a statement of our own.
@@ -46,11 +44,6 @@ struct ScratchSchema: ~Copyable {
         looks.count = 0
         var statement = try connection.prepare(sql)
         try statement.run()
-    }
-
-    /// Compiles a statement of our own.
-    func compile(_ sql: String) throws(SQLiteError) {
-        _ = try connection.prepare(sql)
     }
 
     /// Makes an object from its text; a table even if it names functions that only the app has.
@@ -69,10 +62,7 @@ struct ScratchSchema: ~Copyable {
                 try statement.run()
             }
         }
-        var found = try connection.prepare("SELECT tbl_name FROM sqlite_schema WHERE type = ?1 AND name = ?2")
-        try found.bind(object.kind.rawValue, at: 1)
-        try found.bind(object.name, at: 2)
-        guard try found.step(), try found.string(at: 0)?.lowercased() == object.table.lowercased() else {
+        guard try entry("tbl_name", of: object.kind, object.name)?.lowercased() == object.table.lowercased() else {
             throw SQLiteError(code: .misuse, message: "its text makes another object")
         }
         return use
@@ -94,53 +84,32 @@ struct ScratchSchema: ~Copyable {
 
     /// Runs a statement of our own that reads an object's text.
     mutating func run(_ sql: String, about text: String) throws(SQLiteError) {
-        _ = try withStandIns(about: text) { connection throws(SQLiteError) in
+        try withStandIns(about: text) { connection throws(SQLiteError) in
             var statement = try connection.prepare(sql)
             try statement.run()
-            return StatementUse()
         }
     }
 
-    /// The functions that SQLite calls when the statement runs.
-    func functions(of sql: String) throws(SQLiteError) -> CompiledFunctions {
-        try connection.compiledFunctions(of: sql)
+    /// The texts in one column of a statement's rows.
+    func texts(of sql: String, at column: Int) throws(SQLiteError) -> [String] {
+        var statement = try connection.prepare(sql)
+        return try statement.rows { row throws(SQLiteError) in try row.string(at: column) }
     }
 
     /// Columns that can be written, without generated ones.
     func columns(of name: String) throws(SQLiteError) -> [String] {
-        var columns: [String] = []
         // cid, name, type, notnull, dflt_value, pk, hidden
         var info = try connection.prepare("PRAGMA table_xinfo(\(try SQLIdentifier(name)))")
-        while try info.step() {
-            if info.int64(at: 6) == 0 { columns.append(try info.string(at: 1) ?? "") }
+        return try info.rows { row throws(SQLiteError) in
+            row.int64(at: 6) == 0 ? try row.string(at: 1) ?? "" : nil
         }
-        return columns
     }
 
-    /// Tables that a table's foreign keys name.
-    func referencedTables(of table: String) throws(SQLiteError) -> Set<String> {
-        var names: Set<String> = []
-        // id, seq, table, …
-        var list = try connection.prepare("PRAGMA foreign_key_list(\(try SQLIdentifier(table)))")
-        while try list.step() {
-            if let name = try list.string(at: 2) { names.insert(name.lowercased()) }
-        }
-        return names
-    }
-
-    func keyColumns(ofIndex name: String) throws(SQLiteError) -> [String] {
-        var columns: [String] = []
-        // seqno, cid, name; the name of an expression is NULL
-        var info = try connection.prepare("PRAGMA index_info(\(try SQLIdentifier(name)))")
-        while try info.step() {
-            if let column = try info.string(at: 2) { columns.append(column) }
-        }
-        return columns
-    }
-
-    /// The text of an object as it is now.
-    func text(of kind: StoreSchema.Object.Kind, _ name: String) throws(SQLiteError) -> String? {
-        var statement = try connection.prepare("SELECT sql FROM sqlite_schema WHERE type = ?1 AND name = ?2")
+    /// What the schema table has of an object in one of its columns.
+    func entry(
+        _ column: String, of kind: StoreSchema.Object.Kind, _ name: String
+    ) throws(SQLiteError) -> String? {
+        var statement = try connection.prepare("SELECT \(column) FROM sqlite_schema WHERE type = ?1 AND name = ?2")
         try statement.bind(kind.rawValue, at: 1)
         try statement.bind(name, at: 2)
         return try statement.step() ? try statement.string(at: 0) : nil
@@ -148,67 +117,55 @@ struct ScratchSchema: ~Copyable {
 
     /// Every name, in lower case; triggers separately, since they have their own namespace.
     func names() throws(SQLiteError) -> (objects: Set<String>, triggers: Set<String>) {
-        var result: (objects: Set<String>, triggers: Set<String>) = ([], [])
-        var statement = try connection.prepare("SELECT type, name FROM sqlite_schema")
-        while try statement.step() {
-            guard let name = try statement.string(at: 1)?.lowercased() else { continue }
-            if try statement.string(at: 0) == "trigger" {
-                result.triggers.insert(name)
-            } else {
-                result.objects.insert(name)
-            }
-        }
-        return result
+        let objects = try texts(of: "SELECT name FROM sqlite_schema WHERE type <> 'trigger'", at: 0)
+        let triggers = try texts(of: "SELECT name FROM sqlite_schema WHERE type = 'trigger'", at: 0)
+        return (Set(objects.map { $0.lowercased() }), Set(triggers.map { $0.lowercased() }))
     }
 
     /// Compiles a statement and checks whether SQLite compares by a collating sequence.
     mutating func compares(_ sql: String, by collation: String, about text: String) throws(SQLiteError) -> Bool {
-        var found = false
-        _ = try withStandIns(about: text) { connection throws(SQLiteError) in
-            found = try connection.compares(sql, by: collation)
-            return StatementUse()
+        try withStandIns(about: text) { connection throws(SQLiteError) in
+            try connection.compares(sql, by: collation)
         }
-        return found
-    }
-
-    func registerStandInCollation(_ name: String) throws(SQLiteError) {
-        try connection.registerStandInCollation(name)
     }
 
     // MARK: - Stand-ins
 
-    private mutating func withStandIns(
-        about text: String, _ body: (inout Connection) throws(SQLiteError) -> StatementUse
-    ) throws(SQLiteError) -> StatementUse {
+    private mutating func withStandIns<Result>(
+        about text: String, _ body: (inout Connection) throws(SQLiteError) -> Result
+    ) throws(SQLiteError) -> Result {
         var lent: Set<StandIn> = []
-        guard text.lowercased().hasPart("with") else { return try repeating(lending: true, &lent, body) }
+        guard text.mayNeedMemory else { return try repeating(lending: true, &lent, body) }
         return try MemoryBound.limiting(to: Self.compilerMemory) { () throws(SQLiteError) in
             try repeating(lending: true, &lent, body)
         }
     }
 
     /// Registers unknown functions until SQLite knows all.
-    private mutating func repeating(
-        lending: Bool, _ lent: inout Set<StandIn>,
-        _ body: (inout Connection) throws(SQLiteError) -> StatementUse
-    ) throws(SQLiteError) -> StatementUse {
+    private mutating func repeating<Result>(
+        lending: Bool, _ lent: inout Set<StandIn>, _ body: (inout Connection) throws(SQLiteError) -> Result
+    ) throws(SQLiteError) -> Result {
         while true {
             do {
                 return try body(&connection)
             } catch {
-                guard lending, let missing = error.missingStandIn, lent.count < Connection.maximumStandIns,
-                    lent.insert(missing).inserted
-                else { throw error }
-                try connection.register(missing)
+                guard lending else { throw error }
+                try connection.lend(after: error, &lent)
             }
         }
     }
 }
 
+extension String {
+    /// Whether the text may have common table expressions, which are compiled anew with each mention (`MemoryBound`).
+    var mayNeedMemory: Bool { lowercased().utf8.contains("with".utf8) }
+}
+
 extension SQLiteError {
     /// The name in “no such <kind>: name”, without its schema; SQLite gives the name only in its message.
     func missing(_ kind: String) -> String? {
-        guard let start = message.afterPart("no such \(kind): ") else { return nil }
-        return start.hasPrefix("main.") ? String(start.dropFirst("main.".count)) : start
+        guard let place = message.utf8.firstRange(of: "no such \(kind): ".utf8) else { return nil }
+        let start = message[place.upperBound...]
+        return String(start.hasPrefix("main.") ? start.dropFirst("main.".count) : start)
     }
 }

@@ -11,12 +11,8 @@ package struct SourceSchema: ~Copyable {
         tables = Dictionary(
             schema.objects.filter { $0.kind == .table }.map { ($0.name.lowercased(), $0) },
             uniquingKeysWith: { first, _ in first })
-        do throws(SQLiteError) {
-            // With the same limits as reading a store.
-            scratch = try ScratchSchema(readsDoubleQuotedTexts: false, hardening: .untrusted)
-        } catch {
-            throw StoreFormatError(error, doing: "making a database in memory")
-        }
+        // With the same limits as reading a store.
+        scratch = try ScratchSchema.empty(readsDoubleQuotedTexts: false, hardening: .untrusted)
     }
 
     /// Compiles the statements that stream and count the rows.
@@ -28,18 +24,17 @@ package struct SourceSchema: ~Copyable {
                 guard defined.insert(name.lowercased()).inserted, let table = tables[name.lowercased()] else {
                     continue
                 }
-                try scratch.setDoubleQuotedTexts(true)
+                try scratch.connection.setDoubleQuotedTexts(true)
                 _ = try scratch.define(table)
-                try scratch.setDoubleQuotedTexts(false)
+                try scratch.connection.setDoubleQuotedTexts(false)
             }
             for sql in [shape.sql, shape.countSQL] + (shape.isSeekable ? [shape.sqlAfterKey] : []) {
-                try scratch.compile(sql)
+                _ = try scratch.connection.prepare(sql)
             }
         } catch {
             throw StoreFormatError(
                 .unusableModel, "SQLite refuses the statement that reads its rows: \(error.message)",
-                place: shape.table.name,
-                cause: error)
+                place: shape.table.name, cause: error)
         }
     }
 }
