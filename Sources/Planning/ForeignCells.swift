@@ -64,12 +64,8 @@ struct ForeignCells {
         fileprivate var line: [(entity: String, root: String, kinds: Set<String>)]
     }
 
-    /// Goes back from the last version.
-    ///
-    /// - Parameters:
-    ///   - path: the attribute in the last version; `composite.leaf` for a composite's leaf.
-    ///   - owner: the entity that declares it.
-    /// - Returns: the column's origin.
+    /// Goes back from the last version. `path` is the attribute there (`composite.leaf` for a composite's leaf),
+    /// `owner` the entity that declares it.
     func trace(_ path: String, declaredBy owner: String) -> Trace {
         var (path, owner) = (path, owner)
         var later: NumericConversion?
@@ -88,10 +84,9 @@ struct ForeignCells {
                 later = conversion.followed(by: later)
             case .constant(let constant):
                 guard mapped.fillsTable, fillsTables else { return trace }
-                trace.origin = .constant(constant, step.models.destination.storedAttribute(path, of: owner), later)
+                trace.origin = .constant(constant, step.models.destination.storedLeaf(path, of: owner), later)
                 return trace
-            case .derived:
-                return trace
+            case .derived: return trace
             }
         }
         trace.origin = .column(path: path, declaredBy: owner, later)

@@ -28,7 +28,7 @@ enum LinkAccess {
         /// The other end's place in this row's ordered relationship.
         var placeOfTheirs: SQLIdentifier?
         /// Whether an index leads with `mine`.
-        var isIndexed = true
+        var isIndexed: Bool
     }
 }
 
@@ -56,45 +56,23 @@ struct ResolvedLinks {
 /// The source store as the planner sees it: its model and the names that its tables and columns really have.
 struct SourceTables {
     let layout: StoreLayout
-    private let columns: [ColumnRole: (table: String, column: String)]
-    private let tablesByEntity: [String: String]
     private let numbersByTable: [String: [Int]]
 
     var model: ManagedObjectModel { layout.model }
 
     init(layout: StoreLayout) {
         self.layout = layout
-        var columns: [ColumnRole: (table: String, column: String)] = [:]
-        for table in layout.tables {
-            for column in table.columns where columns[column.role] == nil {
-                columns[column.role] = (table.name, column.name)
-            }
+        let numbers = layout.entityNumbers.compactMap { entity, number in
+            layout.table(of: entity).map { (table: $0.name, number: number) }
         }
-        self.columns = columns
-        let byRoot = Dictionary(layout.tables.map { ($0.rootEntity, $0.name) }, uniquingKeysWith: { first, _ in first })
-        let tablesByEntity = Dictionary(
-            layout.model.entities.keys.compactMap { name in byRoot[layout.model.root(of: name)].map { (name, $0) } },
-            uniquingKeysWith: { first, _ in first })
-        self.tablesByEntity = tablesByEntity
-        var numbers: [String: [Int]] = [:]
-        for (entity, number) in layout.entityNumbers {
-            if let table = tablesByEntity[entity] { numbers[table, default: []].append(number) }
-        }
-        numbersByTable = numbers
+        numbersByTable = Dictionary(grouping: numbers, by: \.table).mapValues { $0.map(\.number) }
     }
 
     /// Z_ENTs of the entities whose rows are in a table.
     func numbers(in table: String) -> [Int] { numbersByTable[table] ?? [] }
 
     /// The table that holds the rows of `entity`.
-    func table(of entity: String) -> String? { tablesByEntity[entity] }
-
-    func column(_ role: ColumnRole) -> (table: String, column: String)? {
-        switch role {
-        case .primaryKey, .entityNumber, .optimisticLock: nil
-        default: columns[role]
-        }
-    }
+    func table(of entity: String) -> String? { layout.table(of: entity)?.name }
 
     /// Where the links of `source` are stored, seen from the rows of the destination relationship.
     func resolve(_ source: LinkSource) throws(PlanError) -> ResolvedLinks {
@@ -137,7 +115,7 @@ struct SourceTables {
                 table: found.table, column: found.column,
                 placeOfOther: try optional(.orderKey(entity: key.0, relationship: key.1)))
         }
-        guard let mine, let other else {
+        guard let mine, other != nil else {
             // A to-many without inverse: its owner's key is in a virtual column of the destination's table.
             let key = (declared.owner, declared.relationship.name)
             let found = try named(.virtualToOne(owner: key.0, relationship: key.1), declared)
@@ -146,41 +124,45 @@ struct SourceTables {
                 ? .ownColumn(.init(column: found.column, entity: nil, place: place))
                 : .otherColumn(table: found.table, column: found.column, placeOfOther: place)
         }
-        return .join(try join(mine: mine, other: other))
+        return .join(try join(mine))
     }
 
-    private func join(mine: End, other: End) throws(PlanError) -> LinkAccess.Join {
-        for table in layout.joinTables {
-            if table.owner == mine.owner, table.relationship == mine.relationship.name {
-                return LinkAccess.Join(
-                    table: try identifier(table.name), mine: try identifier(table.ownerColumn),
-                    theirs: try identifier(table.destinationColumn),
-                    placeOfMine: try identifier(table.ownerOrderColumn),
-                    placeOfTheirs: try identifier(table.destinationOrderColumn))
-            }
-            if table.inverseOwner == mine.owner, table.inverse == mine.relationship.name {
-                return LinkAccess.Join(
-                    table: try identifier(table.name), mine: try identifier(table.destinationColumn),
-                    theirs: try identifier(table.ownerColumn),
-                    placeOfMine: try identifier(table.destinationOrderColumn),
-                    placeOfTheirs: try identifier(table.ownerOrderColumn),
-                    isIndexed: layout.indexesBothEndsOfJoins)
-            }
+    private func join(_ mine: End) throws(PlanError) -> LinkAccess.Join {
+        guard let (table, isNaming) = layout.joinTable(of: mine.relationship.name, declaredBy: mine.owner) else {
+            throw .missingInSource(entity: mine.owner, property: mine.relationship.name)
         }
-        throw .missingInSource(entity: mine.owner, property: mine.relationship.name)
+        let ends = try JoinEnds(table, isNaming: isNaming)
+        return LinkAccess.Join(
+            table: try identifier(table.name), mine: ends.mine.key, theirs: ends.theirs.key,
+            placeOfMine: ends.mine.place, placeOfTheirs: ends.theirs.place,
+            isIndexed: isNaming || layout.indexesBothEndsOfJoins)
     }
 
     private func named(
         _ role: ColumnRole, _ declared: End
     ) throws(PlanError) -> (table: SQLIdentifier, column: SQLIdentifier) {
-        guard let found = columns[role] else {
+        guard let table = layout.table(holding: role), let column = layout.column(role) else {
             throw .missingInSource(entity: declared.owner, property: declared.relationship.name)
         }
-        return (try identifier(found.table), try identifier(found.column))
+        return (try identifier(table), try identifier(column.name))
     }
 
     private func optional(_ role: ColumnRole) throws(PlanError) -> SQLIdentifier? {
-        try identifier(columns[role]?.column)
+        try identifier(layout.column(role)?.name)
+    }
+}
+
+/// The columns of a join table as one of its ends sees them.
+struct JoinEnds {
+    typealias End = (key: SQLIdentifier, place: SQLIdentifier?)
+
+    let mine: End
+    let theirs: End
+
+    init(_ table: JoinTable, isNaming: Bool) throws(PlanError) {
+        let owner = End(try identifier(table.ownerColumn), try identifier(table.ownerOrderColumn))
+        let destination = End(try identifier(table.destinationColumn), try identifier(table.destinationOrderColumn))
+        (mine, theirs) = isNaming ? (owner, destination) : (destination, owner)
     }
 }
 

@@ -39,9 +39,7 @@ extension SourceTables {
         switch links.access {
         case .ownColumn(let own):
             if let entity = own.entity { return .column(entity) }
-            guard
-                model.entityAndSubentities(of: links.otherEntity).count > 1
-            else { return nil }
+            guard model.entityAndSubentities(of: links.otherEntity).count > 1 else { return nil }
             // A virtual to-one has no column for the Z_ENT, though its owner may have subentities.
             let mine = RowShape.RelatedKey(
                 table: try identifier(self.table(of: links.thisEntity) ?? ""), key: try identifier("Z_PK"),

@@ -22,10 +22,8 @@ package struct LinkCensus: Sendable {
         var other: String
     }
 
-    /// - Parameters:
-    ///   - links: the relationship, seen from either end.
-    ///   - layout: the store to read, with the names that it has.
-    /// - Throws: `PlanError` where the store doesn't hold the relationship.
+    /// `links` is the relationship, seen from either end; `layout` is the store's, with the names that it has. Throws
+    /// where the store doesn't hold the relationship.
     package init(_ links: LinkSource, in layout: StoreLayout) throws(PlanError) {
         let source = SourceTables(layout: layout)
         guard let (owner, relationship) = layout.model.relationship(links.relationship, of: links.entity) else {
@@ -33,25 +31,21 @@ package struct LinkCensus: Sendable {
         }
         let inverse = layout.model.inverse(of: relationship).flatMap { $0.relationship.isTransient ? nil : $0 }
         // From the end whose rows have the column, else from the one whose name comes first.
-        let names = [owner, relationship.name]
+        var seen = [owner, relationship.name]
         var isTurned = false
         if let inverse {
-            let isToOne = (!relationship.isToMany, !inverse.relationship.isToMany)
+            let turned = [inverse.owner, inverse.relationship.name]
             isTurned =
-                isToOne.0 == isToOne.1
-                ? [inverse.owner, inverse.relationship.name].lexicographicallyPrecedes(names) : isToOne.1
+                relationship.isToMany == inverse.relationship.isToMany
+                ? turned.lexicographicallyPrecedes(seen) : !inverse.relationship.isToMany
+            if isTurned { seen = turned }
         }
-        let seen =
-            isTurned
-            ? inverse.map { ($0.owner, $0.relationship.name) } ?? (owner, relationship.name)
-            : (owner, relationship.name)
         let resolved = try source.resolve(
-            LinkSource(entity: seen.0, relationship: seen.1, isInverted: false, changesForm: false))
-        self.relationship = [seen.0, seen.1]
+            LinkSource(entity: seen[0], relationship: seen[1], isInverted: false, changesForm: false))
+        self.relationship = seen
         isSwapped = links.isInverted != isTurned
-        let (this, other) = (
-            try Self.rows(of: resolved.thisEntity, source), try Self.rows(of: resolved.otherEntity, source)
-        )
+        let this = try Self.rows(of: resolved.thisEntity, source)
+        let other = try Self.rows(of: resolved.otherEntity, source)
         switch resolved.access {
         case .ownColumn(let own):
             let term = own.entity.map { "t.\($0)" } ?? other.number(of: "t.\(own.column)")
@@ -82,9 +76,7 @@ package struct LinkCensus: Sendable {
     }
 
     private static func rows(of entity: String, _ source: SourceTables) throws(PlanError) -> Rows {
-        let isAlone = !source.layout.entities.contains {
-            $0 != entity && source.model.isKind($0, of: entity)
-        }
+        let isAlone = !source.layout.entities.contains { $0 != entity && source.model.isKind($0, of: entity) }
         return Rows(
             table: try identifier(source.table(of: entity) ?? ""),
             number: isAlone ? source.layout.entityNumbers[entity] : nil)
@@ -101,9 +93,7 @@ package struct LinkCensus: Sendable {
     package func rows(of entity: Int, linkedTo others: [Int]) -> (table: String, condition: String)? {
         guard let holder else { return nil }
         let list = others.map(String.init).joined(separator: ", ")
-        return (
-            holder.table.name,
-            "t.\(holder.column) IS NOT NULL AND t.\"Z_ENT\" = \(entity) AND \(holder.other) IN (\(list))"
-        )
+        let isLinked = "t.\(holder.column) IS NOT NULL AND t.\"Z_ENT\" = \(entity) AND \(holder.other) IN (\(list))"
+        return (holder.table.name, isLinked)
     }
 }

@@ -12,13 +12,8 @@ struct LinkFates {
     /// Entities about whose rows a filter or a policy decides, by the mapping's name.
     private(set) var decided: [String: Set<String>] = [:]
 
-    /// nil if the mapping model doesn't simply carry links.
-    ///
-    /// - Parameters:
-    ///   - property: maps the relationship.
-    ///   - plan: the mapping that it belongs to.
-    ///   - source: an entity that the mapping reads.
-    ///   - step: the step of both.
+    /// nil if the mapping model doesn't simply carry links. `property` maps the relationship and belongs to `plan`,
+    /// which reads `source`.
     init?(_ property: PropertyMappingDescription, of plan: EntityMappingPlan, source: String, in step: StepPlan) {
         guard let reading = LinkPlanning.reading(property.expression),
             let from = step.sourceModel.relationship(reading.relationship, of: source)?.relationship,

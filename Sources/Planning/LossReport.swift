@@ -28,9 +28,8 @@ package struct LossReport {
         self.destination = destination
         self.before = before
         for entity in mapping.entityMappings where entity.destination == nil {
-            guard let name = entity.source, isOfStore(name), source.entities[name]?.isAbstract == false else {
-                continue
-            }
+            guard let name = entity.source, isOfStore(name), source.entities[name]?.isAbstract == false
+            else { continue }
             add("entity \(name) is gone: its rows and the links to them are dropped")
         }
         appendAttributes()
@@ -51,8 +50,7 @@ package struct LossReport {
 
     private func isOfStore(attribute path: String, of entity: String) -> Bool {
         guard let value = before?.mapping(to: entity)?.attribute(path)?.value else { return before == nil }
-        if case .carried = value { return true }
-        return false
+        return if case .carried = value { true } else { false }
     }
 
     private func isOfStore(relationship name: String, of entity: String) -> Bool {
@@ -108,8 +106,7 @@ package struct LossReport {
         for entity in mapping.entityMappings {
             guard let to = entity.destination else { continue }
             for relationship in entity.relationships {
-                guard let links = relationship.links else { continue }
-                guard let found = keep(links, in: &kept) else { continue }
+                guard let links = relationship.links, let found = keep(links, in: &kept) else { continue }
                 appendNarrowing(links, found, to: to, relationship.destination)
             }
             // Only the rows tell whether these lose anything: the check of the rows counts them.
@@ -147,8 +144,7 @@ package struct LossReport {
         var result: Set<String> = []
         for entity in mapping.entityMappings where entity.destination != nil {
             guard let name = entity.source, source.entities[name]?.isAbstract == false else { continue }
-            var next: String? = name
-            while let name = next, result.insert(name).inserted { next = source.entities[name]?.parent }
+            result.formUnion(source.kinds(of: name))
         }
         return result
     }
@@ -163,17 +159,14 @@ package struct LossReport {
         return found.relationship
     }
 
-    private func isManyToMany(_ relationship: Relationship, in model: ManagedObjectModel) -> Bool {
-        relationship.isToMany && model.inverse(of: relationship)?.relationship.isToMany ?? false
-    }
-
     private mutating func appendNarrowing(_ links: LinkSource, _ old: Relationship, to entity: String, _ name: String) {
         guard links.changesForm, destination.relationship(name, of: entity)?.owner == entity,
             let new = destination.relationship(name, of: entity)?.relationship,
             isOfStore(relationship: links.relationship, of: links.entity)
         else { return }
         let wasToMany = links.isInverted ? source.inverse(of: old)?.relationship.isToMany ?? true : old.isToMany
-        if isManyToMany(old, in: source), new.isToMany, destination.inverse(of: new) == nil {
+        let wasManyToMany = old.isToMany && source.inverse(of: old)?.relationship.isToMany ?? false
+        if wasManyToMany, new.isToMany, destination.inverse(of: new) == nil {
             add("\(entity).\(name): loses its inverse; where an object has several owners, the first keeps it")
         }
         if wasToMany, !new.isToMany {

@@ -43,7 +43,7 @@ package struct RowTrace: Sendable {
 
 extension RowTrace {
     /// What an inferred mapping does: everything is known.
-    fileprivate init?(_ mapping: CausewayMapping.EntityMapping) {
+    fileprivate init?(_ mapping: EntityMapping) {
         guard let source = mapping.source else { return nil }
         self.source = source
         destination = mapping.destination ?? ""

@@ -79,9 +79,9 @@ package struct StepPlanner {
         return StepPlan(
             versions: versions, firstStep: firstStep, mapping: mapping, source: from.layout, layout: layout,
             statements: statements, hasHistory: goal.hasHistory, passes: passes.named { "pass \($0)" },
-            indexes: carried.indexes, appObjects: carried.objects,
-            derivedValues: derived, keyOrigins: steps.keyOrigins, losses: losses,
-            lostObjects: carried.lost, warnings: statements.unsupported + carried.warnings, objects: nil)
+            indexes: carried.indexes, appObjects: carried.objects, derivedValues: derived,
+            keyOrigins: steps.keyOrigins, losses: losses, lostObjects: carried.lost,
+            warnings: statements.unsupported + carried.warnings, objects: nil)
     }
 
     /// Plans one step with explicit mapping models; `mapping` isn't used.
@@ -125,8 +125,7 @@ package struct StepPlanner {
         return StepPlan(
             versions: versions, firstStep: firstStep, mapping: planner.mapping, source: from.layout, layout: layout,
             statements: statements, hasHistory: goal.hasHistory, passes: passes.named { "pass \($0)" },
-            indexes: carried.indexes, appObjects: carried.objects,
-            derivedValues: derived,
+            indexes: carried.indexes, appObjects: carried.objects, derivedValues: derived,
             keyOrigins: [InferredStep(mapping: planner.mapping, source: from.layout.model, destination: goal.model)]
                 .keyOrigins,
             losses: withVersions(
@@ -193,17 +192,11 @@ package struct StepPlanner {
     }
 
     private func derivedValues(in layout: StoreLayout) -> [DerivedValue] {
-        var result: [DerivedValue] = []
-        for name in layout.entities {
-            guard let entity = goal.model.entities[name] else { continue }
-            for attribute in entity.attributes where attribute.derivation != nil {
-                let isNew = mapping.entityMappings.contains {
-                    guard let to = $0.destination, $0.source != nil else { return false }
-                    return goal.model.isKind(to, of: name) && $0.attribute(attribute.name)?.value == .derived
-                }
-                if isNew, let value = layout.derivedValue(of: attribute.name, declaredBy: name) { result.append(value) }
+        layout.derivedValues { name, attribute in
+            mapping.entityMappings.contains {
+                guard let to = $0.destination, $0.source != nil else { return false }
+                return goal.model.isKind(to, of: name) && $0.attribute(attribute)?.value == .derived
             }
         }
-        return DerivedValue.inOrder(result)
     }
 }

@@ -15,15 +15,9 @@ extension TransferPlanner {
 
     /// Carries the app's own tables with their rows, and indexes, triggers and views if everything that they name still
     /// exists.
-    ///
-    /// - Parameters:
-    ///   - appObjects: the source's objects that aren't Core Data's.
-    ///   - schema: the source's; nil if there are only the model's tables.
-    ///   - renames: the new names of the source's tables and columns.
-    ///   - destination: the schema of the store to be made.
-    ///   - known: indexes that Core Data itself makes in it.
-    /// - Returns: the carried objects, and the lost ones with their reasons.
-    /// - Throws: `PlanError` for names that can't stand in a statement, `StoreFormatError` for a schema made by hand.
+    /// `schema` is the source's, nil if there are only the model's tables; `known` are the indexes that Core Data
+    /// itself makes. Throws `PlanError` for names that can't stand in a statement, `StoreFormatError` for a schema made
+    /// by hand.
     func carried(
         _ appObjects: [StoreSchema.Object], schema: StoreSchema?, renames: SchemaRenames,
         into destination: consuming DestinationSchema, _ known: [TableIndex]
@@ -39,10 +33,8 @@ extension TransferPlanner {
         result.lost = carrier.lost
         result.warnings = carrier.warnings
         result.indexes = try carrier.destination.indexes(known)
-        for object in result.objects where object.kind == .table {
-            guard let table = schema.table(object.name) else { continue }
-            result.passes.append(try appTablePass(table))
-        }
+        let tables = result.objects.filter { $0.kind == .table }.compactMap { schema.table($0.name) }
+        for table in tables { result.passes.append(try appTablePass(table)) }
         return result
     }
 
@@ -65,13 +57,13 @@ extension TransferPlanner {
                         isDescending: column.isDescending)
                 })
         }
-        var cells: [CellRecipe] = []
-        for name in columns { cells.append(.carry(shape.index(of: .column(try identifier(name))))) }
+        let cells = try columns.map { name throws(PlanError) in
+            CellRecipe.carry(shape.index(of: .column(try identifier(name))))
+        }
         // All three names of the rowid are columns: only the values are left to sort by.
         if key == nil, !table.isWithoutRowID { shape.order = Array(shape.cells.indices) }
         return RowPass(
             kind: .appTable, title: table.name, shape: shape, destinationTable: table.name, destinationColumns: columns,
-            key: key, discriminator: nil,
-            projections: [0: RowProjection(entity: table.name, cells: cells)])
+            key: key, discriminator: nil, projections: [0: RowProjection(entity: table.name, cells: cells)])
     }
 }

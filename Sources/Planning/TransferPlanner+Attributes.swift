@@ -6,29 +6,23 @@ import CausewayStoreFormat
 
 extension TransferPlanner {
     /// The recipe of an attribute's cell; `path` names a composite's leaf as `composite.leaf`.
-    func attribute(
-        _ path: String, _ context: CellContext, shape: inout RowShape
-    ) throws(PlanError) -> CellRecipe {
+    func attribute(_ path: String, _ context: CellContext, shape: inout RowShape) throws(PlanError) -> CellRecipe {
         guard let mapped = context.mapping.attribute(path) else { return .literal(.null) }
-        let target = destination.model.storedAttribute(path, of: context.entity)
+        let target = destination.model.storedLeaf(path, of: context.entity)
         switch mapped.value {
         case .derived: return .literal(.null)
         case .constant(let constant):
             return .literal(try literal(constant, path, target, context))
         case .carried(let from, let replacement, let conversion):
-            guard let role = attributeRole(from, of: context.origin), let column = source.column(role) else {
+            guard let role = attributeRole(from, of: context.origin), let column = source.layout.column(role) else {
                 throw .missingInSource(entity: context.origin, property: from)
             }
-            let index = shape.index(of: .column(try identifier(column.column)))
-            let wasExternal = source.model.storedAttribute(from, of: context.origin)?.allowsExternalBinaryDataStorage
+            let index = shape.index(of: .column(try identifier(column.name)))
+            let old = source.model.storedLeaf(from, of: context.origin)
             let isExternal = target?.allowsExternalBinaryDataStorage ?? false
-            if replacement != nil, wasExternal ?? false != isExternal {
-                throw .twoChangesAtOnce(entity: context.entity, attribute: path)
-            }
-            switch (wasExternal ?? false, isExternal) {
-            case (true, false): return .inlined(index)
-            case (false, true): return .prefixed(index)
-            default: break
+            if old?.allowsExternalBinaryDataStorage ?? false != isExternal {
+                guard replacement == nil else { throw .twoChangesAtOnce(entity: context.entity, attribute: path) }
+                return isExternal ? .prefixed(index) : .inlined(index)
             }
             let ifNull = try replacement.map { (constant: Constant) throws(PlanError) in
                 try literal(constant, path, target, context)
@@ -42,18 +36,20 @@ extension TransferPlanner {
     func foreignAttribute(
         _ path: String, of owner: String, _ context: CellContext, shape: inout RowShape
     ) throws(PlanError) -> CellRecipe {
-        let column = context.foreign.column(context.column) { foreignCells.trace(path, declaredBy: owner) }
-        guard foreignCells.holds(column.trace, inRowsOf: context.row) else { return .literal(.null) }
+        let known = context.foreign.columns[context.column]
+        let trace = known?.trace ?? foreignCells.trace(path, declaredBy: owner)
+        context.foreign.columns[context.column] = (trace, known?.recipe)
+        guard foreignCells.holds(trace, inRowsOf: context.row) else { return .literal(.null) }
         // From here on the cell is the same for rows of any entity.
-        if let recipe = column.recipe { return recipe }
-        let recipe = try recipe(of: column.trace.origin, path, context, shape: &shape)
-        column.recipe = recipe
+        if let recipe = known?.recipe { return recipe }
+        let recipe = try recipe(of: trace.origin, path, context, shape: &shape)
+        context.foreign.columns[context.column] = (trace, recipe)
         return recipe
     }
 
     /// The same for a column that another entity has already; nil if none has.
     func knownForeign(_ place: Int, _ role: ColumnRole, _ context: borrowing CellContext) -> CellRecipe? {
-        guard case .attribute(let owner, _) = role, let column = context.foreign.known(place),
+        guard case .attribute(let owner, _) = role, let column = context.foreign.columns[place],
             let recipe = column.recipe, !context.kinds.contains(owner)
         else { return nil }
         return foreignCells.holds(column.trace, inRowsOf: context.row) ? recipe : .literal(.null)
@@ -67,8 +63,10 @@ extension TransferPlanner {
         case .constant(let constant, let attribute, let conversion):
             return .literal(try literal(constant, path, attribute, context).converted(by: conversion))
         case .column(let path, let owner, let conversion):
-            guard let column = source.column(.attribute(entity: owner, path: path)) else { return .literal(.null) }
-            let index = shape.index(of: .column(try identifier(column.column)))
+            guard let column = source.layout.column(.attribute(entity: owner, path: path)) else {
+                return .literal(.null)
+            }
+            let index = shape.index(of: .column(try identifier(column.name)))
             if let conversion, conversion.changesCells { return .converted(index, conversion, ifNull: nil) }
             return .carry(index)
         }
@@ -92,39 +90,9 @@ extension TransferPlanner {
     }
 }
 
-/// A column as the rows of entities without its attribute have it.
-final class ForeignColumn {
-    let trace: ForeignCells.Trace
-    var recipe: CellRecipe?
-
-    init(_ trace: ForeignCells.Trace) {
-        self.trace = trace
-    }
-}
-
-/// Those of one table, filled as they become known.
+/// The columns of one table as the rows of entities without their attributes have them, as they become known.
 final class ForeignColumns {
-    private var columns: [ForeignColumn?]
-
-    init(_ count: Int) {
-        columns = Array(repeating: nil, count: count)
-    }
-
-    func known(_ place: Int) -> ForeignColumn? { columns[place] }
-
-    func column(_ place: Int, _ trace: () -> ForeignCells.Trace) -> ForeignColumn {
-        if let column = columns[place] { return column }
-        let column = ForeignColumn(trace())
-        columns[place] = column
-        return column
-    }
-}
-
-extension ManagedObjectModel {
-    /// The attribute, or the leaf of a composite, that `path` names on `entity`.
-    func storedAttribute(_ path: String, of entity: String) -> Attribute? {
-        storedLeaf(path, of: entity)
-    }
+    var columns: [Int: (trace: ForeignCells.Trace, recipe: CellRecipe?)] = [:]
 }
 
 extension CellValue {

@@ -24,8 +24,9 @@ extension TransferPlanner {
         .literal(.integer(Int64(destination.entityNumbers[entity] ?? 0)))
     }
 
-    /// The Z_ENT of the row at the other end.
-    func keyEntity(_ links: ResolvedLinks, shape: inout RowShape) throws(PlanError) -> CellRecipe {
+    /// The Z_ENT of the row at the other end; NULL without links.
+    func keyEntity(_ links: ResolvedLinks?, shape: inout RowShape) throws(PlanError) -> CellRecipe {
+        guard let links else { return .literal(.null) }
         guard let entity = try source.entityCell(links) else {
             // Without subentities in the source, every target is of the declared entity.
             guard let from = source.layout.entityNumbers[links.otherEntity], let to = numbers[from],

@@ -7,10 +7,7 @@ import CausewayStoreFormat
 extension TransferPlanner {
     /// The passes that carry persistent history (InsideStoreFormat §11): change rows are renumbered with their
     /// entities, those of dropped entities are dropped, tokens stay valid.
-    ///
-    /// - Parameter schema: the source's.
-    /// - Returns: the passes; none for a store without history tables.
-    /// - Throws: `PlanError` for names that can't stand in a statement.
+    /// `schema` is the source's. Throws for names that can't stand in a statement.
     func historyPasses(_ schema: StoreSchema) throws(PlanError) -> [RowPass] {
         guard schema.history != nil else { return [] }
         let layout = HistoryLayout(destination)
@@ -19,18 +16,15 @@ extension TransferPlanner {
             guard let table = schema.table(entity.table) else { continue }
             let columns = layout.columns(of: entity).compactMap { $0.split(separator: " ").first.map(String.init) }
             guard !columns.isEmpty else { continue }
-            passes.append(
-                entity == .change
-                    ? try changePass(table, columns: columns) : try copyPass(table, columns: columns))
+            passes.append(try entity == .change ? changePass(table, columns) : copyPass(table, columns))
         }
         return passes
     }
 
     /// A pass that carries the columns that both tables have.
-    private func copyPass(_ table: StoreSchema.Table, columns: [String]) throws(PlanError) -> RowPass {
+    private func copyPass(_ table: StoreSchema.Table, _ columns: [String]) throws(PlanError) -> RowPass {
         var shape = RowShape(table: try identifier(table.name))
-        var cells: [CellRecipe] = []
-        for name in columns { cells.append(try carried(name, from: table, shape: &shape)) }
+        let cells = try columns.map { name throws(PlanError) in try carried(name, from: table, shape: &shape) }
         return RowPass(
             kind: .history, title: table.name, shape: shape, destinationTable: table.name,
             destinationColumns: columns, key: key(of: table, in: &shape), discriminator: nil,
@@ -44,13 +38,13 @@ extension TransferPlanner {
     }
 
     private func carried(
-        _ name: String, from table: StoreSchema.Table, shape: inout RowShape
+        _ name: String?, from table: StoreSchema.Table, shape: inout RowShape
     ) throws(PlanError) -> CellRecipe {
-        guard let position = table.position(of: name) else { return .literal(.null) }
+        guard let position = name.flatMap({ table.position(of: $0) }) else { return .literal(.null) }
         return .carry(shape.index(of: .column(try identifier(table.columns[position].name))))
     }
 
-    private func changePass(_ table: StoreSchema.Table, columns: [String]) throws(PlanError) -> RowPass {
+    private func changePass(_ table: StoreSchema.Table, _ columns: [String]) throws(PlanError) -> RowPass {
         var shape = RowShape(table: try identifier(table.name))
         let key = shape.index(of: .column(try identifier("Z_PK")))
         let discriminator = shape.index(of: .column(try identifier("ZENTITY")))
@@ -68,11 +62,7 @@ extension TransferPlanner {
                     let column = shape.index(of: .column(try identifier(name)))
                     cells.append(.historyBitmap(column, bitmapMap(mapping, from: from, to: to)))
                 case let name where name.hasPrefix("ZTOMBSTONE"):
-                    let origin = tombstones[name]
-                    cells.append(
-                        try origin.map { (origin: String) throws(PlanError) in
-                            try carried(origin, from: table, shape: &shape)
-                        } ?? .literal(.null))
+                    cells.append(try carried(tombstones[name], from: table, shape: &shape))
                 default: cells.append(try carried(name, from: table, shape: &shape))
                 }
             }

@@ -5,34 +5,31 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 
 extension TransferPlanner {
-    /// The key of the row at the other end.
-    func key(_ links: ResolvedLinks, shape: inout RowShape) throws(PlanError) -> CellRecipe {
-        try kept(shape.index(of: source.keyCell(links)), links, shape: &shape)
+    /// The key of the row at the other end; NULL without links.
+    func key(_ links: ResolvedLinks?, shape: inout RowShape) throws(PlanError) -> CellRecipe {
+        guard let links else { return .literal(.null) }
+        return try kept(shape.index(of: source.keyCell(links)), links, shape: &shape)
     }
 
     /// The cell of a link, or of its place, if the link still exists in the destination.
-    private func kept(
-        _ cell: Int, _ links: ResolvedLinks, shape: inout RowShape
-    ) throws(PlanError) -> CellRecipe {
+    private func kept(_ cell: Int, _ links: ResolvedLinks, shape: inout RowShape) throws(PlanError) -> CellRecipe {
         guard !links.lost.isEmpty else { return try first(.carry(cell), links, shape: &shape) }
         guard let entity = try source.entityCell(links) else {
             let isLost = source.layout.entityNumbers[links.otherEntity].map { links.lost.contains($0) } ?? true
             return isLost ? .literal(.null) : try first(.carry(cell), links, shape: &shape)
         }
-        return try first(
-            .key(cell, entity: shape.index(of: entity), dropped: links.lost), links, shape: &shape)
+        return try first(.key(cell, entity: shape.index(of: entity), dropped: links.lost), links, shape: &shape)
     }
 
-    func first(
-        _ recipe: CellRecipe, _ links: ResolvedLinks, shape: inout RowShape
-    ) throws(PlanError) -> CellRecipe {
+    func first(_ recipe: CellRecipe, _ links: ResolvedLinks, shape: inout RowShape) throws(PlanError) -> CellRecipe {
         guard links.keepsFirstOnly, case .ownColumn(let own) = links.access else { return recipe }
         let key: SQLIdentifier = try identifier("Z_PK")
         return .first(recipe, position: shape.index(of: .position(owner: .column(own.column), by: own.place ?? key)))
     }
 
-    /// The row's place in the other end's ordered relationship; new lists are numbered by key.
-    func place(_ links: ResolvedLinks, shape: inout RowShape) throws(PlanError) -> CellRecipe {
+    /// The row's place in the other end's ordered relationship; new lists are numbered by key. NULL without links.
+    func place(_ links: ResolvedLinks?, shape: inout RowShape) throws(PlanError) -> CellRecipe {
+        guard let links else { return .literal(.null) }
         let key: RowShape.Cell
         switch links.access {
         case .ownColumn(let own):
@@ -56,13 +53,10 @@ extension TransferPlanner {
     func lost(kindOf entity: String, notBecoming kind: String) -> Set<Int> {
         let pair = PlannedLinks.Pair(entity: entity, kind: kind)
         if let known = planned.lost[pair] { return known }
-        var result: Set<Int> = []
-        for name in source.model.entityAndSubentities(of: entity) {
-            guard let number = source.layout.entityNumbers[name],
-                !(becoming[name] ?? []).contains(where: { destination.model.isKind($0, of: kind) })
-            else { continue }
-            result.insert(number)
+        let names = source.model.entityAndSubentities(of: entity).filter {
+            !(becoming[$0] ?? []).contains { destination.model.isKind($0, of: kind) }
         }
+        let result = Set(names.compactMap { source.layout.entityNumbers[$0] })
         planned.lost[pair] = result
         return result
     }
@@ -100,8 +94,7 @@ extension TransferPlanner {
     ) throws(PlanError) -> RowPass {
         let primaryKey = try identifier("Z_PK")
         var shape: RowShape
-        let owner: RowShape.Cell
-        let other: RowShape.Cell
+        let (owner, other): (RowShape.Cell, RowShape.Cell)
         var places: (owner: RowShape.Cell?, other: RowShape.Cell?) = (nil, nil)
         switch links.access {
         case .ownColumn(let own):
@@ -139,13 +132,11 @@ extension TransferPlanner {
         // key order by way of the source's index, 19 s read in rowid order and sorted (and 28, 20 and 13 s of processor
         // time); only the last grows with the rows alone.
         shape.order = [0, 1]
+        let name = "\(table.owner).\(table.relationship)"
         return RowPass(
-            kind: .links, title: "\(table.owner).\(table.relationship)", shape: shape,
-            destinationTable: table.name, destinationColumns: columns, key: nil, discriminator: nil,
-            projections: [
-                0: RowProjection(
-                    entity: "\(table.owner).\(table.relationship)", cells: cells.indices.map { .carry($0) })
-            ])
+            kind: .links, title: name, shape: shape, destinationTable: table.name, destinationColumns: columns,
+            key: nil, discriminator: nil,
+            projections: [0: RowProjection(entity: name, cells: cells.indices.map { .carry($0) })])
     }
 
     private func name(of cell: RowShape.Cell) throws(PlanError) -> SQLIdentifier {
@@ -158,7 +149,6 @@ extension TransferPlanner {
         _ numbers: Set<Int>, of entity: String, _ cell: RowShape.Cell, from shape: inout RowShape
     ) throws(PlanError) {
         guard !numbers.isEmpty, case .column(let column) = cell, let table = source.table(of: entity) else { return }
-        shape.conditions.append(
-            .targetIsNot(column, table: try identifier(table), entities: numbers.sorted()))
+        shape.conditions.append(.targetIsNot(column, table: try identifier(table), entities: numbers.sorted()))
     }
 }

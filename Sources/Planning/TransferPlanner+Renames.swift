@@ -5,12 +5,8 @@ import CausewayStoreFormat
 
 extension TransferPlanner {
     /// The new names of the source's tables and columns, for the app's own objects that name them.
-    ///
-    /// - Parameters:
-    ///   - passes: they tell where each column goes.
-    ///   - schema: the source's, with columns that the model doesn't know.
-    ///   - computes: mapping models compute attributes: one that keeps its name counts as the same column.
-    /// - Returns: every table that the source's model has.
+    /// The passes tell where each column goes; `schema`, the source's, has columns that the model doesn't know.
+    /// `computes`: mapping models compute attributes, so that one that keeps its name counts as the same column.
     func renames(_ passes: [RowPass], schema: StoreSchema?, computes: Bool = false) -> SchemaRenames {
         var tables: [SchemaRenames.Table] = []
         var gone: Set<String> = []
@@ -95,16 +91,14 @@ extension TransferPlanner {
     private func renumbered(in table: EntityTable) -> Set<String> {
         let model = source.layout.model
         let own = source.layout.entityNumbers.filter { model.root(of: $0.key) == table.rootEntity }.map(\.value)
-        var result: Set<String> = []
-        for column in table.columns {
+        let columns = table.columns.filter { column in
             switch column.role {
-            case .entityNumber where hasRenumbered(own): result.insert(column.name.lowercased())
-            case .toOneEntity where hasRenumbered(source.layout.entityNumbers.values):
-                result.insert(column.name.lowercased())
-            default: break
+            case .entityNumber: hasRenumbered(own)
+            case .toOneEntity: hasRenumbered(source.layout.entityNumbers.values)
+            default: false
             }
         }
-        return result
+        return Set(columns.map { $0.name.lowercased() })
     }
 
     private func hasRenumbered(_ entities: some Sequence<Int>) -> Bool {
@@ -117,8 +111,7 @@ extension CellRecipe {
     fileprivate var carriedCell: Int? {
         switch self {
         case .carry(let cell), .carryOr(let cell, _), .converted(let cell, _, _), .key(let cell, _, _),
-            .entityNumber(let cell, _),
-            .inlined(let cell), .prefixed(let cell), .historyBitmap(let cell, _):
+            .entityNumber(let cell, _), .inlined(let cell), .prefixed(let cell), .historyBitmap(let cell, _):
             cell
         case .first(let recipe, _): recipe.carriedCell
         case .literal, .literalIfPresent: nil

@@ -24,12 +24,8 @@ package struct TransferPlanner {
     /// The destination table that is filled first from each source table.
     private let firstTables: [String: String]
 
-    /// - Parameters:
-    ///   - mapping: how the source's model becomes the destination's.
-    ///   - source: the source's layout with the names that the store really has.
-    ///   - destination: the layout to fill.
-    ///   - steps: the steps of a composed mapping; empty for a single step.
-    ///   - fillsTables: whether Core Data would add columns in place.
+    /// `source` has the names that the store really has; `steps` are those of a composed mapping, empty for a single
+    /// step; `fillsTables` tells whether Core Data would add columns in place.
     package init(
         mapping: MappingModel, source: StoreLayout, destination: StoreLayout, steps: [InferredStep] = [],
         fillsTables: Bool = false
@@ -53,10 +49,10 @@ package struct TransferPlanner {
         self.becoming = becoming
         var firstTables: [String: String] = [:]
         for table in destination.tables {
-            guard let from = members[table.rootEntity]?.first.flatMap({ tables.table(of: $0.source) }) else {
-                continue
-            }
-            if firstTables[from] == nil { firstTables[from] = table.name }
+            guard let from = members[table.rootEntity]?.first.flatMap({ tables.table(of: $0.source) }),
+                firstTables[from] == nil
+            else { continue }
+            firstTables[from] = table.name
         }
         self.firstTables = firstTables
     }
@@ -81,7 +77,7 @@ package struct TransferPlanner {
         let key = shape.index(of: .column(try identifier("Z_PK")))
         let discriminator = shape.index(of: .column(try identifier("Z_ENT")))
         var projections: [Int: RowProjection] = [:]
-        let foreign = ForeignColumns(table.columns.count)
+        let foreign = ForeignColumns()
         for member in members {
             guard let number = source.layout.entityNumbers[member.source] else { continue }
             projections[number] = try projection(
@@ -145,21 +141,11 @@ package struct TransferPlanner {
                 return try foreignAttribute(path, of: owner, context, shape: &shape)
             }
             return try attribute(path, context, shape: &shape)
-        case .toOne(let owner, let name):
-            guard let links = try links(owner, name, context) else { return .literal(.null) }
-            return try key(links, shape: &shape)
-        case .toOneEntity(let owner, let name):
-            guard let links = try links(owner, name, context) else { return .literal(.null) }
-            return try keyEntity(links, shape: &shape)
-        case .orderKey(let owner, let name):
-            guard let links = try links(owner, name, context) else { return .literal(.null) }
-            return try place(links, shape: &shape)
-        case .virtualToOne(let owner, let name):
-            guard let links = try virtualLinks(owner, name, context) else { return .literal(.null) }
-            return try key(links, shape: &shape)
-        case .virtualOrderKey(let owner, let name):
-            guard let links = try virtualLinks(owner, name, context) else { return .literal(.null) }
-            return try place(links, shape: &shape)
+        case .toOne(let owner, let name): return try key(links(owner, name, context), shape: &shape)
+        case .toOneEntity(let owner, let name): return try keyEntity(links(owner, name, context), shape: &shape)
+        case .orderKey(let owner, let name): return try place(links(owner, name, context), shape: &shape)
+        case .virtualToOne(let owner, let name): return try key(virtualLinks(owner, name, context), shape: &shape)
+        case .virtualOrderKey(let owner, let name): return try place(virtualLinks(owner, name, context), shape: &shape)
         }
     }
 

@@ -5,10 +5,8 @@ package struct VersionGraph: Hashable, Sendable {
     /// `next` by version; a version without an entry is followed by the next one in `versions`.
     package let edges: [String: String]
 
-    /// - Parameters:
-    ///   - versions: names in the history's order, without repetitions.
-    ///   - edges: the user's edges (`--next V2=V4`, `versions.json`); both ends must be in `versions`.
-    /// - Throws: `PathError.unknownVersion` for an edge that names no version.
+    /// `versions` has no repetitions; `edges` are the user's (`--next V2=V4`, `versions.json`). Throws
+    /// `PathError.unknownVersion` for an edge that names no version.
     package init(versions: [String], edges: [String: String] = [:]) throws(PathError) {
         for name in edges.flatMap({ [$0.key, $0.value] }).sorted() where !versions.contains(name) {
             throw .unknownVersion(name, known: versions)

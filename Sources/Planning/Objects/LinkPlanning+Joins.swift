@@ -92,7 +92,7 @@ extension ObjectStepPlanner {
     /// copied links.
     func skeleton(onlyKept: Bool) -> MappingModel {
         var mapped: Set<String> = []
-        var result: [CausewayMapping.EntityMapping] = []
+        var result: [EntityMapping] = []
         for index in entities.indices {
             let mapping = entities[index].mapping.mapping
             guard mapping.kind != .remove, let from = mapping.sourceEntity, let to = mapping.destinationEntity,
@@ -100,7 +100,7 @@ extension ObjectStepPlanner {
             else { continue }
             mapped.insert(from)
             result.append(
-                CausewayMapping.EntityMapping(
+                EntityMapping(
                     name: mapping.name, kind: .transform, source: from, destination: to,
                     attributes: skeletonAttributes(mapping, to: to),
                     relationships: mapping.relationshipMappings.map { property in
@@ -113,21 +113,18 @@ extension ObjectStepPlanner {
                             })
                     }))
         }
-        for entity in source.schema.entities where !mapped.contains(entity) {
-            result.append(
-                CausewayMapping.EntityMapping(name: "Remove_\(entity)", kind: .remove, source: entity, destination: nil)
-            )
+        let removed = source.schema.entities.filter { !mapped.contains($0) }.map {
+            EntityMapping(name: "Remove_\($0)", kind: .remove, source: $0, destination: nil)
         }
-        return MappingModel(entityMappings: result)
+        return MappingModel(entityMappings: result + removed)
     }
 
     private func skeletonAttributes(_ mapping: EntityMappingDescription, to entity: String) -> [AttributeMapping] {
         var result: [AttributeMapping] = []
         for property in mapping.attributeMappings {
             guard case .keyPath(operand: .variable("source"), path: let path)? = property.expression,
-                let number = mapping.sourceEntity.flatMap({ source.schema.number(of: $0) }),
-                let handle = source.schema.handle(of: path),
-                case .attribute? = source.place(of: handle, entity: Int32(number))
+                let number = source.number(of: mapping.sourceEntity), let handle = source.schema.handle(of: path),
+                case .attribute? = source.place(of: handle, entity: number)
             else { continue }
             result.append(
                 AttributeMapping(destination: property.name, value: .carried(from: path, nilReplacement: nil)))
@@ -140,17 +137,14 @@ extension ObjectStepPlanner {
         }
         return result
     }
-}
 
-extension ObjectStepPlanner {
     /// Persistent history refers to rows by key: entries of rows with new keys can't be kept.
     func historyLosses(_ hasHistory: Bool) -> [String] {
         guard hasHistory else { return [] }
         return entities.indices.compactMap { index in
             let mapping = entities[index].mapping.mapping
-            guard keeping[index] != .always, mapping.kind != .remove, let entity = mapping.sourceEntity else {
-                return nil
-            }
+            guard keeping[index] != .always, mapping.kind != .remove, let entity = mapping.sourceEntity
+            else { return nil }
             return "the persistent history of \(entity): its rows get new keys"
         }
     }

@@ -74,12 +74,7 @@ struct LinkPlanning {
         guard let link = carriedLink(property, of: index) else { return nil }
         var numbers: [Int32: Int32] = [:]
         for (from, target) in link.targets {
-            guard
-                let to = planner.entities[target].mapping.mapping.destinationEntity.flatMap({
-                    destination.schema.number(of: $0)
-                })
-            else { continue }
-            numbers[from] = Int32(to)
+            numbers[from] = destination.number(of: planner.entities[target].mapping.mapping.destinationEntity)
         }
         return EntityMappingPlan.KeyFill(
             key: try columns.index(of: link.from.column),
@@ -97,10 +92,8 @@ struct LinkPlanning {
     }
 
     func place(_ name: String, of entity: String?, in map: StorageMap) -> PropertyStorage? {
-        guard let entity, let number = map.schema.number(of: entity), let handle = map.schema.handle(of: name) else {
-            return nil
-        }
-        return map.place(of: handle, entity: Int32(number))
+        guard let number = map.number(of: entity), let handle = map.schema.handle(of: name) else { return nil }
+        return map.place(of: handle, entity: number)
     }
 
     private func carriedLink(_ property: PropertyMappingDescription, of index: Int) -> CarriedLink? {
@@ -126,9 +119,9 @@ struct LinkPlanning {
         let name = destination.schema.names[inverse]
         guard mapping.policyClassName == nil,
             let property = mapping.relationshipMappings.first(where: { $0.name == name }),
-            let reading = Self.reading(property.expression), reading.relationship == from.relationship.inverse
+            let reading = Self.reading(property.expression)
         else { return false }
-        return true
+        return reading.relationship == from.relationship.inverse
     }
 
     /// Whether the other end's keys hold the links already.
@@ -141,7 +134,7 @@ struct LinkPlanning {
             planner.keeping[index] == .always,
             let targets = targets(
                 reading, of: from.relationship.destination, leadingTo: to.relationship.destination, from: index),
-            let mine = mapping.sourceEntity.flatMap({ source.schema.number(of: $0) })
+            let mine = source.number(of: mapping.sourceEntity)
         else { return false }
         return targets.values.allSatisfy { target in
             let other = planner.entities[target].mapping.mapping
@@ -149,7 +142,7 @@ struct LinkPlanning {
                 Self.reading(back.expression)?.relationship == origin
             else { return false }
             // It must lead back to the rows of this mapping, not only of others.
-            return carriedLink(back, of: target)?.targets[Int32(mine)] == index
+            return carriedLink(back, of: target)?.targets[mine] == index
         }
     }
 }

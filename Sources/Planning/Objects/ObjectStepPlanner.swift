@@ -21,11 +21,7 @@ package struct ObjectStepPlanner {
     /// Relationships whose join tables are copied, by mapping.
     var copied: [(mapping: Int, fill: EntityMappingPlan.RelationshipFill)] = []
 
-    /// - Parameters:
-    ///   - resolved: the step's mapping models, in the order in which they run.
-    ///   - source: the store that is read.
-    ///   - destination: the store that is made.
-    ///   - code: policies and functions.
+    /// `resolved` are the step's mapping models, in the order in which they run.
     package init(_ resolved: [ResolvedMapping], source: StorageMap, destination: StorageMap, code: CodeCatalog) {
         self.resolved = resolved
         self.source = source
@@ -61,10 +57,9 @@ package struct ObjectStepPlanner {
     ) -> [String?] {
         var result = [String?](repeating: nil, count: destination.tables.count)
         for mapping in mappings.map(\.mapping) where mapping.kind != .remove {
-            guard let from = mapping.sourceEntity.flatMap({ source.schema.number(of: $0) }),
-                let to = mapping.destinationEntity.flatMap({ destination.schema.number(of: $0) }),
-                let table = destination.table(of: Int32(to)), let origin = source.table(of: Int32(from)),
-                result[table] == nil
+            guard let from = source.number(of: mapping.sourceEntity),
+                let to = destination.number(of: mapping.destinationEntity),
+                let table = destination.table(of: to), let origin = source.table(of: from), result[table] == nil
             else { continue }
             result[table] = source.tables[origin].name.name
         }
@@ -83,8 +78,7 @@ package struct ObjectStepPlanner {
         func flow(_ resolved: ResolvedEntityMapping) -> Flow? {
             let mapping = resolved.mapping
             guard mapping.kind != .remove, let from = mapping.sourceEntity,
-                let to = mapping.destinationEntity.flatMap({ destination.schema.number(of: $0) }),
-                let table = destination.table(of: Int32(to))
+                let to = destination.number(of: mapping.destinationEntity), let table = destination.table(of: to)
             else { return nil }
             return Flow(entity: from, table: table)
         }
@@ -98,8 +92,8 @@ package struct ObjectStepPlanner {
             for name in names { flows[Flow(entity: name, table: key.table), default: 0] += 1 }
         }
         return mappings.map { mapping in
-            guard let key = flow(mapping), let number = source.schema.number(of: key.entity),
-                let table = source.table(of: Int32(number)), homes[key.table] == source.tables[table].name.name
+            guard let key = flow(mapping), let number = source.number(of: key.entity),
+                let table = source.table(of: number), homes[key.table] == source.tables[table].name.name
             else { return .never }
             if case .entity(_, true) = mapping.rows { return .ifFree }
             return flows[key] == 1 ? .always : .ifFree
@@ -111,20 +105,17 @@ package struct ObjectStepPlanner {
     private mutating func plan(entity index: Int) throws(PlanError) -> EntityMappingPlan? {
         let resolved = entities[index].mapping
         let mapping = resolved.mapping
-        let to =
-            mapping.kind == .remove
-            ? nil : mapping.destinationEntity.flatMap { destination.schema.number(of: $0) }.map { Int32($0) }
-        let from =
-            mapping.kind == .add
-            ? nil : mapping.sourceEntity.flatMap { source.schema.number(of: $0) }.map { Int32($0) }
+        let to = mapping.kind == .remove ? nil : destination.number(of: mapping.destinationEntity)
+        let from = mapping.kind == .add ? nil : source.number(of: mapping.sourceEntity)
         let compiler = MappingCompiler(
             source: source.schema, destination: destination.schema,
             functions: SelectorCatalog(policy: selectors(of: mapping), manager: code.managerSelectors))
         guard let from, to != nil || mapping.policyClassName != nil else {
+            let none = RowShape(table: try identifier("Z_METADATA"))
             return EntityMappingPlan(
                 description: mapping, index: index, modelIndex: entities[index].model, sourceEntity: nil,
-                destinationEntity: to, keeping: .never, shape: try emptyShape(), cells: [],
-                linkShape: try emptyShape(), linkCells: [], filter: nil, attributes: [], keys: [], relationships: [])
+                destinationEntity: to, keeping: .never, shape: none, cells: [], linkShape: none, linkCells: [],
+                filter: nil, attributes: [], keys: [], relationships: [])
         }
         var columns = SourceColumns(map: source, entity: from)
         try columns.begin(rows: resolved.rows)
@@ -171,9 +162,10 @@ package struct ObjectStepPlanner {
         var keys: [EntityMappingPlan.KeyFill] = []
         var relationships: [EntityMappingPlan.RelationshipFill] = []
         for property in mapping.relationshipMappings {
-            guard let expression = property.expression else { continue }
-            guard let compiled = compile(expression, property.name, mapping, compiler) else { continue }
-            guard let destination = relationshipTarget(property.name, mapping) else { continue }
+            guard let expression = property.expression,
+                let compiled = compile(expression, property.name, mapping, compiler),
+                let destination = target(of: property.name, declaredBy: mapping.destinationEntity ?? "")
+            else { continue }
             let fill = EntityMappingPlan.RelationshipFill(
                 name: property.name, expression: compiled, destination: destination)
             if links.isCopied(property, of: index) {
@@ -208,17 +200,13 @@ package struct ObjectStepPlanner {
         return nil
     }
 
-    private func emptyShape() throws(PlanError) -> RowShape {
-        RowShape(table: try identifier("Z_METADATA"))
-    }
-
     /// A default that is an object of the app's own class can't be written: its attribute needs a value.
     private mutating func refuseOpaqueDefaults(of mapping: EntityMappingDescription, filled: Set<Int>) {
-        guard let entity = mapping.destinationEntity, let number = destination.schema.number(of: entity) else { return }
+        guard let entity = mapping.destinationEntity, let number = destination.number(of: entity) else { return }
         for index in destination.schema.names.indices {
             guard
                 case .attribute(let column, let attribute)? = destination.place(
-                    of: .init(index: index), entity: Int32(number)),
+                    of: .init(index: index), entity: number),
                 attribute.derivation == nil, !filled.contains(column),
                 CellValue(attribute.defaultValue, as: attribute) == nil
             else { continue }
@@ -248,8 +236,8 @@ package struct ObjectStepPlanner {
         }
     }
 
-    private func relationshipTarget(_ name: String, _ mapping: EntityMappingDescription) -> String? {
-        destination.schema.model.relationship(name, of: mapping.destinationEntity ?? "")?.relationship.destination
+    private func target(of relationship: String, declaredBy entity: String) -> String? {
+        destination.schema.model.relationship(relationship, of: entity)?.relationship.destination
     }
 
     // MARK: - Attributes
@@ -259,9 +247,8 @@ package struct ObjectStepPlanner {
         _ columns: inout SourceColumns
     ) throws(PlanError) -> [EntityMappingPlan.AttributeFill] {
         guard let expression = property.expression, let entity = mapping.destinationEntity,
-            let number = destination.schema.number(of: entity),
-            let handle = destination.schema.handle(of: property.name),
-            let place = destination.place(of: handle, entity: Int32(number)),
+            let number = destination.number(of: entity), let handle = destination.schema.handle(of: property.name),
+            let place = destination.place(of: handle, entity: number),
             let compiled = compile(expression, property.name, mapping, compiler)
         else { return [] }
         switch place {
@@ -278,7 +265,7 @@ package struct ObjectStepPlanner {
             for leaf in leaves {
                 let name = destination.schema.names[leaf.index]
                 let element = name.dropFirst(property.name.count)
-                guard case .attribute(let column, let attribute)? = destination.place(of: leaf, entity: Int32(number)),
+                guard case .attribute(let column, let attribute)? = destination.place(of: leaf, entity: number),
                     source.schema.handle(of: origin + element) != nil,
                     let compiled = compile(
                         .keyPath(operand: .variable("source"), path: origin + element), name, mapping, compiler)
@@ -317,16 +304,13 @@ package struct ObjectStepPlanner {
         for table in destination.layout.tables {
             for column in table.columns {
                 guard case .toOne(let entity, let name) = column.role,
-                    let target = destination.schema.model.relationship(name, of: entity)?.relationship.destination,
+                    let target = target(of: name, declaredBy: entity),
                     let other = destination.layout.table(of: target)
                 else { continue }
-                var sets = [column.name]
-                for role in [
-                    ColumnRole.toOneEntity(entity: entity, relationship: name),
-                    .orderKey(entity: entity, relationship: name),
-                ] {
-                    if let column = destination.layout.column(role) { sets.append(column.name) }
-                }
+                let others: [ColumnRole] = [
+                    .toOneEntity(entity: entity, relationship: name), .orderKey(entity: entity, relationship: name),
+                ]
+                let sets = [column.name] + others.compactMap { destination.layout.column($0)?.name }
                 result.append(
                     """
                     UPDATE "\(table.name)" SET \(sets.map { "\"\($0)\" = NULL" }.joined(separator: ", ")) \

@@ -51,12 +51,9 @@ struct SourceColumns {
     /// Reads every key that the entity's rows hold.
     mutating func addLinks() throws(PlanError) {
         for name in map.schema.names.indices {
-            switch map.place(of: .init(index: name), entity: entity) {
-            case .toOne(let link)?:
-                _ = try index(of: link.column)
-                if let column = link.entityColumn { _ = try index(of: column) }
-                if let column = link.orderColumn { _ = try index(of: column) }
-            case .attribute?, .composite?, .toMany?, .join?, .some(.none), nil: continue
+            guard case .toOne(let link)? = map.place(of: .init(index: name), entity: entity) else { continue }
+            for column in [link.column, link.entityColumn, link.orderColumn] {
+                if let column { _ = try index(of: column) }
             }
         }
     }

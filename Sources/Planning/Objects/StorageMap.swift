@@ -31,6 +31,9 @@ package struct StorageMap: Sendable {
         return places[index][property.index]
     }
 
+    /// Z_ENT of an entity; nil without one, or where the model lacks it.
+    func number(of entity: String?) -> Int32? { entity.flatMap { schema.number(of: $0) }.map { Int32($0) } }
+
     /// The table of the entity with this Z_ENT; nil for a number that the model lacks.
     package func table(of entity: Int32) -> Int? {
         let index = Int(entity) - 1
@@ -60,12 +63,8 @@ package struct TableStorage: Sendable {
     package static let optimisticLock = 2
 
     init(_ table: EntityTable) throws(PlanError) {
-        do {
-            name = try SQLIdentifier(table.name)
-            columns = try table.columns.map { column throws(SQLiteError) in try SQLIdentifier(column.name) }
-        } catch {
-            throw PlanError.unusableName(error.description)
-        }
+        name = try identifier(table.name)
+        columns = try table.columns.map { column throws(PlanError) in try identifier(column.name) }
         rootEntity = table.rootEntity
         // InsideStoreFormat §3: the house columns come first.
         precondition(
@@ -127,17 +126,13 @@ package final class JoinStorage: Sendable {
     /// Of the other end, a place in `StorageMap.tables`.
     package let otherTable: Int
 
-    init(_ join: JoinTable, isNaming: Bool, relationship: Relationship, otherTable: Int) throws(SQLiteError) {
+    init(_ join: JoinTable, isNaming: Bool, relationship: Relationship, otherTable: Int) throws(PlanError) {
         self.relationship = relationship
         self.otherTable = otherTable
-        let ends = try (SQLIdentifier(join.ownerColumn), SQLIdentifier(join.destinationColumn))
-        let places = try (
-            join.ownerOrderColumn.map { name throws(SQLiteError) in try SQLIdentifier(name) },
-            join.destinationOrderColumn.map { name throws(SQLiteError) in try SQLIdentifier(name) }
-        )
-        table = try SQLIdentifier(join.name)
-        (mine, theirs) = isNaming ? ends : (ends.1, ends.0)
-        (placeOfMine, placeOfTheirs) = isNaming ? places : (places.1, places.0)
+        let ends = try JoinEnds(join, isNaming: isNaming)
+        table = try identifier(join.name)
+        (mine, theirs) = (ends.mine.key, ends.theirs.key)
+        (placeOfMine, placeOfTheirs) = (ends.mine.place, ends.theirs.place)
         isReflexive = join.isReflexive
     }
 

@@ -1,6 +1,5 @@
 import CausewayEvaluation
 import CausewayModel
-import CausewaySQLite
 import CausewayStoreFormat
 
 /// Looks every property's place up in a layout.
@@ -31,16 +30,10 @@ struct StorageMapBuilder {
 
     func places(of entity: String) throws(PlanError) -> [PropertyStorage?] {
         guard let number = schema.number(of: entity) else { return [] }
-        var result: [PropertyStorage?] = []
-        for index in schema.names.indices {
-            let handle = PropertyHandle(index: index)
-            guard let property = schema.property(handle, of: number) else {
-                result.append(nil)
-                continue
-            }
-            result.append(try place(of: property, named: schema.names[index], entity: entity))
+        return try schema.names.indices.map { index throws(PlanError) in
+            guard let property = schema.property(PropertyHandle(index: index), of: number) else { return nil }
+            return try place(of: property, named: schema.names[index], entity: entity)
         }
-        return result
     }
 
     private func place(
@@ -54,10 +47,8 @@ struct StorageMapBuilder {
             else { return .none }
             return .attribute(column: column, attribute)
         case .composite:
-            return .composite(
-                schema.names.indices.filter {
-                    schema.names[$0].hasPrefix(name + ".")
-                }.map(PropertyHandle.init(index:)))
+            let leaves = schema.names.indices.filter { schema.names[$0].hasPrefix(name + ".") }
+            return .composite(leaves.map(PropertyHandle.init(index:)))
         case .fetched: return .none
         case .relationship(let relationship):
             guard let owner = layout.model.relationship(relationship.name, of: entity)?.owner else { return .none }
@@ -65,9 +56,7 @@ struct StorageMapBuilder {
         }
     }
 
-    private func place(
-        of relationship: Relationship, declaredBy owner: String
-    ) throws(PlanError) -> PropertyStorage {
+    private func place(of relationship: Relationship, declaredBy owner: String) throws(PlanError) -> PropertyStorage {
         if relationship.isTransient { return .none }
         let inverse = layout.model.inverse(of: relationship)
         if !relationship.isToMany {
@@ -95,13 +84,8 @@ struct StorageMapBuilder {
                         orderColumn: columns[.orderKey(entity: role.0, relationship: role.1)]))
             }
             guard let found = layout.joinTable(of: relationship.name, declaredBy: owner) else { return .none }
-            do throws(SQLiteError) {
-                return .join(
-                    try JoinStorage(
-                        found.table, isNaming: found.isNaming, relationship: relationship, otherTable: other))
-            } catch {
-                throw PlanError.unusableName(error.description)
-            }
+            return .join(
+                try JoinStorage(found.table, isNaming: found.isNaming, relationship: relationship, otherTable: other))
         }
         guard let column = columns[.virtualToOne(owner: owner, relationship: relationship.name)] else { return .none }
         return .toMany(
