@@ -30,14 +30,11 @@ package final class Associations {
 
     private func run(_ sql: String) throws(ObjectError) {
         try ObjectError.at("the associations") {
-            let box = try statements.statement(sql)
-            try box.statement.run()
+            try statements.statement(sql).statement.run()
         }
     }
 
-    package func close() {
-        statements.removeAll()
-    }
+    package func close() { statements.removeAll() }
 
     // MARK: - Journal
 
@@ -74,9 +71,7 @@ package final class Associations {
     package func hasEntries(_ mapping: Int) -> Bool { recorded.contains(mapping) }
 
     /// Adds entries; `key` gives the keys of rows that were just written.
-    func record(
-        _ entries: [PendingAssociation], key: (ObjectID) -> Int64
-    ) throws(ObjectError) {
+    func record(_ entries: [PendingAssociation], key: (ObjectID) -> Int64) throws(ObjectError) {
         for entry in entries {
             let destination = entry.destination
             let place = destination.map(key) ?? 0
@@ -93,10 +88,7 @@ package final class Associations {
                 INSERT INTO association SELECT ?1, ?2, ?3, \
                 (SELECT coalesce(max(ordinal), 0) + 1 FROM association \
                 WHERE sourceEntity = ?1 AND source = ?2 AND mapping = ?3), ?4, ?5
-                """)
-            try box.statement.bind(Int64(source.entity), at: 1)
-            try box.statement.bind(source.key, at: 2)
-            try box.statement.bind(mapping, at: 3)
+                """, Int64(source.entity), source.key, Int64(mapping))
             if let entity {
                 try box.statement.bind(Int64(entity), at: 4)
                 try box.statement.bind(key, at: 5)
@@ -108,29 +100,17 @@ package final class Associations {
         }
     }
 
-    /// What is recorded for a source row under a mapping (nil: under any), in order; nil where nothing is.
-    func destinations(of source: ObjectID, mapping: Int?) throws(ObjectError) -> [(mapping: Int, object: ObjectID?)] {
+    /// What is recorded for a source row under a mapping, in order; nil for a row without a result.
+    func destinations(of source: ObjectID, mapping: Int) throws(ObjectError) -> [ObjectID?] {
         try ObjectError.at("the associations") {
             let box = try statements.statement(
                 """
-                SELECT mapping, entity, destination FROM association WHERE sourceEntity = ? AND source = ?\
-                \(mapping == nil ? "" : " AND mapping = ?") ORDER BY mapping, ordinal
-                """)
-            try box.statement.bind(Int64(source.entity), at: 1)
-            try box.statement.bind(source.key, at: 2)
-            if let mapping { try box.statement.bind(mapping, at: 3) }
-            var result: [(mapping: Int, object: ObjectID?)] = []
-            while try box.statement.step() {
-                let object =
-                    box.statement.isNull(at: 2)
-                    ? nil
-                    : ObjectID(
-                        side: .destination, entity: Int32(truncatingIfNeeded: box.statement.int64(at: 1)),
-                        key: box.statement.int64(at: 2))
-                result.append((Int(box.statement.int64(at: 0)), object))
+                SELECT entity, destination FROM association WHERE sourceEntity = ? AND source = ? AND mapping = ? \
+                ORDER BY ordinal
+                """, Int64(source.entity), source.key, Int64(mapping))
+            return try box.statement.rows { row throws(SQLiteError) -> ObjectID?? in
+                .some(row.isNull(at: 1) ? nil : row.object(.destination, entity: 0, key: 1))
             }
-            box.statement.reset()
-            return result
         }
     }
 
@@ -145,19 +125,8 @@ package final class Associations {
                 """
                 SELECT sourceEntity, source FROM association WHERE destination = ? AND entity = ? AND mapping = ? \
                 ORDER BY sourceEntity, source, ordinal
-                """)
-            try box.statement.bind(destination.key, at: 1)
-            try box.statement.bind(Int64(destination.entity), at: 2)
-            try box.statement.bind(mapping, at: 3)
-            var result: [ObjectID] = []
-            while try box.statement.step() {
-                result.append(
-                    ObjectID(
-                        side: .source, entity: Int32(truncatingIfNeeded: box.statement.int64(at: 0)),
-                        key: box.statement.int64(at: 1)))
-            }
-            box.statement.reset()
-            return result
+                """, destination.key, Int64(destination.entity), Int64(mapping))
+            return try box.statement.rows { row throws(SQLiteError) in row.object(.source, entity: 0, key: 1) }
         }
     }
 
@@ -171,27 +140,13 @@ package final class Associations {
                 SELECT sourceEntity, source, ordinal, entity, destination FROM association \
                 WHERE mapping = ?1 AND (sourceEntity, source, mapping, ordinal) > (?2, ?3, ?1, ?4) \
                 ORDER BY sourceEntity, source, mapping, ordinal LIMIT ?5
-                """)
-            try box.statement.bind(mapping, at: 1)
-            try box.statement.bind(Int64(place.entity), at: 2)
-            try box.statement.bind(place.source, at: 3)
+                """, Int64(mapping), Int64(place.entity), place.source)
             try box.statement.bind(place.ordinal, at: 4)
             try box.statement.bind(limit, at: 5)
-            var result: [(source: ObjectID, destination: ObjectID?, ordinal: Int64)] = []
-            while try box.statement.step() {
-                let source = ObjectID(
-                    side: .source, entity: Int32(truncatingIfNeeded: box.statement.int64(at: 0)),
-                    key: box.statement.int64(at: 1))
-                let destination =
-                    box.statement.isNull(at: 4)
-                    ? nil
-                    : ObjectID(
-                        side: .destination, entity: Int32(truncatingIfNeeded: box.statement.int64(at: 3)),
-                        key: box.statement.int64(at: 4))
-                result.append((source, destination, box.statement.int64(at: 2)))
+            return try box.statement.rows { row throws(SQLiteError) in
+                let destination = row.isNull(at: 4) ? nil : row.object(.destination, entity: 3, key: 4)
+                return (row.object(.source, entity: 0, key: 1), destination, row.int64(at: 2))
             }
-            box.statement.reset()
-            return result
         }
     }
 
@@ -202,11 +157,10 @@ package final class Associations {
         }
         return try ObjectError.at("the associations") {
             let box = try statements.statement(
-                "SELECT key FROM shared WHERE entity = ? AND attribute = ? AND value = ?")
-            try Self.bind(entity, attribute, value, to: box)
-            let key = try box.statement.step() ? box.statement.int64(at: 0) : nil
-            box.statement.reset()
-            return key
+                "SELECT key FROM shared WHERE entity = ? AND attribute = ? AND value = ?", Int64(entity))
+            try box.statement.bind(attribute, at: 2)
+            try box.statement.bind(value, at: 3)
+            return try box.number()
         }
     }
 
@@ -217,28 +171,13 @@ package final class Associations {
         }
     }
 
-    private func insertShared(
-        _ entity: Int32, _ attribute: String, _ value: Cell, key: Int64
-    ) throws(ObjectError) {
+    private func insertShared(_ entity: Int32, _ attribute: String, _ value: Cell, key: Int64) throws(ObjectError) {
         try ObjectError.at("the associations") {
-            let box = try statements.statement("INSERT OR REPLACE INTO shared VALUES (?, ?, ?, ?)")
-            try Self.bind(entity, attribute, value, to: box)
+            let box = try statements.statement("INSERT OR REPLACE INTO shared VALUES (?, ?, ?, ?)", Int64(entity))
+            try box.statement.bind(attribute, at: 2)
+            try box.statement.bind(value, at: 3)
             try box.statement.bind(key, at: 4)
             try box.statement.run()
-        }
-    }
-
-    private static func bind(
-        _ entity: Int32, _ attribute: String, _ value: Cell, to box: StatementBox
-    ) throws(SQLiteError) {
-        try box.statement.bind(Int64(entity), at: 1)
-        try box.statement.bind(attribute, at: 2)
-        switch value {
-        case .integer(let value): try box.statement.bind(value, at: 3)
-        case .real(let value): try box.statement.bind(value, at: 3)
-        case .text(let value): try box.statement.bind(value, at: 3)
-        case .blob(let value): try box.statement.bind(value, at: 3)
-        case .null, .carried, .temporary, .appended: try box.statement.bindNull(at: 3)
         }
     }
 }

@@ -6,14 +6,8 @@ enum CellCoding {
     /// The first byte of an inline value of an attribute that allows external storage (InsideStoreFormat §4.3).
     private static let inlinePrefix: UInt8 = 1
 
-    /// What a cell holds, as the attribute's type.
-    ///
-    /// - Parameters:
-    ///   - cell: a cell that isn't carried.
-    ///   - attribute: its attribute.
-    ///   - content: gives the data of an attribute that allows external storage.
-    /// - Returns: nil if the storage class doesn't fit the type.
-    /// - Throws: what `content` throws.
+    /// What a cell that isn't carried holds, as the attribute's type; nil if the storage class doesn't fit it.
+    /// `content` gives the data of an attribute that allows external storage.
     static func value(
         of cell: Cell, as attribute: Attribute, content: ([UInt8]) throws(ObjectError) -> [UInt8]
     ) throws(ObjectError) -> Value? {
@@ -61,9 +55,7 @@ enum CellCoding {
         return sign + digits.prefix(point) + "." + digits.dropFirst(point)
     }
 
-    /// The stored form of a value.
-    ///
-    /// - Returns: nil if the value doesn't fit the attribute's type, or is too large for it.
+    /// The stored form of a value; nil if the value doesn't fit the attribute's type, or is too large for it.
     static func cell(for value: Value, as attribute: Attribute) -> Cell? {
         switch (attribute.type, value) {
         case (_, .null): return .null

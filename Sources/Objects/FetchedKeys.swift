@@ -26,7 +26,7 @@ final class TableKeys: FetchedKeys {
     private var last = Int64.min
     private let end: Int64
 
-    /// - Parameter end: the largest key when the fetch begins; rows that are made later don't belong to it.
+    /// `end` is the largest key when the fetch begins; rows that are made later don't belong to it.
     init(upTo end: Int64) {
         self.end = end
     }
@@ -46,16 +46,10 @@ final class TableKeys: FetchedKeys {
             try box.statement.bind(last, at: fetch.values.count + 1)
             try box.statement.bind(end, at: fetch.values.count + 2)
             try box.statement.bind(limit, at: fetch.values.count + 3)
-            var result: [ObjectID] = []
-            while try box.statement.step() {
-                if loadingRows { _ = try context.append(box.statement, to: fetch.table) }
-                result.append(
-                    ObjectID(
-                        side: context.side,
-                        entity: Int32(truncatingIfNeeded: box.statement.int64(at: TableStorage.entityNumber)),
-                        key: box.statement.int64(at: TableStorage.primaryKey)))
+            let result = try box.statement.rows { row throws(SQLiteError) in
+                if loadingRows { _ = try context.append(row, to: fetch.table) }
+                return row.object(context.side, entity: TableStorage.entityNumber, key: TableStorage.primaryKey)
             }
-            box.statement.reset()
             if let end = result.last { last = end.key }
             return result
         }
@@ -94,10 +88,7 @@ final class StatementKeys: FetchedKeys {
                     isDone = true
                     break
                 }
-                result.append(
-                    ObjectID(
-                        side: side, entity: Int32(truncatingIfNeeded: box.statement.int64(at: 1)),
-                        key: box.statement.int64(at: 0)))
+                result.append(box.statement.object(side, entity: 1, key: 0))
             }
             return result
         }
@@ -168,9 +159,7 @@ final class ListedKeys: FetchedKeys {
 
     private func reject(_ place: Int64, _ fetch: PreparedFetch) throws(ObjectError) {
         try ObjectError.at("fetching \(fetch.request.entityName)") {
-            let box = try statements.statement("DELETE FROM \(table) WHERE place = ?")
-            try box.statement.bind(place, at: 1)
-            try box.statement.run()
+            try statements.statement("DELETE FROM \(table) WHERE place = ?", place).statement.run()
         }
     }
 
@@ -185,25 +174,17 @@ final class ListedKeys: FetchedKeys {
     private func read(_ limit: Int, _ fetch: PreparedFetch) throws(ObjectError) -> [(place: Int64, id: ObjectID)] {
         try ObjectError.at("fetching \(fetch.request.entityName)") {
             let box = try statements.statement(
-                "SELECT place, key, entity FROM \(table) WHERE place > ? ORDER BY place LIMIT ?")
-            try box.statement.bind(place, at: 1)
-            try box.statement.bind(max(1, limit), at: 2)
-            var result: [(place: Int64, id: ObjectID)] = []
-            while try box.statement.step() {
-                place = box.statement.int64(at: 0)
-                let id = ObjectID(
-                    side: side, entity: Int32(truncatingIfNeeded: box.statement.int64(at: 2)),
-                    key: box.statement.int64(at: 1))
-                result.append((place, id))
+                "SELECT place, key, entity FROM \(table) WHERE place > ? ORDER BY place LIMIT ?", place,
+                Int64(max(1, limit)))
+            return try box.statement.rows { row throws(SQLiteError) in
+                place = row.int64(at: 0)
+                return (place, row.object(side, entity: 2, key: 1))
             }
-            box.statement.reset()
-            return result
         }
     }
 
     private func run(_ sql: String) throws(SQLiteError) {
-        let box = try statements.statement(sql)
-        try box.statement.run()
+        try statements.statement(sql).statement.run()
     }
 
     func end(in context: ObjectContext) {

@@ -3,16 +3,15 @@
 /// Rows get keys in the order in which they are written, which is the source's: the keys don't depend on batch size or
 /// workers.
 package struct KeySpace: Sendable {
-    private var last: [Int64]
+    /// By table.
+    private(set) var last: [Int64]
 
-    /// - Parameter last: for each table of the layout, the largest key that is taken; 0 for none.
+    /// `last` has the largest key that is taken for each table of the layout; 0 for none.
     package init(last: [Int64]) {
         self.last = last
     }
 
-    /// A key that no row of the table has had.
-    ///
-    /// - Throws: `.exhausted` if the store has used the largest possible key.
+    /// A key that no row of the table has had. Throws `.exhausted` if the store has used the largest possible key.
     mutating func next(in table: Int) throws(ObjectError) -> Int64 {
         let (next, overflow) = last[table].addingReportingOverflow(1)
         guard !overflow else {
@@ -27,9 +26,6 @@ package struct KeySpace: Sendable {
     mutating func take(_ key: Int64, in table: Int) {
         if key > last[table] { last[table] = key }
     }
-
-    /// The largest keys, by table.
-    var all: [Int64] { last }
 
     /// The largest key of the table so far: what Z_PRIMARYKEY's Z_MAX becomes.
     package func maximum(in table: Int) -> Int64 { last[table] }
@@ -84,17 +80,16 @@ package final class KeySource {
     package var state: State {
         get {
             State(
-                last: keys.all, rows: rowCounts,
+                last: keys.last, rows: rowCounts,
                 places: places.map { State.Place(table: $0.key.table, column: $0.key.column, place: $0.value) }
                     .sorted { ($0.table, $0.column) < ($1.table, $1.column) })
         }
         set {
             keys = KeySpace(last: newValue.last)
             rowCounts = newValue.rows
-            places = [:]
-            for place in newValue.places {
-                places[PlaceColumn(table: place.table, column: place.column)] = place.place
-            }
+            places = Dictionary(
+                newValue.places.map { (PlaceColumn(table: $0.table, column: $0.column), $0.place) },
+                uniquingKeysWith: { $1 })
         }
     }
 }

@@ -50,7 +50,7 @@ extension MigrationSession {
     ) throws(ObjectError) -> [ObjectID] {
         if associations.hasEntries(mapping) {
             let recorded = try associations.destinations(of: source, mapping: mapping)
-            if !recorded.isEmpty { return recorded.compactMap(\.object) }
+            if !recorded.isEmpty { return recorded.compactMap(\.self) }
         }
         let plan = plans[mapping]
         guard plan.keeping == .always, plan.sourceEntity == source.entity, let entity = plan.destinationEntity else {
@@ -77,9 +77,7 @@ extension MigrationSession {
             }
             let plan = plans[mapping]
             guard plan.keeping == .always, plan.destinationEntity == object.entity, let entity = plan.sourceEntity
-            else {
-                continue
-            }
+            else { continue }
             let from = ObjectID(side: .source, entity: entity, key: object.key)
             guard try source.exists(from) else { continue }
             if associations.hasEntries(mapping), try !associations.destinations(of: from, mapping: mapping).isEmpty {
@@ -115,7 +113,7 @@ extension MigrationSession {
         if let found = try associations.sharedKey(number, attribute.name, cell) {
             let object = ObjectID(side: .destination, entity: number, key: found)
             // A policy may have deleted it.
-            let isThere = deletionsSeen == 0 ? true : try destination.exists(object)
+            let isThere = try deletionsSeen == 0 ? true : destination.exists(object)
             if isThere {
                 shared[key] = found
                 return (object, false)

@@ -106,9 +106,7 @@ package final class MigrationSession {
         destination.follow(source)
     }
 
-    /// After the hook: records its associations.
-    ///
-    /// - Returns: whether the row has a result.
+    /// After the hook: records its associations. Returns whether the row has a result.
     package func endRow() -> Bool {
         guard let row else { return false }
         self.row = nil
@@ -127,10 +125,8 @@ package final class MigrationSession {
             {
                 return
             }
-            if !wasTaken, row.associated.isEmpty { return }
-            if row.associated.isEmpty {
+            if wasTaken, row.associated.isEmpty {
                 pending.append(PendingAssociation(mapping: row.mapping, source: row.source, destination: nil))
-                return
             }
         }
         for object in row.associated {
@@ -187,14 +183,11 @@ package final class MigrationSession {
             try destination.set(PropertyKey(property.name), of: made, to: try expression.evaluate(scope))
         }
         // A policy that rewrites expressions, or another source row than the one in hand: links as stage 2 makes them.
-        if source.current?.object.entity == plan.sourceEntity, source.current?.object == Self.id(scope.source) {
+        if case .object(let id) = scope.source, let current = source.current?.object, current == id,
+            current.entity == plan.sourceEntity
+        {
             for key in plan.keys { try carry(key, to: made) }
         }
-    }
-
-    private static func id(_ value: Value) -> ObjectID? {
-        guard case .object(let id) = value else { return nil }
-        return id
     }
 
     private func carry(_ fill: EntityMappingPlan.KeyFill, to made: ObjectID) throws {
@@ -214,7 +207,7 @@ package final class MigrationSession {
         if let place = fill.place {
             try destination.carry(place, to: made, column: column)
         } else {
-            try destination.append(made, column: column)
+            try destination.setCell(made, column: column, to: .appended)
         }
     }
 
@@ -223,11 +216,15 @@ package final class MigrationSession {
         guard let text = property.valueExpression else { return nil }
         let compiler = MappingCompiler(
             source: source.map.schema, destination: destination.map.schema, functions: functions.catalog)
-        let compiled = try compiler.compile(
-            text, source: mapping.sourceEntityName, destination: mapping.destinationEntityName,
-            place: "\(mapping.name).\(property.name)")
-        property.compiled = compiled
-        return compiled
+        do {
+            property.compiled = try compiler.compile(
+                try Expression(parsing: text), source: mapping.sourceEntityName,
+                destination: mapping.destinationEntityName)
+        } catch {
+            throw ObjectError(
+                .type, "\(mapping.name).\(property.name): the rewritten expression can't be used: \(error)")
+        }
+        return property.compiled
     }
 
     // MARK: - Stage 2
@@ -240,13 +237,9 @@ package final class MigrationSession {
     package func hasAdditionalRelationships(_ mapping: Int) -> Bool { additional[mapping] != nil }
 
     /// Before the hook of a destination row.
-    package func begin(destination object: ObjectID, from source: ObjectID) {
-        pair = (source, object)
-    }
+    package func begin(destination object: ObjectID, from source: ObjectID) { pair = (source, object) }
 
-    package func endPair() {
-        pair = nil
-    }
+    package func endPair() { pair = nil }
 
     /// What `EntityMigrationPolicy` does by default in stage 2.
     func relateDefault(_ object: ObjectID, _ mapping: EntityMapping) throws {

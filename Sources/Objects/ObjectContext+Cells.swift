@@ -6,13 +6,8 @@ package import CausewaySQLiteFile
 
 /// Cells of the current row, of new rows and of stored rows.
 extension ObjectContext {
-    /// Moves to a row of a source batch.
-    ///
-    /// - Parameters:
-    ///   - object: its identity.
-    ///   - view: stands on it.
-    ///   - cells: the row's cell by column of its table, −1 where it wasn't selected.
-    ///   - row: its place in the batch.
+    /// Moves to a row of a source batch, on which `view` stands. `cells` are its cells by column of its table, −1 where
+    /// it wasn't selected; `row` is its place in the batch.
     package func stand(on object: ObjectID, view: RowView, cells: [Int], row: Int) {
         if current?.view === view, current?.object.entity == object.entity {
             current?.object = object
@@ -66,14 +61,9 @@ extension ObjectContext {
         guard let table = map.table(of: entity), let statements else { return [] }
         return try ObjectError.at(map.name(of: entity)) {
             let box = try statements.statement(
-                "SELECT \"Z_PK\" FROM \(map.tables[table].name) WHERE \"Z_PK\" BETWEEN ? AND ? AND \"Z_ENT\" = ?")
-            try box.statement.bind(first, at: 1)
-            try box.statement.bind(last, at: 2)
-            try box.statement.bind(Int64(entity), at: 3)
-            var result: Set<Int64> = []
-            while try box.statement.step() { result.insert(box.statement.int64(at: 0)) }
-            box.statement.reset()
-            return result
+                "SELECT \"Z_PK\" FROM \(map.tables[table].name) WHERE \"Z_PK\" BETWEEN ? AND ? AND \"Z_ENT\" = ?",
+                first, last, Int64(entity))
+            return Set(try box.statement.rows { row throws(SQLiteError) in row.int64(at: 0) })
         }
     }
 
@@ -87,11 +77,8 @@ extension ObjectContext {
         }
         guard let statements, !tables[table].deletedKeys.contains(object.key) else { return false }
         return try ObjectError.at(name(object)) {
-            let box = try statements.statement("SELECT 1 FROM \(map.tables[table].name) WHERE \"Z_PK\" = ?")
-            try box.statement.bind(object.key, at: 1)
-            let exists = try box.statement.step()
-            box.statement.reset()
-            return exists
+            let sql = "SELECT 1 FROM \(map.tables[table].name) WHERE \"Z_PK\" = ?"
+            return try statements.statement(sql, object.key).number() != nil
         }
     }
 
@@ -103,10 +90,8 @@ extension ObjectContext {
         try makeRoom(in: table)
         let storage = map.tables[table]
         return try ObjectError.at(name(object)) {
-            let box = try statements.statement(
-                "SELECT \(storage.columns.map(\.quoted).joined(separator: ", ")) FROM \(storage.name) WHERE \"Z_PK\" = ?"
-            )
-            try box.statement.bind(object.key, at: 1)
+            let columns = storage.columns.map(\.quoted).joined(separator: ", ")
+            let box = try statements.statement("SELECT \(columns) FROM \(storage.name) WHERE \"Z_PK\" = ?", object.key)
             guard try box.statement.step() else {
                 throw ObjectError(.missing, "\(name(object)) isn't in the \(side) store")
             }
@@ -193,10 +178,5 @@ extension ObjectContext {
     func notePlace(_ object: ObjectID, column: Int) throws(ObjectError) {
         let (table, row) = try locate(object)
         tables[table].notePlace(row, column)
-    }
-
-    /// Puts the row at the end of an ordered relationship.
-    func append(_ object: ObjectID, column: Int) throws(ObjectError) {
-        try setCell(object, column: column, to: .appended)
     }
 }

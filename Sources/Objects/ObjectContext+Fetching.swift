@@ -50,8 +50,7 @@ extension ObjectContext {
             let box = try fetch.statements.statement(
                 "SELECT count(*) FROM \(map.tables[fetch.table].name) WHERE \(fetch.conditions)")
             try fetch.bind(to: box)
-            if try box.statement.step() { count = Int(box.statement.int64(at: 0)) }
-            box.statement.reset()
+            count = Int(try box.number() ?? 0)
         }
         return min(count, max(0, request.fetchLimit ?? .max))
     }
@@ -61,9 +60,7 @@ extension ObjectContext {
         if tables[fetch.table].hasChanges { try flush() }
     }
 
-    private func visit(
-        _ fetch: PreparedFetch, loadingRows: Bool, _ body: (ObjectID) throws -> Void
-    ) throws {
+    private func visit(_ fetch: PreparedFetch, loadingRows: Bool, _ body: (ObjectID) throws -> Void) throws {
         try flush(before: fetch)
         var left = max(0, fetch.request.fetchLimit ?? .max)
         guard left > 0 else { return }

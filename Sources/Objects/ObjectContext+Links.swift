@@ -28,9 +28,8 @@ extension ObjectContext {
     /// Whether the row is new and other rows' cells hold its links.
     private func isNew(_ object: ObjectID) throws(ObjectError) -> Bool {
         if !isDetached || object.key > 0 {
-            guard let table = map.table(of: object.entity), let row = tables[table].index(of: object.key) else {
-                return false
-            }
+            guard let table = map.table(of: object.entity), let row = tables[table].index(of: object.key)
+            else { return false }
             return tables[table].isNew(row)
         }
         let (table, row) = try locate(object)
@@ -181,9 +180,7 @@ extension ObjectContext {
         }
     }
 
-    private func join(
-        _ link: JoinStorage, _ object: ObjectID, _ member: ObjectID, place: Int64?
-    ) throws(ObjectError) {
+    private func join(_ link: JoinStorage, _ object: ObjectID, _ member: ObjectID, place: Int64?) throws(ObjectError) {
         try requireChangeable(object)
         linkChanges.append(
             .insert(link, mine: try reference(object), theirs: try reference(member), placeOfTheirs: place))

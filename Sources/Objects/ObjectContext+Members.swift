@@ -28,17 +28,9 @@ extension ObjectContext {
         try flush(beforeReading: place)
         guard let sql = memberSQL(of: place, count: false) else { return [] }
         return try ObjectError.at(name(object)) {
-            let box = try statements.statement(sql)
-            try box.statement.bind(object.key, at: 1)
-            var result: [ObjectID] = []
-            while try box.statement.step() {
-                result.append(
-                    ObjectID(
-                        side: side, entity: Int32(truncatingIfNeeded: box.statement.int64(at: 1)),
-                        key: box.statement.int64(at: 0)))
+            try statements.statement(sql, object.key).statement.rows { row throws(SQLiteError) in
+                row.object(side, entity: 1, key: 0)
             }
-            box.statement.reset()
-            return result
         }
     }
 
@@ -47,13 +39,7 @@ extension ObjectContext {
         guard let statements else { return try pendingTargets(of: place, in: object).count }
         try flush(beforeReading: place)
         guard let sql = memberSQL(of: place, count: true) else { return 0 }
-        return try ObjectError.at(name(object)) {
-            let box = try statements.statement(sql)
-            try box.statement.bind(object.key, at: 1)
-            let count = try box.statement.step() ? Int(box.statement.int64(at: 0)) : 0
-            box.statement.reset()
-            return count
-        }
+        return try ObjectError.at(name(object)) { Int(try statements.statement(sql, object.key).number() ?? 0) }
     }
 
     /// Writes, if something in memory concerns the relationship.
@@ -121,11 +107,6 @@ extension ObjectContext {
     }
 
     private func pendingMembers(of link: ToManyStorage, _ me: RowReference) throws(ObjectError) -> [ObjectID] {
-        struct Member {
-            var place: Int64
-            var turn: Int
-            var id: ObjectID
-        }
         let table = tables[link.table]
         var turns: [Int: Int] = [:]
         var turn = table.appended.count - 1
@@ -134,7 +115,7 @@ extension ObjectContext {
             if cell.column == link.orderColumn, turns[cell.row] == nil { turns[cell.row] = turn }
             turn -= 1
         }
-        var found: [Member] = []
+        var found: [(place: Int64, turn: Int, id: ObjectID)] = []
         var row = table.count - 1
         // Objects of one source row are together, at the end.
         while row >= 0, table.sourceRows[row] == current?.row ?? -1 {
@@ -144,17 +125,13 @@ extension ObjectContext {
             guard refers(try cell(id, column: link.column), to: me) else { continue }
             var place = Int64.max
             if let column = link.orderColumn, case .integer(let value) = try cell(id, column: column) { place = value }
-            found.append(Member(place: place, turn: turns[row] ?? row, id: id))
+            found.append((place, turns[row] ?? row, id))
         }
         return found.sorted { ($0.place, $0.turn) < ($1.place, $1.turn) }.map(\.id)
     }
 
     private func pendingMembers(of link: JoinStorage, _ me: RowReference) -> [ObjectID] {
-        struct Member {
-            var place: Int64
-            var other: RowReference
-        }
-        var members: [Member] = []
+        var members: [(place: Int64, other: RowReference)] = []
         for change in linkChanges[min(ownLinkChanges, linkChanges.count)...] {
             switch change {
             case .insert(let join, let mine, let theirs, let place) where join.table == link.table:
@@ -164,7 +141,7 @@ extension ObjectContext {
                 if let index = members.firstIndex(where: { $0.other == other }) {
                     if isForward, let place { members[index].place = place }
                 } else {
-                    members.append(Member(place: isForward ? place ?? .max : .max, other: other))
+                    members.append((isForward ? place ?? .max : .max, other))
                 }
             case .remove(let join, let mine, let theirs) where join.table == link.table:
                 if mine == me, join.mine == link.mine { members.removeAll { $0.other == theirs } }

@@ -27,10 +27,8 @@ struct OrderPlaces {
         guard !overflow else {
             throw SQLiteError(
                 code: .mismatch,
-                message:
-                    "\(table.name).\(column.name) holds the largest possible place, so no object can come after "
-                    + "it; fix the row"
-            )
+                message: "\(table.name).\(column.name) holds the largest possible place, so no object can come after "
+                    + "it; fix the row")
         }
         keys.places[name] = next
         return next
@@ -47,9 +45,7 @@ struct OrderPlaces {
         _ name: KeySource.PlaceColumn, _ table: SQLIdentifier, _ column: SQLIdentifier
     ) throws(SQLiteError) -> Int64 {
         if let last = keys.places[name] { return last }
-        let box = try statements.statement("SELECT max(\(column)) FROM \(table)")
-        let last = try box.statement.step() ? box.statement.int64(at: 0) : 0
-        box.statement.reset()
+        let last = try statements.statement("SELECT max(\(column)) FROM \(table)").number() ?? 0
         keys.places[name] = last
         return last
     }

@@ -39,20 +39,18 @@ struct PreparedFetch {
             now: context.now, sourceGraph: context.side == .source ? context : nil,
             destinationGraph: context.side == .destination ? context : nil)
         scope.bindings = request.variables
-        guard let text = request.predicate else {
+        if let text = request.predicate {
+            let parsed = try Predicate(parsing: text)
+            let variables = request.variables.mapValues { _ in VariableType.any }
+            let compiled = try ExpressionCompiler(
+                evaluated: .object(map.schema, entity: request.entityName), variables: variables
+            ).compile(parsed)
+            let sql = PredicateSQL(parsed, map: map, entity: entity, variables: request.variables)
+            conditions += sql.conditions
+            (predicate, values) = (sql.isComplete ? nil : compiled, sql.values)
+        } else {
             (predicate, values) = (nil, [])
-            self.conditions = BalancedSQL.joined(conditions, by: "AND")
-            return
         }
-        let parsed = try Predicate(parsing: text)
-        let variables = request.variables.mapValues { _ in VariableType.any }
-        let compiled = try ExpressionCompiler(
-            evaluated: .object(map.schema, entity: request.entityName), variables: variables
-        ).compile(parsed)
-        let sql = PredicateSQL(parsed, map: map, entity: entity, variables: request.variables)
-        conditions += sql.conditions
-        values = sql.values
-        predicate = sql.isComplete ? nil : compiled
         self.conditions = BalancedSQL.joined(conditions, by: "AND")
     }
 
@@ -75,15 +73,7 @@ struct PreparedFetch {
     }
 
     func bind(to box: StatementBox) throws(SQLiteError) {
-        for (index, value) in values.enumerated() {
-            switch value {
-            case .integer(let value): try box.statement.bind(value, at: index + 1)
-            case .real(let value): try box.statement.bind(value, at: index + 1)
-            case .text(let value): try box.statement.bind(value, at: index + 1)
-            case .blob(let value): try box.statement.bind(value, at: index + 1)
-            case .null, .carried, .temporary, .appended: try box.statement.bindNull(at: index + 1)
-            }
-        }
+        for (index, value) in values.enumerated() { try box.statement.bind(value, at: index + 1) }
     }
 
     /// Evaluates this part for an object.

@@ -92,21 +92,15 @@ final class RowSettlement {
     }
 
     private func stands(_ link: JoinStorage, _ mine: Int64, _ theirs: Int64) throws(SQLiteError) -> Bool {
-        let box = try question(link)
+        let box: StatementBox
+        if let known = questions[ObjectIdentifier(link)] {
+            box = known
+        } else {
+            box = try statements.statement("SELECT 1 FROM \(link.table) WHERE \(link.condition)")
+            questions[ObjectIdentifier(link)] = box
+        }
         try box.statement.bind(mine, at: 1)
         try box.statement.bind(theirs, at: 2)
-        let stands = try box.statement.step()
-        box.statement.reset()
-        return stands
-    }
-
-    private func question(_ link: JoinStorage) throws(SQLiteError) -> StatementBox {
-        if let box = questions[ObjectIdentifier(link)] {
-            box.statement.reset()
-            return box
-        }
-        let box = try statements.statement("SELECT 1 FROM \(link.table) WHERE \(link.condition)")
-        questions[ObjectIdentifier(link)] = box
-        return box
+        return try box.number() != nil
     }
 }

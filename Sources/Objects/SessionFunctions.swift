@@ -17,9 +17,7 @@ final class SessionFunctions: FunctionTarget {
     }
 
     func call(_ selector: String, on receiver: FunctionReceiver, _ arguments: [Value]) throws -> Value {
-        guard let session, let manager else {
-            throw ObjectError(.missing, "the migration is over")
-        }
+        guard let session, let manager else { throw ObjectError(.missing, "the migration is over") }
         switch (receiver, selector) {
         case (.entityMapping, _):
             return session.currentMapping.flatMap { Self.value(selector, arguments, of: $0) } ?? .null
@@ -29,26 +27,21 @@ final class SessionFunctions: FunctionTarget {
             return all.first { $0.name == property }.flatMap { Self.value(selector, arguments, of: $0) } ?? .null
         case (.manager, SelectorCatalog.byMapping):
             guard arguments.count == 2, case .string(let name) = arguments[0] else { throw wrong(selector) }
-            return .collection(
-                try session.destinations(mappingNamed: name, of: try objects(arguments[1], selector)).map {
-                    .object($0)
-                })
+            return collection(
+                try session.destinations(mappingNamed: name, of: try objects(arguments[1], selector)))
         case (.manager, SelectorCatalog.byRelationship):
             guard arguments.count == 2 else { throw wrong(selector) }
-            return .collection(
-                try session.destinations(of: try objects(arguments[1], selector), fitting: fitting).map { .object($0) })
+            return collection(try session.destinations(of: try objects(arguments[1], selector), fitting: fitting))
         case (.manager, SelectorCatalog.sources):
             guard arguments.count == 2, case .string(let name) = arguments[0] else { throw wrong(selector) }
-            return .collection(
-                try session.sources(mappingNamed: name, of: try objects(arguments[1], selector)).map { .object($0) })
+            return collection(try session.sources(mappingNamed: name, of: try objects(arguments[1], selector)))
         case (.manager, _):
             guard let function = own[selector] else { throw unknown(selector, "the migration manager") }
             return try function(arguments, manager)
         case (.entityPolicy, _):
             guard let function = policy[selector] else { throw unknown(selector, "the policy") }
             return try function(arguments, manager)
-        default:
-            throw unknown(selector, "this object")
+        default: throw unknown(selector, "this object")
         }
     }
 
@@ -94,6 +87,8 @@ final class SessionFunctions: FunctionTarget {
         case .boolean, .integer, .real, .decimal, .string, .date, .data, .uuid, .uri: throw wrong(selector)
         }
     }
+
+    private func collection(_ objects: [ObjectID]) -> Value { .collection(objects.map { .object($0) }) }
 
     private func wrong(_ selector: String) -> ObjectError {
         ObjectError(.type, "\(selector) takes a name and objects")

@@ -1,3 +1,4 @@
+import CausewayEvaluation
 package import CausewaySQLite
 
 /// How a context reads from its store, whose connection it doesn't own.
@@ -20,6 +21,30 @@ package final class StatementBox {
     package init(_ statement: consuming Statement) {
         self.statement = statement
     }
+
+    /// The number in the first row; nil without a row.
+    func number() throws(SQLiteError) -> Int64? {
+        defer { statement.reset() }
+        return try statement.step() ? statement.int64(at: 0) : nil
+    }
+}
+
+extension Statement {
+    /// The object whose Z_ENT and Z_PK are in these columns.
+    func object(_ side: ObjectID.Side, entity: Int, key: Int) -> ObjectID {
+        ObjectID(side: side, entity: Int32(truncatingIfNeeded: int64(at: entity)), key: int64(at: key))
+    }
+
+    /// A cell of a stored row; any other is NULL.
+    mutating func bind(_ cell: Cell, at position: Int) throws(SQLiteError) {
+        switch cell {
+        case .integer(let value): try bind(value, at: position)
+        case .real(let value): try bind(value, at: position)
+        case .text(let value): try bind(value, at: position)
+        case .blob(let value): try bind(value, at: position)
+        case .null, .carried, .temporary, .appended: try bindNull(at: position)
+        }
+    }
 }
 
 /// The statements of one context, each compiled once. There is one for each table and set of changed columns.
@@ -39,6 +64,17 @@ final class StatementCache {
         }
         let box = StatementBox(try access.prepare(sql))
         boxes[sql] = box
+        return box
+    }
+
+    /// The same, with its first parameters.
+    func statement(
+        _ sql: String, _ first: Int64, _ second: Int64? = nil, _ third: Int64? = nil
+    ) throws(SQLiteError) -> StatementBox {
+        let box = try statement(sql)
+        try box.statement.bind(first, at: 1)
+        if let second { try box.statement.bind(second, at: 2) }
+        if let third { try box.statement.bind(third, at: 3) }
         return box
     }
 

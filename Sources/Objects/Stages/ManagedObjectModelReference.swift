@@ -1,3 +1,5 @@
+import CausewaySQLite
+
 /// A stage's reference to a version of the model: what `NSManagedObjectModelReference` is.
 ///
 /// The version is looked up among the models that the migration was given, so a reference needs no bundle:
@@ -54,14 +56,7 @@ public struct ManagedObjectModelReference: Hashable, Sendable, ExpressibleByStri
     private static func isChecksum(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         guard bytes.count == checksumLength, bytes.last == UInt8(ascii: "=") else { return false }
-        return bytes.dropLast().allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"):
-                true
-            default: false
-            }
-        }
+        return bytes.dropLast().allSatisfy { $0.isLetterOrDigit || "+/".utf8.contains($0) }
     }
 
     /// Whether both mean the same version: by checksum if both have one, else by name.

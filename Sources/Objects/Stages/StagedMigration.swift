@@ -51,14 +51,8 @@ public struct StagedMigration: Sendable {
         }
     }
 
-    /// The versions of all stages as one line: a stage that begins where the one before ended adds its end only.
-    ///
-    /// - Parameters:
-    ///   - stages: the stages in their order.
-    ///   - version: resolves a reference.
-    ///   - isSame: whether two versions are one.
-    /// - Returns: at least one stop.
-    /// - Throws: as `init(_:)`, and what `version` throws.
+    /// The versions of all stages as one line of at least one stop: a stage that begins where the one before ended adds
+    /// its end only. `version` resolves a reference. Throws as `init(_:)`, and what `version` throws.
     package static func line<Version>(
         of stages: [any MigrationStage],
         as version: (ManagedObjectModelReference) throws(StagedMigrationError) -> Version,
@@ -71,8 +65,7 @@ public struct StagedMigration: Sendable {
                 throw StagedMigrationError(
                     .empty, "\(title(of: stage, index)) names no version", remedy: "name its versions in their order")
             }
-            var versions: [Version] = []
-            for reference in references { versions.append(try version(reference)) }
+            let versions = try references.map(version)
             if case .custom = stage.kind, isSame(versions[0], versions[1]) {
                 throw StagedMigrationError(
                     .equalEnds, "\(title(of: stage, index)) begins and ends with \(references[0])",
