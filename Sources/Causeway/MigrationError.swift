@@ -102,6 +102,6 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
         remedy = error.remedy
         storeIsNew = error.state == .alreadyNew
         isResumable = error.isResumable
-        outcome = FailureOutcome(error).sentence
+        outcome = error.outcome
     }
 }

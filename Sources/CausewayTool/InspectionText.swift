@@ -16,11 +16,8 @@ struct InspectionText {
                 "after a power loss this is normal, otherwise it is damage; the file doesn't tell which",
             ]
         }
-        if !inspection.problems.isEmpty {
-            lines += ["", "Problems: the tables or the metadata don't fit the model"]
-            lines += inspection.problems.map { "  - \($0)" }
-        }
         return lines
+            + listed(inspection.problems, under: "", "Problems: the tables or the metadata don't fit the model")
     }
 
     private var identity: [String] {

@@ -19,7 +19,6 @@ final class JSONReporter: Sendable {
         self.showsStatements = showsStatements
     }
 
-    /// Takes an event.
     func receive(_ event: MigrationEvent) {
         guard showsEvents, isWanted(event) else { return }
         write(EventLine(event))

@@ -14,8 +14,7 @@ struct ModelsText {
         if showsHashes { lines += hashes }
         if !report.steps.isEmpty { lines += ["", Figures.count(report.steps.count, "step", "steps")] + steps }
         if let mappings = report.mappings { lines += [""] + Self.mappings(mappings) }
-        if !report.notices.isEmpty { lines += ["", "Notices"] + report.notices.map { "  - \($0)" } }
-        return lines
+        return lines + listed(report.notices, under: "", "Notices")
     }
 
     private var versions: [String] {

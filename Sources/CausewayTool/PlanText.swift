@@ -9,7 +9,7 @@ struct PlanText {
         var lines = ["Store    \(plan.store), \(Figures.bytes(plan.storeBytes))"]
         guard !plan.isNothingToDo else {
             lines.append("Version  \(plan.sourceVersion): nothing to do, this is the target")
-            return lines + Self.warnings(plan)
+            return lines + listed(plan.warnings, under: "", "Warnings")
         }
         lines += [
             "Version  \(plan.path.joined(separator: " → "))",
@@ -26,28 +26,16 @@ struct PlanText {
                     + "\(Figures.bytes(step.diskBytes)) of disk",
             ]
             lines +=
-                passes(step) + step.passes.compactMap(\.mapping).flatMap(Self.mapping) + Self.conversions(step)
-                + Self.losses(step)
+                passes(step) + step.passes.compactMap(\.mapping).flatMap(Self.mapping)
+                + listed(step.conversions, under: "  Converted:") + listed(step.losses, under: "  Lost:")
             if showsSQL { lines += statements(step) }
         }
-        return lines + Self.warnings(plan)
+        return lines + listed(plan.warnings, under: "", "Warnings")
     }
 
     /// What a migration says before it runs.
     static func cautions(_ plan: MigrationPlan) -> [String] {
         plan.steps.flatMap(\.losses).map { "lost in \($0)" } + plan.warnings.map { "warning: \($0)" }
-    }
-
-    private static func conversions(_ step: MigrationPlan.Step) -> [String] {
-        step.conversions.isEmpty ? [] : ["  Converted:"] + step.conversions.map { "  - \($0)" }
-    }
-
-    private static func losses(_ step: MigrationPlan.Step) -> [String] {
-        step.losses.isEmpty ? [] : ["  Lost:"] + step.losses.map { "  - \($0)" }
-    }
-
-    private static func warnings(_ plan: MigrationPlan) -> [String] {
-        plan.warnings.isEmpty ? [] : ["", "Warnings"] + plan.warnings.map { "  - \($0)" }
     }
 
     private func passes(_ step: MigrationPlan.Step) -> [String] {

@@ -38,6 +38,11 @@ struct TextTable {
     }
 }
 
+/// Items under their heading; nothing where there are none.
+func listed(_ items: [String], under heading: String...) -> [String] {
+    items.isEmpty ? [] : heading + items.map { "  - \($0)" }
+}
+
 extension String {
     /// The text padded with spaces on the other side.
     func padded(to width: Int, _ alignment: TextTable.Alignment = .leading) -> String {

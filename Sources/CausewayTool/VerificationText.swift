@@ -12,11 +12,8 @@ struct VerificationText {
             fact("Indexes", verification.comparedIndexes ? "compared with the rows" : "not compared"),
             "", verdict,
         ]
-        lines += listed(.damage, "Damage") + listed(.inconsistency, "Inconsistencies that apps tolerate")
-        if !verification.notes.isEmpty {
-            lines += ["", "Notes"] + verification.notes.map { "  - \($0.message)" }
-        }
-        return lines
+        lines += found(.damage, "Damage") + found(.inconsistency, "Inconsistencies that apps tolerate")
+        return lines + listed(verification.notes.map(\.message), under: "", "Notes")
     }
 
     private var verdict: String {
@@ -33,11 +30,11 @@ struct VerificationText {
     }
 
     /// Findings of one severity under their heading; damage takes severities that this version doesn't know.
-    private func listed(_ severity: StoreVerification.Severity, _ heading: String) -> [String] {
+    private func found(_ severity: StoreVerification.Severity, _ heading: String) -> [String] {
         let found = verification.findings.filter { finding in
             finding.severity == severity || (severity == .damage && finding.severity != .inconsistency)
         }
-        return found.isEmpty ? [] : ["", heading] + found.map { "  - \($0.message)" }
+        return listed(found.map(\.message), under: "", heading)
     }
 
     private var examined: Bool { verification.modelOrigin != .unknown }

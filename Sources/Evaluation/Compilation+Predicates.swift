@@ -19,7 +19,7 @@ extension Compilation {
         switch predicate {
         case .literal(let value): return Condition(constant: value)
         case .not(let inner):
-            let condition = try inside("NOT") { (deeper) throws(CompilationError) in try deeper.condition(inner) }
+            let condition = try part("NOT", inner)
             if let constant = condition.constant { return Condition(constant: !constant) }
             return Condition { [run = condition.run] (scope) throws(EvaluationError) in !(try run(scope)) }
         case .and(let terms): return try compound(terms, "AND", stopsAt: false)
@@ -35,9 +35,7 @@ extension Compilation {
         var tests: [EvaluationTest] = []
         var isDecided = false
         for (index, term) in terms.enumerated() {
-            let condition = try inside("term \(index + 1) of \(name)") { (deeper) throws(CompilationError) in
-                try deeper.condition(term)
-            }
+            let condition = try part("term \(index + 1) of \(name)", term)
             switch condition.constant {
             case deciding?: isDecided = true
             case nil: tests.append(condition.run)

@@ -97,6 +97,10 @@ struct Compilation {
         try inside(place) { (deeper) throws(CompilationError) in try deeper.operand(expression) }
     }
 
+    func part(_ place: String, _ predicate: Predicate) throws(CompilationError) -> Condition {
+        try inside(place) { (deeper) throws(CompilationError) in try deeper.condition(predicate) }
+    }
+
     func inside<T>(
         _ place: String, _ compile: (Compilation) throws(CompilationError) -> T
     ) throws(CompilationError) -> T {
@@ -219,9 +223,7 @@ struct Compilation {
         var inner = self
         inner.locals.append((variable, element))
         let slot = locals.count
-        let test = try inner.inside("condition of SUBQUERY") { (deeper) throws(CompilationError) in
-            try deeper.condition(predicate)
-        }
+        let test = try inner.part("condition of SUBQUERY", predicate)
         let (members, condition) = (collection.run, test.run)
         return Operand(type: collection.type) { (scope) throws(EvaluationError) in
             var found: [Value] = []
@@ -256,9 +258,7 @@ struct Compilation {
     private func conditional(
         _ predicate: Predicate, _ first: Expression, _ second: Expression
     ) throws(CompilationError) -> Operand {
-        let condition = try inside("condition of TERNARY") { (deeper) throws(CompilationError) in
-            try deeper.condition(predicate)
-        }
+        let condition = try part("condition of TERNARY", predicate)
         let first = try part("first value of TERNARY", first)
         let second = try part("second value of TERNARY", second)
         if let constant = condition.constant { return constant ? first : second }

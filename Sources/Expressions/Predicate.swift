@@ -40,15 +40,12 @@ package indirect enum Predicate: Hashable, Sendable {
     package struct Options: OptionSet, Hashable, Sendable {
         package let rawValue: Int
         package init(rawValue: Int) { self.rawValue = rawValue }
-        /// `[c]`
         package static let caseInsensitive = Options(rawValue: 1)
-        /// `[d]`
         package static let diacriticInsensitive = Options(rawValue: 2)
-        /// `[n]`
         package static let normalized = Options(rawValue: 4)
-        /// `[l]`
         package static let localeSensitive = Options(rawValue: 8)
 
+        /// As format strings have them: `[cd]`.
         static let letters: [(letter: Character, option: Options)] = [
             ("c", .caseInsensitive), ("d", .diacriticInsensitive), ("n", .normalized), ("l", .localeSensitive),
         ]

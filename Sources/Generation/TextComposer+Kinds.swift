@@ -1,4 +1,3 @@
-/// Texts by kind.
 extension TextComposer {
     mutating func compose(
         _ kind: ValueRecipe.TextKind, bounds: ValueBounds?, isUnique: Bool, key: Int, _ random: inout RandomStream

@@ -7,7 +7,6 @@ struct NameIndex: Hashable, Sendable {
 
     private let places = Remembered<[String: Int]>()
 
-    /// The first element of this name.
     func first<Element>(_ name: String, in elements: [Element], named: (Element) -> String?) -> Element? {
         guard elements.count >= Self.shortest else { return elements.first { named($0) == name } }
         let places = places.value {

@@ -4,13 +4,9 @@ import CausewayXML
 /// Property lists of bundles: `.xccurrentversion` is usually XML, `VersionInfo.plist` usually binary; both may be either.
 enum BundlePropertyList {
     static func parse(_ bytes: [UInt8], path: String) throws(ModelError) -> PropertyList {
-        do throws(PropertyListError) {
-            if !ModelForm.looksLikeXML(bytes.prefix(64)) { return try PropertyList(parsing: bytes) }
-        } catch {
-            throw ModelError(.damaged, "The property list can't be read: \(error).", path: path)
-        }
         let tree: XMLTree
         do {
+            if !ModelForm.looksLikeXML(bytes.prefix(64)) { return try PropertyList(parsing: bytes) }
             tree = try XMLTree(parsing: bytes, doctype: .allowExternalIdentifierOnly)
         } catch {
             throw ModelError(.damaged, "The property list can't be read: \(error).", path: path)

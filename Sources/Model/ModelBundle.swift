@@ -69,10 +69,7 @@ package struct ModelBundle: Sendable {
         self.notices = notices
     }
 
-    /// The version of that name.
-    package func version(named name: String) -> Version? {
-        versions.first { $0.name == name }
-    }
+    package func version(named name: String) -> Version? { versions.first { $0.name == name } }
 
     /// The versions that could be read.
     package var models: [(name: String, model: ManagedObjectModel)] {

@@ -34,7 +34,6 @@ package struct KeyedArchiveWriter {
 
     // MARK: - Plain values
 
-    /// A string object.
     package mutating func string(_ text: String) -> Reference { intern(.string(text)) }
 
     /// An `NSNumber` object that holds an integer.
@@ -46,7 +45,6 @@ package struct KeyedArchiveWriter {
     /// An `NSNumber` object that holds a real.
     package mutating func real(_ value: Double) -> Reference { intern(.real(value)) }
 
-    /// A data object.
     package mutating func data(_ bytes: [UInt8]) -> Reference { intern(.data(bytes)) }
 
     /// An `NSDate` object; seconds since 2001-01-01 00:00:00 UTC.
@@ -59,7 +57,6 @@ package struct KeyedArchiveWriter {
     /// A place for an object that's filled later with `fill(_:_:_:)`.
     package mutating func reserve() -> Reference { append(.reserved) }
 
-    /// Adds an instance of a class.
     package mutating func add(_ kind: ArchivedClass, _ fields: [(name: String, value: Field)]) -> Reference {
         let reference = reserve()
         fill(reference, kind, fields)

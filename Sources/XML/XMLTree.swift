@@ -15,7 +15,6 @@ package struct XMLTree: Hashable, Sendable {
         /// The children with that name, in document order.
         package func children(named name: String) -> [Element] { children.filter { $0.name == name } }
 
-        /// The first child with that name.
         package func child(named name: String) -> Element? { children.first { $0.name == name } }
     }
 

@@ -3,7 +3,7 @@ import CausewayMapping
 import Foundation
 import Testing
 
-@Suite("Source expressions")
+@Suite("Source expressions", .timeLimit(.minutes(60)))
 struct SourceFetchTests {
     @Test("known ones say which rows they mean", .enabled(if: SharedMappingModels.exist, "shared/stores is missing"))
     func known() throws {

@@ -34,7 +34,6 @@ package struct MappingPart: Hashable, Sendable {
     /// A value expression as a format string: `.expression("percentage", "$source.percentage / 100")`.
     package static func expression(_ name: String, _ text: String) -> MappingPart { property(name, nil, .text(text)) }
 
-    /// A value expression.
     package static func expression(_ name: String, _ expression: Expression) -> MappingPart {
         property(name, expression)
     }

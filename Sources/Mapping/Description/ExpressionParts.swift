@@ -37,7 +37,6 @@ extension Expression {
         return mentions > 0
     }
 
-    /// The text of a string constant.
     var text: String? { if case .constant(.string(let text)) = self { text } else { nil } }
 
     /// The expression itself and all its parts, those in predicates included. Recurses as deep as the expression is.
