@@ -41,15 +41,47 @@ extension Files {
         if syncs { try output.sync() }
         return offset
     }
+
+    /// Copies a file with its attributes, as `copyAttributes` does, durably except for the name; links aren't followed.
+    /// A killed run leaves no part of it under the final name.
+    ///
+    /// - Returns: the attributes that stay different.
+    /// - Throws: `.exists` when the target's name is taken.
+    package static func copyWhole(
+        from source: String, to target: String, ignoringOwner: Bool
+    ) throws(FileError) -> [String] {
+        let partial = target + partSuffix
+        try unlink(partial)
+        let refused: [String]
+        do throws(FileError) {
+            try copyFile(from: source, to: partial, syncs: false, followsLinks: false)
+            refused = try copyAttributes(from: source, to: partial, ignoringOwner: ignoringOwner)
+            try syncFile(partial)
+            // Unlike a rename, it replaces nothing.
+            try link(partial, as: target)
+        } catch {
+            // The error that matters is why there is no copy; the next run removes the rest of this one.
+            _ = try? unlink(partial)
+            throw error
+        }
+        try unlink(partial)
+        return refused
+    }
+
+    /// The suffix of an incomplete copy.
+    package static let partSuffix = ".part"
+
     /// Whether two files hold the same bytes; links aren't followed.
     package static func haveSameContent(_ first: String, _ second: String) throws(FileError) -> Bool {
         let one = try OpenFile(first, mode: .read, followsLinks: false)
         let other = try OpenFile(second, mode: .read, followsLinks: false)
         guard try one.status().size == other.status().size else { return false }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: copyBufferSize, alignment: 4_096)
-        defer { unsafe buffer.deallocate() }
         let otherBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: copyBufferSize, alignment: 4_096)
-        defer { unsafe otherBuffer.deallocate() }
+        defer {
+            unsafe buffer.deallocate()
+            unsafe otherBuffer.deallocate()
+        }
         var offset: Int64 = 0
         while true {
             let count = try unsafe one.read(into: buffer, at: offset)

@@ -10,31 +10,27 @@ extension Files {
     /// Makes the names in a folder durable: new, renamed and removed files.
     package static func syncDirectory(_ path: String) throws(FileError) {
         if Mutant.isOn(.noDirectorySync) { return }
-        let folder = try OpenFile(folder: path)
-        try folder.sync()
+        try OpenFile(path, mode: .folder).sync()
     }
 
     /// Makes a file's content durable. Not for a database file that is open in SQLite.
     package static func syncFile(_ path: String) throws(FileError) {
-        let file = try OpenFile(path, mode: .read)
-        try file.sync()
+        try OpenFile(path, mode: .read).sync()
     }
 
     /// Makes a folder; `mode` is meant before the process's umask.
     /// - Throws: `.exists` when something has the name.
     package static func makeDirectory(_ path: String, mode: UInt32 = 0o700) throws(FileError) {
-        try SystemCall.check("make the folder", path)
-        _ = try SystemCall.run("make the folder", path) { unsafe mkdir(path, mode_t(truncatingIfNeeded: mode)) }
+        _ = try SystemCall.named("make the folder", path) { unsafe mkdir(path, mode_t(truncatingIfNeeded: mode)) }
     }
 
     /// Gives a file a second name on the same file system; a name that is taken is never replaced (`.exists`). A
     /// symbolic link gets the name itself, not what it leads to.
     package static func link(_ existing: String, as new: String) throws(FileError) {
         try SystemCall.check("link", existing)
-        try SystemCall.check("link", new)
         do throws(FileError) {
             // linkat without AT_SYMLINK_FOLLOW: link() of macOS follows links, that of Linux doesn't.
-            _ = try SystemCall.run("link", new) { unsafe linkat(AT_FDCWD, existing, AT_FDCWD, new, 0) }
+            _ = try SystemCall.named("link", new) { unsafe linkat(AT_FDCWD, existing, AT_FDCWD, new, 0) }
         } catch {
             // ENOENT is about the file to be linked.
             if error.code == .notFound { throw FileError("link", existing, errorNumber: error.errorNumber) }
@@ -59,19 +55,12 @@ extension Files {
     /// - Returns: false when there was none.
     @discardableResult
     package static func unlink(_ path: String) throws(FileError) -> Bool {
-        try SystemCall.check("remove", path)
-        do throws(FileError) {
-            _ = try SystemCall.run("remove", path) {
-                #if canImport(Darwin)
-                    unsafe Darwin.unlink(path)
-                #else
-                    unsafe Glibc.unlink(path)
-                #endif
-            }
-            return true
-        } catch {
-            if error.code == .notFound { return false }
-            throw error
+        try SystemCall.removing("remove", path) {
+            #if canImport(Darwin)
+                unsafe Darwin.unlink(path)
+            #else
+                unsafe Glibc.unlink(path)
+            #endif
         }
     }
 
@@ -79,14 +68,7 @@ extension Files {
     /// - Returns: false when there was none.
     @discardableResult
     package static func removeDirectory(_ path: String) throws(FileError) -> Bool {
-        try SystemCall.check("remove the folder", path)
-        do throws(FileError) {
-            _ = try SystemCall.run("remove the folder", path) { unsafe rmdir(path) }
-            return true
-        } catch {
-            if error.code == .notFound { return false }
-            throw error
-        }
+        try SystemCall.removing("remove the folder", path) { unsafe rmdir(path) }
     }
 
     /// Puts a small file in place, whole or not at all: written beside it as `<path>.tmp`, synced, renamed, the folder
@@ -99,29 +81,14 @@ extension Files {
         // Not reused: it could be a link to elsewhere.
         try unlink(temporary)
         do throws(FileError) {
-            try writeNewFile(temporary, bytes, permissions: permissions, syncs: syncs)
+            let file = try OpenFile(temporary, mode: .createNew, permissions: permissions)
+            try file.write(bytes)
+            if syncs { try file.sync() }
             try rename(temporary, to: path)
         } catch {
             throw removing(temporary, after: error)
         }
         try syncDirectory(Paths.parent(of: path))
-    }
-
-    private static func writeNewFile(
-        _ path: String, _ bytes: [UInt8], permissions: UInt32, syncs: Bool
-    ) throws(FileError) {
-        let file = try OpenFile(path, mode: .createNew, permissions: permissions)
-        // Array's own closure carries no typed error.
-        let outcome = unsafe bytes.withUnsafeBytes { content -> Result<Void, FileError> in
-            do throws(FileError) {
-                try unsafe file.write(content, at: 0)
-                return .success(())
-            } catch {
-                return .failure(error)
-            }
-        }
-        try outcome.get()
-        if syncs { try file.sync() }
     }
 
     /// Removes what a failed operation left; tells when even that failed.

@@ -5,6 +5,42 @@
 #endif
 
 extension Files {
+    /// The status of a path's target, links followed.
+    package static func status(of path: String) throws(FileError) -> FileStatus {
+        var status = stat()
+        _ = try SystemCall.named("look at", path) { unsafe stat(path, &status) }
+        return FileStatus(status)
+    }
+
+    /// The status of the path itself: of a link, not of what it leads to.
+    package static func linkStatus(of path: String) throws(FileError) -> FileStatus {
+        var status = stat()
+        _ = try SystemCall.named("look at", path) { unsafe lstat(path, &status) }
+        return FileStatus(status)
+    }
+
+    /// Whether something has this name, even a dangling link.
+    ///
+    /// - Throws: when that can't be found out, as in a folder that may not be searched. "Missing" is never a guess.
+    package static func exists(_ path: String) throws(FileError) -> Bool {
+        try statusIfExists(path) != nil
+    }
+
+    /// The absolute path with every link resolved; it must exist.
+    package static func realPath(of path: String) throws(FileError) -> String {
+        try SystemCall.check("resolve", path)
+        guard let resolved = unsafe realpath(path, nil) else {
+            throw FileError("resolve", path, errorNumber: errno)
+        }
+        defer { unsafe free(resolved) }
+        guard let text = unsafe String(validatingCString: resolved) else {
+            throw FileError(
+                code: .badName, operation: "resolve", path: path,
+                message: "a folder on the way has a name that isn't UTF-8; rename it")
+        }
+        return text
+    }
+
     /// The status of the path itself; nil where nothing has this name.
     package static func statusIfExists(_ path: String) throws(FileError) -> FileStatus? {
         do throws(FileError) {
@@ -17,11 +53,7 @@ extension Files {
 
     /// The first bytes of a file, fewer where it is shorter.
     package static func readPrefix(of path: String, length: Int) throws(FileError) -> [UInt8] {
-        let file = try OpenFile(path, mode: .read)
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, length), alignment: 8)
-        defer { unsafe buffer.deallocate() }
-        let count = try unsafe file.read(into: buffer, at: 0)
-        return unsafe Array(buffer[..<min(count, length)])
+        try OpenFile(path, mode: .read).prefix(length)
     }
 
     /// Whether permissions and the medium let this process make files in a folder.
@@ -74,5 +106,17 @@ extension Files {
         guard status.kind == .directory else { throw FileError("look at", path, errorNumber: ENOTDIR) }
         let (everybodyMayWrite, isSticky) = (status.mode & 0o002 != 0, status.mode & 0o1000 != 0)
         return !everybodyMayWrite || isSticky
+    }
+}
+
+package enum DiskSpace {
+    /// Bytes that this user may still write on the file system of `path`, which must exist.
+    package static func available(at path: String) throws(FileError) -> Int64 {
+        var information = statvfs()
+        _ = try SystemCall.named("measure the free space at", path) { unsafe statvfs(path, &information) }
+        // f_bavail, not f_bfree: the rest is reserved for the superuser.
+        let (bytes, overflow) = UInt64(information.f_bavail).multipliedReportingOverflow(
+            by: UInt64(information.f_frsize))
+        return overflow ? .max : Int64(clamping: bytes)
     }
 }

@@ -48,9 +48,7 @@ package enum Files {
 
     /// The whole content of a file of at most `limit` bytes. Not for a database file that is open in SQLite.
     /// - Throws: `.tooLarge` when it is longer: nothing of it is kept.
-    package static func readFile(
-        _ path: String, limit: Int, followsLinks: Bool = true
-    ) throws(FileError) -> [UInt8] {
+    package static func readFile(_ path: String, limit: Int, followsLinks: Bool = true) throws(FileError) -> [UInt8] {
         let file = try OpenFile(path, mode: .read, followsLinks: followsLinks)
         let status = try file.status()
         if status.kind == .directory { throw FileError("read", path, errorNumber: EISDIR) }

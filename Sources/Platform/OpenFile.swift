@@ -16,6 +16,8 @@ package struct OpenFile: ~Copyable {
         case createNew
         /// Read and write; created when missing.
         case create
+        /// Of a folder, to make the names in it durable.
+        case folder
     }
 
     package let path: String
@@ -23,29 +25,18 @@ package struct OpenFile: ~Copyable {
 
     /// Opens or creates a file. `permissions` are those of a new one, before the process's umask. Without `followsLinks`,
     /// a path whose last part is a symbolic link is refused (`.symbolicLink`).
-    package init(
-        _ path: String, mode: Mode, permissions: UInt32 = 0o600, followsLinks: Bool = true
-    ) throws(FileError) {
-        try SystemCall.check("open", path)
+    package init(_ path: String, mode: Mode, permissions: UInt32 = 0o600, followsLinks: Bool = true) throws(FileError) {
         var flags =
             switch mode {
             case .read: O_RDONLY
             case .readWrite: O_RDWR
             case .createNew: O_RDWR | O_CREAT | O_EXCL
             case .create: O_RDWR | O_CREAT
+            case .folder: O_RDONLY | O_DIRECTORY
             }
-        flags |= O_CLOEXEC
         if !followsLinks { flags |= O_NOFOLLOW }
-        let allFlags = flags
-        let bits = mode_t(truncatingIfNeeded: permissions)
-        descriptor = try SystemCall.run("open", path) { unsafe open(path, allFlags, bits) }
-        self.path = path
-    }
-
-    /// Opens a folder, to make the names in it durable.
-    init(folder path: String) throws(FileError) {
-        try SystemCall.check("open", path)
-        descriptor = try SystemCall.run("open", path) { unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        let (allFlags, bits) = (flags | O_CLOEXEC, mode_t(truncatingIfNeeded: permissions))
+        descriptor = try SystemCall.named("open", path) { unsafe open(path, allFlags, bits) }
         self.path = path
     }
 
@@ -86,6 +77,19 @@ package struct OpenFile: ~Copyable {
                 unsafe pwrite(descriptor, start + position, bytes.count - position, off_t(offset) + off_t(position))
             }
         }
+    }
+
+    /// Writes from the beginning on.
+    package func write(_ bytes: [UInt8]) throws(FileError) {
+        try unsafe bytes.span.bytes.withUnsafeBytes { bytes throws(FileError) in try unsafe write(bytes, at: 0) }
+    }
+
+    /// Reads from the beginning on; fewer bytes where the file is shorter.
+    package func prefix(_ length: Int) throws(FileError) -> [UInt8] {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 8)
+        defer { unsafe buffer.deallocate() }
+        let count = try unsafe read(into: buffer, at: 0)
+        return unsafe Array(buffer[..<count])
     }
 
     /// Sets the length; new bytes are zeros.

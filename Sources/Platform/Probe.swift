@@ -43,7 +43,7 @@ package enum KillPoint: String, CaseIterable, Sendable {
     #if DEBUG || CAUSEWAY_HARNESS
         private static let killing = Setting("CAUSEWAY_KILL_AT")
         private static let pausing = Setting("CAUSEWAY_PAUSE_AT")
-        private static let count = Counter()
+        private static let count = Mutex(0)
 
         /// Ends or pauses the process if the environment says so.
         package static func reach(_ point: KillPoint) {
@@ -51,7 +51,11 @@ package enum KillPoint: String, CaseIterable, Sendable {
                 usleep(UInt32(clamping: milliseconds) &* 1_000)
             }
             guard let killing, killing.name == point.rawValue else { return }
-            if count.next() == max(1, killing.number ?? 1) { _ = kill(getpid(), SIGKILL) }
+            let reached = count.withLock {
+                $0 += 1
+                return $0
+            }
+            if reached == max(1, killing.number ?? 1) { _ = kill(getpid(), SIGKILL) }
         }
     #else
         @inlinable
@@ -119,17 +123,6 @@ package enum UnsafeBaseline {
             guard let first = parts.first else { return nil }
             name = String(first)
             number = parts.count > 1 ? Int(parts[1]) : nil
-        }
-    }
-
-    private final class Counter: Sendable {
-        private let value = Mutex(0)
-
-        func next() -> Int {
-            value.withLock {
-                $0 += 1
-                return $0
-            }
         }
     }
 #endif

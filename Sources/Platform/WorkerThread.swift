@@ -25,17 +25,23 @@ package final class WorkerThread: Sendable {
     }
 
     deinit {
-        if let thread = identity.withLock({ $0 }) { Self.detach(thread) }
+        guard let thread = identity.withLock({ $0 }) else { return }
+        #if canImport(Darwin)
+            if let thread = pthread_t(bitPattern: thread) { _ = unsafe pthread_detach(thread) }
+        #else
+            _ = pthread_detach(thread)
+        #endif
     }
 
     /// Waits until the closure has returned. Further calls return at once. Never from the thread itself.
     package func join() {
-        let thread = identity.withLock { identity in
-            let thread = identity
-            identity = nil
-            return thread
-        }
-        if let thread { Self.join(thread) }
+        guard let thread = identity.withLock({ $0.take() }) else { return }
+        #if canImport(Darwin)
+            let result = pthread_t(bitPattern: thread).map { unsafe pthread_join($0, nil) } ?? ESRCH
+        #else
+            let result = pthread_join(thread, nil)
+        #endif
+        precondition(result == 0, "a thread can't be joined by itself")
     }
 
     private static func create(_ start: ThreadStart, stackSize: Int) throws(FileError) -> UInt {
@@ -73,23 +79,6 @@ package final class WorkerThread: Sendable {
             return UInt(bitPattern: thread)
         #else
             return thread
-        #endif
-    }
-
-    private static func join(_ thread: UInt) {
-        #if canImport(Darwin)
-            let result = pthread_t(bitPattern: thread).map { unsafe pthread_join($0, nil) } ?? ESRCH
-        #else
-            let result = pthread_join(thread, nil)
-        #endif
-        precondition(result == 0, "a thread can't be joined by itself")
-    }
-
-    private static func detach(_ thread: UInt) {
-        #if canImport(Darwin)
-            if let thread = pthread_t(bitPattern: thread) { _ = unsafe pthread_detach(thread) }
-        #else
-            _ = pthread_detach(thread)
         #endif
     }
 }
