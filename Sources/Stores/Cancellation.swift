@@ -46,4 +46,13 @@ package final class Cancellation: Sendable {
             throw EngineError(kind, "stopped before the new store was complete")
         }
     }
+
+    /// Rows between two checks.
+    private static let rowsPerCheck = 4_096
+
+    /// Counts a row, and checks now and then.
+    package func check(afterRow rows: inout Int) throws(EngineError) {
+        rows += 1
+        if rows.isMultiple(of: Self.rowsPerCheck) { try check() }
+    }
 }

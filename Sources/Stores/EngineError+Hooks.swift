@@ -15,7 +15,7 @@ extension EngineError {
             self = error
             return
         }
-        let place = ([step.joined(separator: " → "), mapping] + (row.map { [$0] } ?? [])).joined(separator: ", ")
+        let place = [step.joined(separator: " → "), mapping, row].compactMap(\.self).joined(separator: ", ")
         // An expression that reads a row carries the row's error.
         var origin = error
         while let cause = (origin as? EvaluationError)?.cause { origin = cause }

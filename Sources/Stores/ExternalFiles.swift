@@ -48,18 +48,14 @@ package struct ExternalFiles {
 
     /// The files that Core Data may have made.
     private func files() throws(EngineError) -> [(name: String, bytes: Int)] {
-        let names = try names() ?? []
-        do {
-            var result: [(name: String, bytes: Int)] = []
-            // A file that can't be read is reported before the run if a value refers to it, and again after it.
-            for name in names where Files.mayRead(source(name)) {
+        // A file that can't be read is reported before the run if a value refers to it, and again after it.
+        let names = try (names() ?? []).filter { Files.mayRead(source($0)) }
+        return try attempt {
+            try names.compactMap { name in
                 let status = try Files.linkStatus(of: source(name))
                 // A link could lead to any file of the user's; Core Data makes none.
-                if status.kind == .regular { result.append((name, Int(clamping: status.size))) }
+                return status.kind == .regular ? (name, Int(clamping: status.size)) : nil
             }
-            return result
-        } catch {
-            throw failure(error)
         }
     }
 
@@ -88,6 +84,16 @@ package struct ExternalFiles {
         )
     }
 
+    private func attempt<Value>(_ body: () throws -> Value) throws(EngineError) -> Value {
+        do {
+            return try body()
+        } catch let error as FileError {
+            throw failure(error)
+        } catch {
+            throw EngineError(error, during: to.externalData)
+        }
+    }
+
     // MARK: - Copying
 
     /// Copies every file, durably, before the new store gets its name.
@@ -105,11 +111,7 @@ package struct ExternalFiles {
         guard try names() != nil else {
             return ["\(from.externalData): can't be read; none of its files has a copy beside the new store"]
         }
-        do {
-            guard try Files.exists(from.externalData) else { return [] }
-        } catch {
-            throw failure(error)
-        }
+        guard try attempt({ try Files.exists(from.externalData) }) else { return [] }
         var refused: Set<String> = []
         try makeFolder(to.supportDirectory, like: from.supportDirectory, &refused)
         try makeFolder(to.externalData, like: from.externalData, &refused)
@@ -117,11 +119,9 @@ package struct ExternalFiles {
             try cancellation.check()
             try copy(file.name, &refused)
         }
-        do {
+        try attempt {
             // From the inside out, up to the folder in which the store is about to get its name.
             for folder in [to.externalData, to.supportDirectory, to.directory] { try Files.syncDirectory(folder) }
-        } catch {
-            throw failure(error)
         }
         return try refused.sorted().map { "external data: the extended attribute \($0) can't be given to the copies" }
             + unreadableWarning()
@@ -146,7 +146,7 @@ package struct ExternalFiles {
 
     /// Makes a folder, private until it has the attributes of its pattern.
     private func makeFolder(_ path: String, like pattern: String, _ refused: inout Set<String>) throws(EngineError) {
-        do {
+        try attempt {
             if let there = try Files.statusIfExists(path) {
                 guard try Files.status(of: path).kind == .directory else { throw taken(path) }
                 // An interrupted run leaves it private and empty; other folders stay as they are.
@@ -157,49 +157,21 @@ package struct ExternalFiles {
                 try Files.makeDirectory(path, mode: 0o700)
             }
             refused.formUnion(try Files.copyAttributes(from: pattern, to: path, ignoringOwner: ignoresOwnership))
-        } catch let error as FileError {
-            throw failure(error)
-        } catch {
-            throw EngineError(error, during: path)
         }
     }
 
     private func copy(_ name: String, _ refused: inout Set<String>) throws(EngineError) {
         let (source, target) = (source(name), to.externalData + "/" + name)
-        do {
+        try attempt {
             guard try !Files.exists(target) else { return try requireSame(source, target) }
             do throws(FileError) {
-                refused.formUnion(try copyNew(source, target))
+                refused.formUnion(try Files.copyWhole(from: source, to: target, ignoringOwner: ignoresOwnership))
             } catch {
                 guard error.code == .exists else { throw error }
                 // It appeared meanwhile.
                 try requireSame(source, target)
             }
-        } catch let error as FileError {
-            throw failure(error)
-        } catch {
-            throw EngineError(error, during: target)
         }
-    }
-
-    private func copyNew(_ source: String, _ target: String) throws(FileError) -> [String] {
-        // Under a name of its own first: a killed run leaves no part of a file under its final name.
-        let partial = target + ".part"
-        try Files.unlink(partial)
-        let refused: [String]
-        do throws(FileError) {
-            try Files.copyFile(from: source, to: partial, syncs: false, followsLinks: false)
-            refused = try Files.copyAttributes(from: source, to: partial, ignoringOwner: ignoresOwnership)
-            try Files.syncFile(partial)
-            // Unlike a rename, it replaces nothing.
-            try Files.link(partial, as: target)
-        } catch {
-            // The error that matters is why there is no copy; the next run removes the rest of this one.
-            _ = try? Files.unlink(partial)
-            throw error
-        }
-        try Files.unlink(partial)
-        return refused
     }
 
     private func requireSame(_ source: String, _ target: String) throws {

@@ -28,13 +28,9 @@ package final class Guardian {
         } catch {
             throw EngineError(reading: error, during: location.path)
         }
-        do {
-            // The journal of the fold is unlinked, but not durably: it must not come back beside work that expects the
-            // store as it is now.
-            try Files.syncDirectory(location.directory)
-        } catch {
-            throw EngineError(.inputOutput, "\(location.directory): \(error.message)")
-        }
+        // The journal of the fold is unlinked, but not durably: it must not come back beside work that expects the
+        // store as it is now.
+        try EngineError.at(location.directory) { try Files.syncDirectory(location.directory) }
         do {
             if !Mutant.isOn(.noGuard) { try connection.begin(.immediate) }
             version = try connection.dataVersion()
@@ -93,20 +89,14 @@ package final class Guardian {
         }
     }
 
-    /// Ends the guard and gives the store its journal mode back, unless unfinished work expects it as it is.
+    /// Ends the guard and gives the store its journal mode back, unless unfinished work expects it as it is, or the file
+    /// is now the backup.
     package func release(keepingWork: Bool) {
-        guard !isDone else { return }
+        if isDone { return }
         isDone = true
         // The store is complete in either mode: a failure here leaves the flag of rollback mode, which Core Data changes
         // back when it opens the store.
         try? connection.rollback()
         if restoresWAL, !keepingWork { try? connection.setJournalMode(.wal) }
-    }
-
-    /// Ends the guard on a file that is now the backup.
-    package func abandon() {
-        guard !isDone else { return }
-        isDone = true
-        try? connection.rollback()
     }
 }

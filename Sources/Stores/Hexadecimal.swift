@@ -1,12 +1,7 @@
 /// Bytes as digits.
 package enum Hexadecimal {
     package static func text(_ bytes: [UInt8]) -> String {
-        var result = ""
-        for byte in bytes {
-            result += String(byte >> 4, radix: 16)
-            result += String(byte & 15, radix: 16)
-        }
-        return result
+        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 
     /// nil where the text isn't an even number of hexadecimal digits.

@@ -168,11 +168,9 @@ package final class SourceStore: @unchecked Sendable {
         }
     }
 
-    /// Ends the read transaction and lets a guarded store take back its journal mode.
-    package func release() { release(keepingWork: false) }
-
-    /// As `release`; where unfinished work is kept, a guarded store stays as that work expects it.
-    package func release(keepingWork: Bool) {
+    /// Ends the read transaction and lets a guarded store take back its journal mode; where unfinished work is kept, it
+    /// stays as that work expects it.
+    package func release(keepingWork: Bool = false) {
         waiting.removeAll()
         // Nothing was written through this connection; a failing ROLLBACK of a read can't lose anything.
         try? connection.rollback()
@@ -191,14 +189,14 @@ package final class SourceStore: @unchecked Sendable {
 
     /// The store at the path is the new one: the guard has nothing left to restore.
     package func swapped() {
-        guardian?.abandon()
+        guardian?.release(keepingWork: true)
         guardian = nil
     }
 
     /// Reads every page and every row's structure; content can't be checked, SQLite has no checksums.
     package func checkIntegrity() throws(EngineError) {
         try EngineError.at(location.path) {
-            let findings = try StructureCheck(withIndexes: false).findings(connection)
+            let findings = try StructureCheck.findings(connection, withIndexes: false)
             guard findings.isEmpty else {
                 throw EngineError(
                     .sourceData, "\(location.path): the store is damaged", details: findings,

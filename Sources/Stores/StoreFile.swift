@@ -90,6 +90,11 @@ package struct StoreFile {
         }
     }
 
+    /// Whether a file begins as every database does.
+    package static func isDatabase(_ path: String) throws(FileError) -> Bool {
+        try Files.readPrefix(of: path, length: 16) == Array("SQLite format 3\0".utf8)
+    }
+
     /// Where the -wal breaks off although there is more of it; nil where it doesn't. Before SQLite opens it for writing.
     package func walBreak(_ location: StoreLocation) throws(EngineError) -> WALBreak? {
         walBytes > 0 ? try WALBreak(in: location.wal, pageSize: header.pageSize) : nil
@@ -130,5 +135,12 @@ package struct StoreFile {
         } catch {
             throw EngineError(error, during: location.path)
         }
+    }
+}
+
+extension StoreLocation {
+    /// Whether the header says WAL; false if the file isn't a database.
+    package func saysWAL() throws(FileError) -> Bool {
+        DatabaseHeader(try Files.readPrefix(of: path, length: DatabaseHeader.length))?.isWAL ?? false
     }
 }

@@ -15,22 +15,16 @@ struct StoreLook: Hashable {
 
     private init(_ location: StoreLocation) throws(EngineError) {
         let path = location.path
-        do {
-            status = try Files.status(of: path)
+        (status, head, walBytes, journalBytes) = try EngineError.reading(path) {
+            let status = try Files.status(of: path)
             guard status.kind == .regular else {
                 throw EngineError(
                     .missing, "\(path): not a file",
                     remedy: "give the path of the store's main file, for example Store.sqlite")
             }
-            head = try Files.readPrefix(of: path, length: DatabaseHeader.length)
-            walBytes = try Files.statusIfExists(location.wal)?.size ?? 0
-            journalBytes = try Files.statusIfExists(location.journal)?.size ?? 0
-        } catch let error as FileError {
-            throw EngineError(reading: error, at: path)
-        } catch let error as EngineError {
-            throw error
-        } catch {
-            throw EngineError(.verification, "\(path): \(error)")
+            let head = try Files.readPrefix(of: path, length: DatabaseHeader.length)
+            let walBytes = try Files.statusIfExists(location.wal)?.size ?? 0
+            return (status, head, walBytes, try Files.statusIfExists(location.journal)?.size ?? 0)
         }
     }
 

@@ -1,5 +1,4 @@
 import CausewayPlatform
-import CausewaySQLiteFile
 
 /// What a store's files show before a run, so that the run can say afterwards what it did to them.
 ///
@@ -18,15 +17,10 @@ package struct StoreTrace {
         self.location = location
         do {
             status = try Files.status(of: location.path)
-            let isFile = status.kind == .regular
-            let head = isFile ? try Files.readPrefix(of: location.path, length: DatabaseHeader.length) : []
-            isWAL = DatabaseHeader(head)?.isWAL ?? false
+            isWAL = status.kind == .regular ? try location.saysWAL() : false
             walBytes = try Files.statusIfExists(location.wal)?.size ?? 0
-            if let journal = try Files.statusIfExists(location.journal) {
-                hasJournal = try !location.isSpent(location.journal, journal)
-            } else {
-                hasJournal = false
-            }
+            let journal = try Files.statusIfExists(location.journal)
+            hasJournal = if let journal { try !location.isSpent(location.journal, journal) } else { false }
         } catch {
             throw EngineError(reading: error, at: location.path)
         }

@@ -1,11 +1,18 @@
 package import CausewaySQLite
 
-/// Queries about entity tables.
-package enum EntityQuestions {
+extension Connection {
+    /// The integer in the first row of a query's result; nil without rows.
+    package func integer(_ sql: String) throws(SQLiteError) -> Int64? {
+        var statement = try prepare(sql)
+        return try statement.step() ? statement.int64(at: 0) : nil
+    }
+
+    /// The number in the first row of a query's result; 0 without rows.
+    package func count(_ sql: String) throws(SQLiteError) -> Int { Int(try integer(sql) ?? 0) }
+
     /// The largest Z_PK of a table; 0 where it has no rows.
-    package static func largestKey(of table: String, in database: borrowing Connection) throws(SQLiteError) -> Int64 {
-        var statement = try database.prepare("SELECT max(Z_PK) FROM \(try SQLIdentifier(table))")
-        return try statement.step() ? statement.int64(at: 0) : 0
+    package func largestKey(of table: String) throws(SQLiteError) -> Int64 {
+        try integer("SELECT max(Z_PK) FROM \(try SQLIdentifier(table))") ?? 0
     }
 }
 
@@ -21,6 +28,10 @@ package struct FoundRows: Hashable {
 
     /// None yet.
     package init() {}
+
+    package init(count: Int, keys: [Int64]) {
+        (self.count, self.keys) = (count, keys)
+    }
 
     /// Runs a statement whose first result column is a key.
     package init(_ sql: String, in database: borrowing Connection, _ cancellation: Cancellation?) throws {
@@ -38,7 +49,10 @@ package struct FoundRows: Hashable {
     }
 
     /// `3 rows (p1, p2, p3)`
-    package var described: String { "\(count == 1 ? "1 row" : "\(count) rows") (\(list))" }
+    package var described: String { "\(counted) (\(list))" }
+
+    /// `3 rows`
+    package var counted: String { count == 1 ? "1 row" : "\(count) rows" }
 
     /// `p1, p2, …`
     package var list: String {

@@ -18,12 +18,8 @@ package struct LinkQuestion {
 
         /// Whether one can turn into the other when the form of a relationship changes: a column becomes a join table.
         package func isSameDamage(as other: Kind) -> Bool {
-            switch (self, other) {
-            case (.dangling, .joinOwner), (.dangling, .joinDestination), (.joinOwner, .dangling),
-                (.joinDestination, .dangling), (.joinOwner, .joinDestination), (.joinDestination, .joinOwner):
-                true
-            default: self == other
-            }
+            let missing: Set<Kind> = [.dangling, .joinOwner, .joinDestination]
+            return self == other || missing.isSuperset(of: [self, other])
         }
     }
 
@@ -49,17 +45,7 @@ package struct LinkQuestion {
     ///
     /// Cost of each: a scan of the column, through its index where there is one, with a look-up by key for every link.
     package static func all(_ layout: StoreLayout) throws(SQLiteError) -> [LinkQuestion] {
-        var questions: [LinkQuestion] = []
-        for name in layout.entities {
-            guard let entity = layout.model.entities[name] else { continue }
-            for relationship in entity.relationships where !relationship.isTransient {
-                if let end = try End(layout, entity: name, relationship) {
-                    questions += try end.questions(layout)
-                }
-            }
-        }
-        for join in layout.joinTables { questions += try joinQuestions(join, layout) }
-        return questions
+        try LinkColumn.all(layout).flatMap(\.questions)
     }
 
     fileprivate static func joinQuestions(

@@ -4,42 +4,35 @@ package import CausewaySQLite
 ///
 /// SQLite reports a page that can't be read as a finding, and its consequences as others. A failing disk and a lack of
 /// memory say nothing about the database: they are thrown.
-package struct StructureCheck {
+package enum StructureCheck {
     /// Findings that are listed; SQLite stops there.
     static let namedFindings = 20
-    /// Also compares every index with its table's rows, and looks for duplicate values in unique ones.
-    package let withIndexes: Bool
-
-    package init(withIndexes: Bool) {
-        self.withIndexes = withIndexes
-    }
 
     /// Reads every page, and twice if anything is wrong.
     ///
+    /// - Parameters:
+    ///   - database: what is read.
+    ///   - withIndexes: also compares every index with its table's rows, and looks for duplicate values in unique ones.
     /// - Returns: nothing where the database is sound.
     /// - Throws: where it couldn't be read, or reads differently each time.
-    package func findings(_ database: borrowing Connection) throws(SQLiteError) -> [String] {
-        let findings = try read(database)
+    package static func findings(_ database: borrowing Connection, withIndexes: Bool) throws(SQLiteError) -> [String] {
+        let findings = try read(database, withIndexes: withIndexes)
         guard findings != ["ok"] else { return [] }
-        for finding in findings { try Self.requireRead(finding, database.path) }
+        for finding in findings { try requireRead(finding, database.path) }
         // Not every failure to read says so, and the disk may have failed for a moment.
-        guard try read(database) == findings else {
+        guard try read(database, withIndexes: withIndexes) == findings else {
             throw SQLiteError(
                 code: .ioErrorRead, message: "pages read differently each time; check the disk and the memory",
                 path: database.path)
         }
+        // The order of a WITHOUT ROWID table isn't known where a collating sequence has a stand-in.
+        let hasLent = try !database.lentCollations().isEmpty
         var real: [String] = []
-        let lent = try database.lentCollations()
         for finding in findings {
-            if try Self.isDenied(finding, database) || Self.isOfLentOrder(finding, lent) { continue }
-            real.append(finding)
+            if hasLent, finding.hasPrefix("row not in PRIMARY KEY order for ") { continue }
+            if try !isDenied(finding, database) { real.append(finding) }
         }
         return real
-    }
-
-    /// The order of a WITHOUT ROWID table isn't known where a collating sequence has a stand-in.
-    private static func isOfLentOrder(_ finding: String, _ lent: Set<String>) -> Bool {
-        !lent.isEmpty && finding.hasPrefix("row not in PRIMARY KEY order for ")
     }
 
     /// SQLite 3.40 confuses columns of some WITHOUT ROWID tables: it reports NULL in a column that has none.
@@ -62,9 +55,9 @@ package struct StructureCheck {
         return false
     }
 
-    private func read(_ database: borrowing Connection) throws(SQLiteError) -> [String] {
+    private static func read(_ database: borrowing Connection, withIndexes: Bool) throws(SQLiteError) -> [String] {
         var statement = try database.prepare(
-            "PRAGMA \(withIndexes ? "integrity_check" : "quick_check")(\(Self.namedFindings))")
+            "PRAGMA \(withIndexes ? "integrity_check" : "quick_check")(\(namedFindings))")
         var findings: [String] = []
         while try statement.step() { findings.append(try statement.string(at: 0) ?? "") }
         return findings
@@ -73,11 +66,11 @@ package struct StructureCheck {
     /// Findings that aren't damage (btree.c): `… error code=10`, and a page with a valid number that can't be read.
     private static func requireRead(_ finding: String, _ path: String?) throws(SQLiteError) {
         var code: ResultCode = .ioErrorRead
-        if let place = finding.range(of: "error code=") {
+        if let place = finding.firstRange(of: "error code=") {
             let digits = finding[place.upperBound...].prefix { $0.isASCII && $0.isNumber }
             guard let number = Int32(digits) else { return }
             code = ResultCode(rawValue: number)
-        } else if finding.range(of: "failed to get page") == nil {
+        } else if !finding.contains("failed to get page") {
             return
         }
         switch code {
@@ -86,17 +79,5 @@ package struct StructureCheck {
             throw SQLiteError(
                 code: code, message: "a page can't be read; check the disk and the memory that is free", path: path)
         }
-    }
-}
-
-extension String {
-    /// Where a text stands in another; without Foundation.
-    fileprivate func range(of text: String) -> Range<String.Index>? {
-        var start = startIndex
-        while start < endIndex {
-            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
-            start = index(after: start)
-        }
-        return nil
     }
 }
