@@ -94,20 +94,28 @@ enum CellForm: Hashable {
         case (.integer32, .integer): Int32(exactly: row.int64(at: index)) == nil ? .range : nil
         case (.boolean, .integer): (0...1).contains(row.int64(at: index)) ? nil : .range
         case (.integer64, .integer), (.key, .integer), (.double, .integer), (.double, .real), (.decimal, .integer),
-            (.decimal, .real),
-            (.blob, .blob), (.float, .integer):
+            (.decimal, .real), (.blob, .blob), (.float, .integer):
             nil
         case (.float, .real): Self.fitsFloat(row.double(at: index)) ? nil : .range
         case (.date, .integer), (.date, .real): Self.dates.contains(row.double(at: index)) ? nil : .range
         case (.decimal, .text): Self.isDecimal(row, at: index) ? nil : .storageClass(found)
-        case (.text, .text): isUTF8 && !Self.isText(row, at: index) ? .encoding : nil
+        case (.text, .text): unsafe isUTF8 && !Self.isText(row.unsafeBytes(at: index)) ? .encoding : nil
         case (.uuid, .blob): unsafe row.unsafeBytes(at: index).count == 16 ? nil : .storageClass(found)
         default: .storageClass(found)
         }
     }
 
-    private static func isText(_ row: borrowing Statement, at index: Int) -> Bool {
-        unsafe TextBytes.areValid(row.unsafeBytes(at: index))
+    /// Whether bytes are valid UTF-8. Most text is ASCII: eight bytes are checked together, without a copy.
+    @unsafe private static func isText(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var position = 0
+        while position + 8 <= bytes.count {
+            let word = unsafe bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+            if word & 0x8080_8080_8080_8080 != 0 { break }
+            position += 8
+        }
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[position...])
+        if unsafe rest.allSatisfy({ $0 < 0x80 }) { return true }
+        return unsafe String(validating: rest, as: UTF8.self) != nil
     }
 
     /// Infinity fits: an app may mean it.
@@ -152,21 +160,5 @@ extension StorageClass {
         case .blob: "blobs"
         case .null: "NULL"
         }
-    }
-}
-
-/// Whether bytes are text.
-enum TextBytes {
-    /// Whether bytes are valid UTF-8. Most text is ASCII: eight bytes are checked together, without a copy.
-    static func areValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        var position = 0
-        while position + 8 <= bytes.count {
-            let word = unsafe bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
-            if word & 0x8080_8080_8080_8080 != 0 { break }
-            position += 8
-        }
-        let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[position...])
-        if unsafe rest.allSatisfy({ $0 < 0x80 }) { return true }
-        return unsafe String(validating: rest, as: UTF8.self) != nil
     }
 }

@@ -11,17 +11,16 @@ struct ExternalExamination {
 
     func run(_ report: inout StoreExamination.Report) throws(EngineError) {
         var referenced: Set<String> = []
-        var isComplete = true
+        var unfinished = 0
         let files = try fileNames()
         for name in layout.entities {
             guard let entity = layout.model.entities[name] else { continue }
             for attribute in entity.attributes where attribute.allowsExternalBinaryDataStorage {
-                var hasEnded = false
+                unfinished += 1
                 try examination.attempt("\(name).\(attribute.name)", &report) { report throws in
                     try references(of: attribute, in: name, files, &referenced, &report.findings)
-                    hasEnded = true
+                    unfinished -= 1
                 }
-                if !hasEnded { isComplete = false }
             }
         }
         guard let files else {
@@ -31,7 +30,7 @@ struct ExternalExamination {
             return
         }
         let stray = files.subtracting(referenced)
-        guard isComplete, !stray.isEmpty else { return }
+        guard unfinished == 0, !stray.isEmpty else { return }
         let named = stray.sorted().prefix(FoundRows.namedRows).joined(separator: ", ")
         report.notes.append(
             StoreFinding(
@@ -85,10 +84,7 @@ struct ExternalExamination {
         for trouble in [ExternalValues.Trouble.missing, .notAFile, .unreadable, .malformed] {
             guard let rows = troubled[trouble] else { continue }
             let complaint = trouble.complaint(in: external.directory)
-            findings.append(
-                StoreFinding(
-                    .externalData, entity: entity, property: attribute.name,
-                    "\(entity).\(attribute.name) \(complaint) in \(rows.described)", rows: rows.count, keys: rows.keys))
+            findings.append(StoreFinding(.externalData, entity, attribute.name, complaint, rows))
         }
     }
 }

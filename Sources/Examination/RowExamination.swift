@@ -5,12 +5,10 @@ import CausewayStores
 
 /// The checks of a store's rows, by the model.
 struct RowExamination {
-    package typealias Report = StoreExamination.Report
-
     let examination: StoreExamination
     let layout: StoreLayout
 
-    func run(_ report: inout Report) throws(EngineError) {
+    func run(_ report: inout StoreExamination.Report) throws(EngineError) {
         try primaryKeys(&report)
         for table in layout.tables {
             try ValueExamination(examination, layout, table)?.run(&report)
@@ -25,31 +23,27 @@ struct RowExamination {
 
     /// Runs a statement that gives the keys of offending rows, and reports them.
     private func ask(
-        _ kind: StoreFinding.Kind, _ entity: String, _ property: String?, _ complaint: String, _ report: inout Report,
-        sql: () throws -> String
+        _ kind: StoreFinding.Kind, _ entity: String, _ property: String?, _ complaint: String,
+        _ report: inout StoreExamination.Report, sql: () throws -> String
     ) throws(EngineError) {
         let place = property.map { "\(entity).\($0)" } ?? entity
         try examination.attempt(place, &report) { report throws in
             let found = try FoundRows(try sql(), in: examination.store.connection, examination.cancellation)
-            guard found.count > 0 else { return }
-            report.findings.append(
-                StoreFinding(
-                    kind, entity: entity, property: property,
-                    "\(place) \(complaint) in \(found.described)", rows: found.count, keys: found.keys))
+            if found.count > 0 { report.findings.append(StoreFinding(kind, entity, property, complaint, found)) }
         }
     }
 
     // MARK: - Numbers and keys
 
     /// Core Data gives Z_MAX + 1 to the next row.
-    private func primaryKeys(_ report: inout Report) throws(EngineError) {
+    private func primaryKeys(_ report: inout StoreExamination.Report) throws(EngineError) {
         let rows = Dictionary(
             examination.store.schema.primaryKeys.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
         for planned in layout.primaryKeyRows where planned.parent == 0 {
             // A row that is missing is a problem of the schema.
             guard let row = rows[Int64(planned.number)], let table = layout.table(of: planned.name) else { continue }
             try examination.attempt(table.name, &report) { report throws in
-                let largest = try EntityQuestions.largestKey(of: table.name, in: examination.store.connection)
+                let largest = try examination.store.connection.largestKey(of: table.name)
                 guard row.maximum < largest else { return }
                 report.findings.append(
                     StoreFinding(
@@ -61,7 +55,7 @@ struct RowExamination {
 
     // MARK: - Links
 
-    private func links(_ report: inout Report) throws(EngineError) {
+    private func links(_ report: inout StoreExamination.Report) throws(EngineError) {
         var questions: [LinkQuestion] = []
         try examination.attempt("the relationships", &report) { _ throws in questions = try LinkQuestion.all(layout) }
         for question in questions {
@@ -81,7 +75,7 @@ struct RowExamination {
     /// Rows whose values another row of the table has, except the one with the smallest key; NULL clashes with nothing.
     /// A constraint that isn't fully stored isn't checked.
     private func uniqueness(
-        _ properties: [String], of entity: Entity, _ report: inout Report
+        _ properties: [String], of entity: Entity, _ report: inout StoreExamination.Report
     ) throws(EngineError) {
         let columns = properties.compactMap { layout.column(of: $0, in: entity.name)?.name }
         guard !columns.isEmpty, columns.count == properties.count, let table = layout.table(of: entity.name) else {
@@ -89,8 +83,7 @@ struct RowExamination {
         }
         let what = properties.joined(separator: ", ")
         try ask(.notUnique, entity.name, what, "repeats the values of another row", &report) {
-            var names: [String] = []
-            for column in columns { names.append("t.\(try SQLIdentifier(column))") }
+            let names = try columns.map { "t.\(try SQLIdentifier($0))" }
             return """
                 SELECT key FROM (SELECT t.Z_PK AS key, first_value(t.Z_PK) OVER \
                 (PARTITION BY \(names.joined(separator: ", ")) ORDER BY t.Z_PK) AS kept \

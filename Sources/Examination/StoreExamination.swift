@@ -65,13 +65,12 @@ package struct StoreExamination {
         }
         try attempt("the database's structure", &report) { report throws in
             let comparesIndexes = try comparesIndexes(&report)
-            for line in try StructureCheck(withIndexes: comparesIndexes).findings(store.connection) {
+            for line in try StructureCheck.findings(store.connection, withIndexes: comparesIndexes) {
                 report.findings.append(StoreFinding(.structure, "SQLite: \(line)"))
             }
             report.comparedIndexes = comparesIndexes
         }
-        let model = try identify(&report)
-        guard let model else {
+        guard let model = try identify(&report) else {
             report.notes.append(
                 StoreFinding(
                     .notChecked,
@@ -90,33 +89,25 @@ package struct StoreExamination {
     /// Whether indexes are compared with their rows: an index of the app's own may compute without bound for each.
     private func comparesIndexes(_ report: inout Report) throws(EngineError) -> Bool {
         guard !isQuick else { return false }
+        func note(_ reason: String, _ report: inout Report) {
+            report.notes.append(StoreFinding(.notChecked, "the indexes aren't compared with the rows: \(reason)"))
+        }
         do throws(SQLiteError) {
             let function = try boundless("PRAGMA integrity_check")
             // The statement above has requested all collations that the indexes need.
             let lent = try store.connection.lentCollations()
             if let (index, collation) = try indexOrdered(by: lent) {
-                report.notes.append(
-                    StoreFinding(
-                        .notChecked,
-                        """
-                        the indexes aren't compared with the rows: \(index) is ordered by \(collation), which only the app has
-                        """))
+                note("\(index) is ordered by \(collation), which only the app has", &report)
                 return false
             }
             guard function != nil else { return true }
             for object in store.schema.objects where object.kind == .table && !object.isVirtualTable {
                 let check = "PRAGMA integrity_check(\(try SQLIdentifier(object.name)))"
                 guard let function = try boundless(check) else { continue }
-                report.notes.append(
-                    StoreFinding(
-                        .notChecked,
-                        """
-                        the indexes aren't compared with the rows: \(object.name) computes “\(function)” for every row
-                        """))
+                note("\(object.name) computes “\(function)” for every row", &report)
             }
         } catch {
-            report.notes.append(
-                StoreFinding(.notChecked, "the indexes aren't compared with the rows: \(error.message)"))
+            note(error.message, &report)
         }
         return false
     }
@@ -192,8 +183,7 @@ package struct StoreExamination {
         let matching = (history?.versions ?? []).filter { $0.hashes.entities == metadata.entityHashes }
         report.versions = matching.map(\.name)
         let cached = try cachedModel(&report)
-        let chosen =
-            matching.first { $0.model.versionIdentifiers == metadata.versionIdentifiers } ?? matching.last
+        let chosen = matching.first { $0.model.versionIdentifiers == metadata.versionIdentifiers } ?? matching.last
         if let chosen {
             report.origin = .models
             return chosen.model

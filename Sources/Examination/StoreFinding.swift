@@ -1,3 +1,5 @@
+import CausewayStores
+
 /// Something that is wrong with a store, or worth knowing: names and keys, never content.
 public struct StoreFinding: Hashable, Codable, Sendable {
     /// What kind of trouble it is.
@@ -27,6 +29,14 @@ public struct StoreFinding: Hashable, Codable, Sendable {
         self.message = message
         rowCount = rows
         self.keys = keys
+    }
+
+    /// A finding about rows: `Entity.property holds … in 2 rows (p1, p2)`.
+    init(_ kind: Kind, _ entity: String, _ property: String?, _ complaint: String, _ rows: FoundRows) {
+        let place = property.map { "\(entity).\($0)" } ?? entity
+        self.init(
+            kind, entity: entity, property: property, "\(place) \(complaint) in \(rows.described)", rows: rows.count,
+            keys: rows.keys)
     }
 
     /// How bad a finding is. New ones may come: treat an unknown one as damage.

@@ -37,7 +37,7 @@ struct ValueExamination {
     }
 
     func run(_ report: inout StoreExamination.Report) throws(EngineError) {
-        var found = Found(columns: columns.count)
+        var found = Found(faults: Array(repeating: FaultyCells(), count: columns.count))
         // Findings before an unreadable page count too.
         try examination.attempt(table.name, &report) { _ throws in try scan(&found) }
         report.rows += found.rows
@@ -52,16 +52,11 @@ struct ValueExamination {
         /// Rows with keys that Core Data never gives.
         var lowKeys = FoundRows()
         var faults: [FaultyCells]
-
-        init(columns: Int) {
-            faults = Array(repeating: FaultyCells(), count: columns)
-        }
     }
 
     private func scan(_ found: inout Found) throws {
         let store = examination.store
-        var cells: [String] = []
-        for column in columns { cells.append(column.form.selected(try SQLIdentifier(column.name))) }
+        let cells = try columns.map { $0.form.selected(try SQLIdentifier($0.name)) }
         var statement = try store.connection.prepare(
             "SELECT \((["Z_PK", "Z_ENT"] + cells).joined(separator: ", ")) FROM \(try SQLIdentifier(table.name))")
         let lowest = numbers.lowerBound
@@ -105,21 +100,14 @@ struct ValueExamination {
         func add(
             _ kind: StoreFinding.Kind, _ entity: String, _ property: String?, _ complaint: String, _ rows: FoundRows
         ) {
-            guard rows.count > 0 else { return }
-            let place = property.map { "\(entity).\($0)" } ?? entity
-            findings.append(
-                StoreFinding(
-                    kind, entity: entity, property: property, "\(place) \(complaint) in \(rows.described)",
-                    rows: rows.count, keys: rows.keys))
+            if rows.count > 0 { findings.append(StoreFinding(kind, entity, property, complaint, rows)) }
         }
         add(
             .unknownEntity, table.rootEntity, nil,
             "and its table \(table.name): Z_ENT names no entity of the table", found.strangers)
         add(
             .primaryKeys, table.rootEntity, nil,
-            "and its table \(table.name): Z_PK is below 1, which no object "
-                + "can have,",
-            found.lowKeys)
+            "and its table \(table.name): Z_PK is below 1, which no object can have,", found.lowKeys)
         for (column, faults) in zip(columns, found.faults) {
             let (entity, property) = (column.entity, column.property)
             for (other, rows) in faults.classes.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {

@@ -16,7 +16,7 @@ enum AbortedCoreDataMigration {
     static func leftovers(beside location: StoreLocation) -> [String] {
         guard let names = try? Files.list(location.directory, limit: maximumEntries) else { return [] }
         return names.filter { name in
-            name.hasPrefix(".") && marks.contains { mark in isPart(mark, of: name) }
+            name.hasPrefix(".") && marks.contains { name.utf8.contains($0.utf8) }
         }
     }
 
@@ -25,14 +25,9 @@ enum AbortedCoreDataMigration {
         let names = leftovers(beside: location)
         guard let first = names.first else { return nil }
         let more = names.count > 1 ? " and \(names.count - 1) more" : ""
-        return
-            "\(first)\(more) is next to the store, left by an interrupted Core Data migration; remove it once "
-            + "the store is migrated and opens"
-    }
-
-    private static func isPart(_ mark: String, of name: String) -> Bool {
-        let (text, part) = (Array(name.utf8), Array(mark.utf8))
-        guard text.count >= part.count else { return false }
-        return (0...(text.count - part.count)).contains { text[$0..<$0 + part.count].elementsEqual(part) }
+        return """
+            \(first)\(more) is next to the store, left by an interrupted Core Data migration; remove it once the store is \
+            migrated and opens
+            """
     }
 }

@@ -20,8 +20,7 @@ struct ChainPlanner {
     {
         var steps: [StepPlan] = []
         var warnings: [String] = []
-        var source = StepSource(
-            layout: binding.layout, schema: store.schema, appObjects: binding.objects(.appMade))
+        var source = StepSource(layout: binding.layout, schema: store.schema, appObjects: binding.objects(.appMade))
         for (index, run) in runs.enumerated() {
             let goal = try goal(of: run, isLast: index == runs.count - 1, target)
             var step = try plan(run, from: source, to: goal)

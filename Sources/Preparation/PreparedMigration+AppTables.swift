@@ -22,9 +22,8 @@ extension PreparedMigration {
             let isTable = lost.object.kind == .table && !lost.object.isVirtualTable
             sentences.append(lost.sentence(rows: isTable ? try rows(of: lost.object.name, in: store) : nil))
         }
-        return try stale.map { binding throws(EngineError) in
-            sentences + (try losses(ofStale: binding, in: store))
-        } ?? sentences
+        if let stale { sentences += try losses(ofStale: stale, in: store) }
+        return sentences
     }
 
     /// Join tables of earlier versions, which Core Data leaves in place, and a cache that the version doesn't have.
@@ -52,8 +51,7 @@ extension PreparedMigration {
     private static func rows(of table: String, in store: SourceStore) throws(EngineError) -> Int? {
         guard store.schema.table(table) != nil else { return nil }
         do throws(SQLiteError) {
-            var statement = try store.connection.prepare("SELECT count(*) FROM \(try SQLIdentifier(table))")
-            return try statement.step() ? Int(statement.int64(at: 0)) : nil
+            return try store.connection.integer("SELECT count(*) FROM \(try SQLIdentifier(table))").map { Int($0) }
         } catch {
             // A table that SQLite can't read has no row count.
             if error.code == .error { return nil }

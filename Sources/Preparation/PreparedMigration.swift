@@ -57,8 +57,7 @@ package struct PreparedMigration: Sendable {
         let isCurrent =
             goal.hashes.entities == store.metadata.entityHashes && origin.name == target
             && framework == store.metadata.frameworkVersion
-        let names = try SettledNames(
-            request, target: goal, history: history, frameworkVersion: framework, store: store)
+        let names = try SettledNames(request, target: goal, history: history, frameworkVersion: framework, store: store)
         renames = try isCurrent && !names.isEmpty ? Self.renames(store, goal, names) : []
         if isCurrent, renames.isEmpty {
             (path, steps, rows) = ([target], [], [])
@@ -97,21 +96,16 @@ package struct PreparedMigration: Sendable {
     private static func line(
         from origin: VersionIdentification, to target: String, _ staged: StagedPath?, _ history: ModelHistory,
         _ doubt: String?
-    ) throws(EngineError) -> [StepChain.Version] {
-        var result: [StepChain.Version] = []
+    ) throws(EngineError) -> [ModelHistory.Version] {
         if let staged {
-            for name in [staged.hops.first?.from].compactMap({ $0 }) + staged.hops.map(\.to) {
-                let version = try history.version(named: name)
-                result.append(.init(name: name, model: version.model, hashes: version.hashes))
-            }
-            return result
+            let names = (staged.hops.first.map { [$0.from] } ?? []) + staged.hops.map(\.to)
+            return try names.map { name throws(EngineError) in try history.version(named: name) }
         }
         if origin.isFromCache {
             // The history has no place for such a version: one step leads to the target.
-            let goal = try history.version(named: target)
-            result.append(.init(name: origin.name, model: origin.model, hashes: VersionHashes(origin.model)))
-            result.append(.init(name: target, model: goal.model, hashes: goal.hashes))
-            return result
+            let first = ModelHistory.Version(
+                name: origin.name, model: origin.model, hashes: VersionHashes(origin.model))
+            return [first, try history.version(named: target)]
         }
         let names: [String]
         do {
@@ -119,13 +113,9 @@ package struct PreparedMigration: Sendable {
         } catch {
             throw EngineError(.plan, error.description, details: [doubt].compactMap(\.self))
         }
-        for name in names {
-            let version = try history.version(named: name)
-            result.append(.init(name: name, model: version.model, hashes: version.hashes))
-        }
+        let line = try names.map { name throws(EngineError) in try history.version(named: name) }
         // The same version in another framework's layout is one step to itself.
-        if result.count == 1 { result.append(result[0]) }
-        return result
+        return line.count == 1 ? [line[0], line[0]] : line
     }
 
     private static func bind(_ store: SourceStore, model: ManagedObjectModel) throws(EngineError) -> StoreBinding {
@@ -195,9 +185,7 @@ package struct PreparedMigration: Sendable {
     private static func count(_ shapes: [RowShape?], in store: SourceStore) throws(EngineError) -> [Int] {
         try EngineError.reading(store.location.path) {
             try shapes.map { shape throws(SQLiteError) in
-                guard let shape else { return 0 }
-                var statement = try store.connection.prepare(shape.countSQL)
-                return try statement.step() ? Int(statement.int64(at: 0)) : 0
+                try shape.map { shape throws(SQLiteError) in try store.connection.count(shape.countSQL) } ?? 0
             }
         }
     }

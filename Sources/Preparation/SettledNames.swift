@@ -29,7 +29,7 @@ struct SettledNames {
         // SQLite doesn't distinguish cases, and Core Data writes capitals.
         joinTables = Set(request.joinTables.map { $0.uppercased() }).sorted()
         if let path = request.schemaTemplate {
-            var isFolder = false
+            let isFolder: Bool
             do {
                 isFolder = try Files.status(of: path).kind == .directory
             } catch {
@@ -93,7 +93,7 @@ struct SettledNames {
         do {
             let status = try Files.status(of: path)
             guard status.kind == .regular, !status.isSameFile(as: store.identity) else { return false }
-            return try Files.readPrefix(of: path, length: 16) == Array("SQLite format 3\0".utf8)
+            return try StoreFile.isDatabase(path)
         } catch {
             // A dangling link, or a circle of links.
             if [.notFound, .symbolicLink].contains(error.code) { return false }
@@ -155,8 +155,7 @@ struct SettledNames {
             }
             guard let name = given.first, template != nil, name != names.first else { continue }
             throw EngineError(
-                .usage,
-                "--join-table \(name): the template names the table of \(relationship) \(names.first ?? "")",
+                .usage, "--join-table \(name): the template names the table of \(relationship) \(names.first ?? "")",
                 remedy: "give one of them")
         }
     }

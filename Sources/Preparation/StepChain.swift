@@ -5,14 +5,6 @@ import CausewayStores
 
 /// The steps of a path with their mappings, fused into runs that need no complete store in between.
 struct StepChain {
-    package struct Version {
-        var name: String
-        var model: ManagedObjectModel
-        var hashes: VersionHashes
-
-        var versioned: VersionedModel { VersionedModel(name: name, model: model, hashes: hashes) }
-    }
-
     /// How a run's rows get from one store into the next.
     enum Content {
         /// The mapping of all steps of the run, and the steps that it is composed of.
@@ -34,7 +26,7 @@ struct StepChain {
         var handlers: [StageHandler] = []
     }
 
-    let line: [Version]
+    let line: [ModelHistory.Version]
     /// The stores to make where the migration is staged; nil: one for each step of the line.
     let staged: [StagedPath.Run]?
     let library: MappingLibrary
@@ -44,7 +36,7 @@ struct StepChain {
     let leavesRowsOut: Bool
 
     init(
-        _ request: MigrationRequest, line: [Version], staged: [StagedPath.Run]?, history: ModelHistory
+        _ request: MigrationRequest, line: [ModelHistory.Version], staged: [StagedPath.Run]?, history: ModelHistory
     ) throws(EngineError) {
         self.line = line
         self.staged = staged
@@ -63,8 +55,7 @@ struct StepChain {
     func runs() throws(EngineError) -> (runs: [Run], warnings: [String]) {
         var runs: [Run] = []
         let hops = hops()
-        let selection = try library.selection(
-            for: hops.map { MappingHop(from: $0.from.versioned, to: $0.to.versioned) }, in: history)
+        let selection = try library.selection(for: hops.map(\.mapped), in: history)
         var refusals: [String] = []
         var remedy = "change the model, add a mapping model, or route around the version with --next"
         // The mapping from the store's own version, as far as mappings were inferred.
@@ -120,8 +111,7 @@ struct StepChain {
         guard let from = order.firstIndex(of: hop.from.name), let to = order.firstIndex(of: hop.to.name) else {
             return []
         }
-        let all = hops.map { MappingHop(from: $0.from.versioned, to: $0.to.versioned) }
-        return zip(library.entries, library.verdicts(all, in: history)).compactMap { entry, verdict in
+        return zip(library.entries, library.verdicts(hops.map(\.mapped), in: history)).compactMap { entry, verdict in
             guard case .elsewhere(let first, let last) = verdict, let start = order.firstIndex(of: first),
                 let end = order.firstIndex(of: last), start <= from, to <= end
             else { return nil }
@@ -134,9 +124,11 @@ struct StepChain {
     }
 
     private struct Hop {
-        var from: Version
-        var to: Version
+        var from: ModelHistory.Version
+        var to: ModelHistory.Version
         var handlers: [StageHandler]
+
+        var mapped: MappingHop { MappingHop(from: from.versioned, to: to.versioned) }
     }
 
     private func hops() -> [Hop] {

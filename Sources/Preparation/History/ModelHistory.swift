@@ -1,3 +1,4 @@
+import CausewayMapping
 package import CausewayModel
 package import CausewayPlanning
 import CausewayPlatform
@@ -11,6 +12,8 @@ package struct ModelHistory: Sendable {
         package let name: String
         package let model: ManagedObjectModel
         package let hashes: VersionHashes
+
+        var versioned: VersionedModel { VersionedModel(name: name, model: model, hashes: hashes) }
     }
 
     package let path: String
@@ -35,10 +38,8 @@ package struct ModelHistory: Sendable {
     package init(reading path: String, edges: [String: String]) throws(EngineError) {
         self.path = path
         let bundle = try EngineError.at(path) { try Self.bundle(at: path) }
-        var failures: [String: String] = [:]
-        for failure in bundle.failures { failures[failure.name] = failure.error.description }
         versions = bundle.models.map { Version(name: $0.name, model: $0.model, hashes: VersionHashes($0.model)) }
-        self.failures = failures
+        failures = Dictionary(bundle.failures.map { ($0.name, $0.error.description) }, uniquingKeysWith: { $1 })
         notices = bundle.notices
         guard let last = bundle.versions.last?.name else {
             throw EngineError(.plan, "\(path): the bundle holds no version", remedy: "check --models")
@@ -47,7 +48,7 @@ package struct ModelHistory: Sendable {
         graph = try EngineError.at(path) {
             try VersionGraph(
                 versions: try file.ordered(bundle.versions.map(\.name), path: path),
-                edges: file.next.merging(edges) { _, line in line })
+                edges: (file.next ?? [:]).merging(edges) { _, line in line })
         }
         let named = bundle.currentVersionName.flatMap { bundle.version(named: $0)?.name }
         currentVersion = named ?? graph.versions.last ?? last
@@ -63,20 +64,15 @@ package struct ModelHistory: Sendable {
     }
 
     private static func bundle(at path: String) throws -> ModelBundle {
-        guard isDatabase(path) else { return try ModelReader.bundle(at: path) }
+        guard (try? Files.status(of: path).kind) == .regular, (try? StoreFile.isDatabase(path)) == true else {
+            return try ModelReader.bundle(at: path)
+        }
         let location = try StoreLocation(existing: path)
         let model = try SourceStore.reading(location) { store throws(EngineError) in try store.cachedModel() }
         let name = model.versionIdentifiers.sorted().first { !$0.isEmpty } ?? location.name
         return ModelBundle(
             name: name, path: path, kind: .compiled,
             versions: [.init(name: name, path: path, model: .success(model))], currentVersionName: name)
-    }
-
-    private static func isDatabase(_ path: String) -> Bool {
-        guard let kind = try? Files.status(of: path).kind, kind == .regular,
-            let head = try? Files.readPrefix(of: path, length: 16)
-        else { return false }
-        return head == Array("SQLite format 3\0".utf8)
     }
 
     /// The version of that name.
@@ -133,10 +129,8 @@ extension SourceStore {
                     details: different, remedy: "give the models with --models")
             }
             return model
-        } catch let error as EngineError {
-            throw error
-        } catch let error as SQLiteError {
-            throw EngineError(reading: error, during: location.path)
+        } catch let error where error is EngineError || error is SQLiteError {
+            throw EngineError(error, during: location.path)
         } catch {
             throw EngineError(
                 .plan, "\(location.path): the store's model cache can't be used: \(error)",

@@ -9,7 +9,9 @@ struct VersionIdentification {
     let model: ManagedObjectModel
     /// The history doesn't know the version; the store's own cache does.
     let isFromCache: Bool
+}
 
+extension VersionIdentification {
     /// Compares the store's version hashes with every version's. If several match, `target` comes first, then the
     /// store's version identifiers decide.
     init(of store: SourceStore, in history: ModelHistory, target: String) throws(EngineError) {
@@ -40,16 +42,8 @@ struct VersionIdentification {
         }
     }
 
-    private init(name: String, model: ManagedObjectModel, isFromCache: Bool) {
-        self.name = name
-        self.model = model
-        self.isFromCache = isFromCache
-    }
-
     /// Says, entity by entity, how the store differs from the nearest version.
-    private static func unknown(
-        _ store: SourceStore, _ history: ModelHistory, cache: EngineError
-    ) -> EngineError {
+    private static func unknown(_ store: SourceStore, _ history: ModelHistory, cache: EngineError) -> EngineError {
         let hashes = store.metadata.entityHashes
         let ranked = history.versions.map { (version: $0, differences: $0.hashes.differences(from: hashes)) }
         let nearest = ranked.min { $0.differences.count < $1.differences.count }

@@ -15,15 +15,7 @@ struct VersionsFile: Decodable {
     private static let maximumSize = 1 << 20
 
     var order: [String]?
-    var next: [String: String]
-
-    private enum CodingKeys: String, CodingKey { case order, next }
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        order = try container.decodeIfPresent([String].self, forKey: .order)
-        next = try container.decodeIfPresent([String: String].self, forKey: .next) ?? [:]
-    }
+    var next: [String: String]?
 
     /// Reads the file in the bundle's folder; empty without one.
     init(besideBundleAt bundle: String) throws(EngineError) {
@@ -31,7 +23,6 @@ struct VersionsFile: Decodable {
         if !parts.isEmpty { parts.removeLast() }
         let folder = (bundle.hasPrefix("/") ? "/" : "") + parts.joined(separator: "/")
         let path = folder.isEmpty ? "versions.json" : "\(folder)/versions.json"
-        (order, next) = (nil, [:])
         do {
             guard try Files.statusIfExists(path) != nil else { return }
             self = try JSONDecoder().decode(Self.self, from: Data(try Files.readFile(path, limit: Self.maximumSize)))

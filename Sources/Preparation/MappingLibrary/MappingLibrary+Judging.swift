@@ -49,7 +49,7 @@ private struct MappingJudge {
 
     init(_ hops: [MappingHop], _ history: ModelHistory) {
         names = Set(history.graph.versions)
-        versions = history.versions.map { VersionedModel(name: $0.name, model: $0.model, hashes: $0.hashes) }
+        versions = history.versions.map(\.versioned)
         self.hops = hops
     }
 
@@ -85,17 +85,14 @@ private struct MappingJudge {
             sentences: unknown.map { "there is no version “\($0)” among the models" })
     }
 
-    private func verdict(
-        _ mapping: MappingModelDescription, recordedFrom from: String, to: String
-    ) -> MappingVerdict {
+    private func verdict(_ mapping: MappingModelDescription, recordedFrom from: String, to: String) -> MappingVerdict {
         let meant = hops.firstIndex { $0.from.name == from && $0.to.name == to }
-        let title = "\(from) → \(to)"
         guard let source = versions.first(where: { $0.name == from }),
             let destination = versions.first(where: { $0.name == to })
         else { return .elsewhere(from: from, to: to) }
         let sentences = sentences(mapping, MappingHop(from: source, to: destination))
         return sentences.isEmpty
-            ? .elsewhere(from: from, to: to) : .differs(meant: meant, nearest: title, sentences: sentences)
+            ? .elsewhere(from: from, to: to) : .differs(meant: meant, nearest: "\(from) → \(to)", sentences: sentences)
     }
 
     /// Why a mapping model isn't for a hop; empty where it is.
@@ -131,10 +128,7 @@ private struct MappingJudge {
     private func isMeant(_ mapping: MappingModelDescription, for hop: MappingHop) -> Bool {
         let (reads, makes) = (canRead(mapping, hop.from), canMake(mapping, hop.to))
         if reads == makes { return false }
-        let other =
-            reads
-            ? mapping.entityMappings.compactMap(\.destinationEntity)
-            : mapping.entityMappings.compactMap(\.sourceEntity)
+        let other = mapping.entityMappings.compactMap { reads ? $0.destinationEntity : $0.sourceEntity }
         let model = reads ? hop.to.model : hop.from.model
         return other.allSatisfy { model.entities[$0] != nil }
     }

@@ -54,13 +54,6 @@ extension MappingLibrary {
         return selection
     }
 
-    /// The mapping models of one step, as `selection(for:in:)` chooses them.
-    package func models(
-        from source: VersionedModel, to destination: VersionedModel, history: ModelHistory
-    ) throws(EngineError) -> [MappingModelDescription] {
-        try selection(for: [MappingHop(from: source, to: destination)], in: history).models.first ?? []
-    }
-
     private static func title(of hops: [MappingHop]) -> String {
         ([hops.first?.from.name ?? "?"] + hops.map { $0.to.name ?? "?" }).joined(separator: " → ")
     }
@@ -101,22 +94,18 @@ private struct Choosing {
         var chosen: [Choice] = []
         for entry in candidates {
             let choice = Choice(entry: entry, resolved: try? entry.description.resolved(from: hop.from, to: hop.to))
-            guard let rival = chosen.first(where: { Self.overlap($0, choice) != nil }),
-                let overlap = Self.overlap(rival, choice)
-            else {
+            let rivals = chosen.lazy.compactMap { rival in Self.overlap(rival, choice).map { (rival, $0) } }
+            guard let (rival, overlap) = rivals.first else {
                 chosen.append(choice)
                 continue
             }
-            if rival.resolved?.entityMappings == choice.resolved?.entityMappings {
-                // The editor's file and the one that Xcode compiled from it may be side by side.
-                continue
-            }
+            // The editor's file and the one that Xcode compiled from it may be side by side.
+            if rival.resolved?.entityMappings == choice.resolved?.entityMappings { continue }
             if entry.origin == .found, rival.entry.origin != .found {
                 warnings.append(
                     "mapping model \(entry.title) fits \(hop.title) too and isn't used: \(rival.entry.title) is")
             } else {
-                conflicts.append(
-                    "\(hop.title): both \(rival.entry.title) and \(entry.title) map \(overlap)")
+                conflicts.append("\(hop.title): both \(rival.entry.title) and \(entry.title) map \(overlap)")
             }
         }
         return chosen.map(\.entry.description)

@@ -56,17 +56,20 @@ package struct MappingLibrary: Sendable {
         var entries = code.mappings.map {
             Entry(origin: .code(from: $0.from, to: $0.to), description: $0.model)
         }
-        var seen: Set<NamelessFile> = []
+        var seen: [FileStatus] = []
+        // The same file twice, or under two names, is one mapping model. Reading one without a status says why.
+        func isNew(_ path: String) -> Bool {
+            guard let status = try? Files.status(of: path) else { return true }
+            defer { seen.append(status) }
+            return !seen.contains { $0.isSameFile(as: status) }
+        }
         for path in given {
             let description = try Self.mappingModel(at: path)
-            // The same file twice, or under two names, is one mapping model.
-            if let identity = NamelessFile(path), !seen.insert(identity).inserted { continue }
-            entries.append(Entry(origin: .given, description: description))
+            if isNew(path) { entries.append(Entry(origin: .given, description: description)) }
         }
         var search = Search()
         search.lookBeside(models)
-        for path in search.paths {
-            if let identity = NamelessFile(path), !seen.insert(identity).inserted { continue }
+        for path in search.paths where isNew(path) {
             do throws(MappingFileError) {
                 entries.append(Entry(origin: .found, description: try MappingModelReader.read(path)))
             } catch {
@@ -93,18 +96,6 @@ package struct MappingLibrary: Sendable {
     }
 }
 
-/// A file whatever it is called.
-private struct NamelessFile: Hashable {
-    var device: UInt64
-    var inode: UInt64
-
-    /// nil if it has no status; reading it will say why.
-    init?(_ path: String) {
-        guard let status = try? Files.status(of: path) else { return nil }
-        (device, inode) = (status.device, status.inode)
-    }
-}
-
 /// Looks for mapping models around a model bundle.
 private struct Search {
     private static let modelExtensions = ["xcdatamodeld", "xcdatamodel", "momd", "mom"]
@@ -128,8 +119,7 @@ private struct Search {
             for name in try Files.list(folder) where Self.mappingExtensions.contains(Self.pathExtension(name)) {
                 let path = folder == "." ? name : Paths.join(folder, name)
                 guard try Files.linkStatus(of: path).kind != .symbolicLink else {
-                    unread.append(
-                        .init(path: path, reason: "it is a symbolic link; name it with --mapping to use it"))
+                    unread.append(.init(path: path, reason: "it is a symbolic link; name it with --mapping to use it"))
                     continue
                 }
                 paths.append(path)

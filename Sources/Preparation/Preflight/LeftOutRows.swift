@@ -45,13 +45,11 @@ struct RowCondition: Hashable {
     let perhaps: String
 
     var isCertain: Bool { surely == perhaps }
+}
 
+extension RowCondition {
     init(_ condition: String) {
         self.init(surely: condition, perhaps: condition)
-    }
-
-    init(surely: String, perhaps: String) {
-        (self.surely, self.perhaps) = (surely, perhaps)
     }
 }
 

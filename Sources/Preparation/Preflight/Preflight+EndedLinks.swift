@@ -112,7 +112,7 @@ extension Preflight {
             found += try keys(in: rows.table, where: rows.condition)
         }
         guard !found.isEmpty else { return "" }
-        return " (\(RowList(count: loss.count, keys: Array(found.sorted().prefix(Self.namedRows))).list))"
+        return " (\(FoundRows(count: loss.count, keys: Array(found.sorted().prefix(Self.namedRows))).list))"
     }
 
     /// `V1 → V2`: the versions of a step of the path.

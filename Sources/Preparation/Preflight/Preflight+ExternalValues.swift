@@ -77,15 +77,11 @@ extension Preflight {
         let uris = rows.keys.map { ObjectURI.of($0, watched.entity, in: source.metadata.uuid) }
         let text = """
             \(watched.entity).\(watched.attribute) \(found.trouble.complaint(in: external.directory)) in \
-            \(rows.count == 1 ? "1 row" : "\(rows.count) rows") (\(uris.joined(separator: ", "))\
-            \(rows.count > uris.count ? ", …" : ""))
+            \(rows.counted) (\(uris.joined(separator: ", "))\(rows.count > uris.count ? ", …" : ""))
             """
         if badRows == .quarantine, steps[0].objects == nil, watched.fate != .read {
-            let outcome =
-                watched.fate == .carried
-                ? "kept as they are and written to the rejects file"
-                : "left out and written to the rejects file"
-            findings.notices.append("\(text): \(outcome)")
+            let outcome = watched.fate == .carried ? "kept as they are" : "left out"
+            findings.notices.append("\(text): \(outcome) and written to the rejects file")
         } else {
             findings.refuse(
                 text,

@@ -16,23 +16,7 @@ extension Preflight {
         /// Holds for those rows that certainly break a demand; nil if all do.
         var surely: String?
         /// Takes the number of rows (not 0) with the keys of the first, then the number of certain ones.
-        var report: (RowList, Int, inout Findings) -> Void
-    }
-
-    /// How many rows there are, and the keys of the first.
-    struct RowList {
-        var count: Int
-        var keys: [Int64]
-
-        /// `2 rows (p1, p2)`
-        var described: String { "\(counted()) (\(list))" }
-
-        /// `2 rows of Post`
-        func counted(of entity: String? = nil) -> String {
-            (count == 1 ? "1 row" : "\(count) rows") + (entity.map { " of \($0)" } ?? "")
-        }
-
-        var list: String { keys.map { "p\($0)" }.joined(separator: ", ") + (count > keys.count ? ", …" : "") }
+        var report: (FoundRows, Int, inout Findings) -> Void
     }
 
     private static let repair = "repair or delete these rows in a copy of the store"
@@ -40,9 +24,7 @@ extension Preflight {
     private static let quarantine = "leave these rows out with --bad-rows quarantine --rejects FILE"
 
     func rows(_ breaches: [Breach]) throws -> Findings {
-        var questions: [Question] = []
-        for table in step.source.tables { questions += try identityQuestions(table) }
-        for breach in breaches { questions.append(try question(breach)) }
+        let questions = step.source.tables.flatMap(identityQuestions) + breaches.map(question)
         var census = RowCensus()
         let places = questions.map { question in
             let place = census.add(question.condition, in: question.table)
@@ -52,7 +34,7 @@ extension Preflight {
         var findings = Findings()
         for (question, (place, least)) in zip(questions, places) where counts[place] > 0 {
             let keys = try keys(in: question.table, where: question.condition)
-            question.report(RowList(count: counts[place], keys: keys), counts[least], &findings)
+            question.report(FoundRows(count: counts[place], keys: keys), counts[least], &findings)
         }
         return findings
     }
@@ -71,7 +53,7 @@ extension Preflight {
 
     // MARK: - Numbers and keys
 
-    private func identityQuestions(_ table: EntityTable) throws -> [Question] {
+    private func identityQuestions(_ table: EntityTable) -> [Question] {
         let name = table.name
         guard let numbers = step.source.numbers(ofTree: table.rootEntity) else { return [] }
         let own = "t.Z_ENT BETWEEN \(numbers.lowerBound) AND \(numbers.upperBound)"
@@ -102,8 +84,7 @@ extension Preflight {
                 if isRead {
                     // The kinds of strangers are different rows.
                     findings.leftOut.add(
-                        step: 0, entity: "table \(table) (\(complaint))", least: rows.count, most: rows.count
-                    )
+                        step: 0, entity: "table \(table) (\(complaint))", least: rows.count, most: rows.count)
                 }
                 findings.notices.append(text + (isRead ? "; to be quarantined" : "; they are dropped with the table"))
             } else {
@@ -114,7 +95,7 @@ extension Preflight {
 
     // MARK: - What is mandatory
 
-    private func question(_ breach: Breach) throws -> Question {
+    private func question(_ breach: Breach) -> Question {
         let (demand, condition) = (breach.demand, breach.rows.condition)
         let asking = steps[demand.step]
         return Question(
@@ -126,21 +107,17 @@ extension Preflight {
             guard demand.isCertain else {
                 findings.notices.append(
                     """
-                    \(text): whether \(rows.counted(of: entity)) (\(rows.list)) fulfil it depends on \
+                    \(text): whether \(rows.counted) of \(entity) (\(rows.list)) fulfil it depends on \
                     \(demand.deciders.isEmpty ? "an expression" : demand.deciders.joined(separator: " and ")); the \
                     step \(asking.versions.joined(separator: " → ")) checks it when it begins
                     """)
                 return
             }
             let loses = least < rows.count ? ", or may be after earlier steps leave rows out," : ""
-            let complaint = "\(demand.complaint(rows.count, rows.counted(of: entity), loses)) (\(rows.list))"
+            let complaint = "\(demand.complaint(rows.count, "\(rows.counted) of \(entity)", loses)) (\(rows.list))"
             guard breach.isLeftOut else {
-                findings.refuse(
-                    "\(text), but \(complaint)",
-                    remedy: """
-                        \(advice(demand)), or \(asking.objects == nil ? Self.quarantine : Self.reject)
-                        """)
-                return
+                let reject = asking.objects == nil ? Self.quarantine : Self.reject
+                return findings.refuse("\(text), but \(complaint)", remedy: "\(advice(demand)), or \(reject)")
             }
             findings.leftOut.add(step: demand.step, entity: entity, least: least, most: rows.count)
             guard told?.covers(demand) != true else { return }

@@ -10,7 +10,6 @@ extension Preflight {
     func uniqueness(_ breaches: [Breach]) throws -> Findings {
         var findings = Findings()
         var asked: Set<Constraint> = []
-        let indexes = UniqueIndexes(source)
         let leftOut = breaches.filter(\.isLeftOut).map(\.rows) + (try misfits())
         for (index, origins) in RowOrigin.all(steps).enumerated() {
             let step = steps[index]
@@ -18,7 +17,7 @@ extension Preflight {
                 for properties in step.layout.model.entities[name]?.uniquenessConstraints ?? [] {
                     for constraint in constraints(properties, of: name, step, origins)
                     where asked.insert(constraint).inserted {
-                        if let columns = constraint.plainColumns, try indexes.vouch(columns, of: constraint.table) {
+                        if let columns = constraint.plainColumns, try isUnique(columns, in: constraint.table) {
                             continue
                         }
                         let place = "\(step.versions.last ?? ""): \(name)"
@@ -99,8 +98,7 @@ extension Preflight {
         let numbers = constraint.values.keys.sorted()
         let list = "(\(numbers.map(String.init).joined(separator: ", ")))"
         let keys = constraint.expressions
-        let conditions =
-            ["t.Z_ENT IN \(list)"] + keys.map { "\($0) IS NOT NULL" } + leftOut.map { "\($0) IS NOT TRUE" }
+        let conditions = ["t.Z_ENT IN \(list)"] + keys.map { "\($0) IS NOT NULL" } + leftOut.map { "\($0) IS NOT TRUE" }
         var statement = try source.connection.prepare(
             """
             SELECT count(*), min(t.Z_PK), max(t.Z_PK) FROM \(try SQLIdentifier(constraint.table)) AS t \
@@ -118,6 +116,26 @@ extension Preflight {
             pairs.sorted { $0 < $1 }.map { "p\($0.0) and p\($0.1)" }.joined(separator: ", ")
             + (groups > pairs.count ? ", …" : "")
         return "\(rows) rows of table \(constraint.table) share theirs with another (\(named))"
+    }
+
+    /// Whether a unique index over some of the columns, written `t."NAME"`, keeps rows from sharing them.
+    private func isUnique(_ columns: [String], in table: String) throws(SQLiteError) -> Bool {
+        // seq, name, unique, origin, partial
+        var list = try source.connection.prepare("PRAGMA index_list(\(try SQLIdentifier(table)))")
+        while try list.step() {
+            guard let index = try list.string(at: 1), list.int64(at: 2) == 1, list.int64(at: 4) == 0 else { continue }
+            // seqno, cid, name, desc, coll, key
+            var parts = try source.connection.prepare("PRAGMA index_xinfo(\(try SQLIdentifier(index)))")
+            var isCovered = true
+            while try parts.step() {
+                guard parts.int64(at: 5) == 1 else { continue }
+                let name = try parts.string(at: 2).map { name throws(SQLiteError) in "t.\(try SQLIdentifier(name))" }
+                let collation = try parts.string(at: 4)
+                isCovered = isCovered && name.map(columns.contains) == true && collation == "BINARY"
+            }
+            if isCovered { return true }
+        }
+        return false
     }
 }
 
@@ -142,34 +160,5 @@ private struct Constraint: Hashable {
         return (sorted.first?.value ?? []).indices.map { place in
             "CASE t.Z_ENT " + sorted.map { "WHEN \($0.key) THEN \($0.value[place])" }.joined(separator: " ") + " END"
         }
-    }
-}
-
-/// The unique indexes of a store's tables.
-private struct UniqueIndexes {
-    private let source: SourceStore
-
-    init(_ source: SourceStore) {
-        self.source = source
-    }
-
-    /// Whether a unique index over some of the columns, written `t."NAME"`, keeps rows from sharing them.
-    func vouch(_ columns: [String], of table: String) throws(SQLiteError) -> Bool {
-        // seq, name, unique, origin, partial
-        var list = try source.connection.prepare("PRAGMA index_list(\(try SQLIdentifier(table)))")
-        while try list.step() {
-            guard let index = try list.string(at: 1), list.int64(at: 2) == 1, list.int64(at: 4) == 0 else { continue }
-            // seqno, cid, name, desc, coll, key
-            var parts = try source.connection.prepare("PRAGMA index_xinfo(\(try SQLIdentifier(index)))")
-            var isCovered = true
-            while try parts.step() {
-                guard parts.int64(at: 5) == 1 else { continue }
-                let name = try parts.string(at: 2).map { name throws(SQLiteError) in "t.\(try SQLIdentifier(name))" }
-                let collation = try parts.string(at: 4)
-                isCovered = isCovered && name.map(columns.contains) == true && collation == "BINARY"
-            }
-            if isCovered { return true }
-        }
-        return false
     }
 }

@@ -8,7 +8,7 @@ import CausewayStoreFormat
 /// What happens to references to external files (InsideStoreFormat §4.3) over all steps of a chain.
 package struct ReferenceFates {
     /// Ordered: if a value has several, the largest counts.
-    package enum Fate: Int, Comparable {
+    package enum Fate: Comparable {
         /// No later step has the attribute.
         case dropped
         /// The new store holds the reference.
@@ -17,8 +17,6 @@ package struct ReferenceFates {
         case inlined
         /// An expression of a mapping model reads the file.
         case read
-
-        package static func < (one: Fate, other: Fate) -> Bool { one.rawValue < other.rawValue }
     }
 
     /// An attribute of an entity whose values may be references.
@@ -84,13 +82,12 @@ package struct ReferenceFates {
 
     /// A step with mapping models: a reference is carried where an attribute is mapped as it is, and its file is read
     /// if an expression uses the attribute in another way. What a policy reads isn't known.
-    private func fate(
-        of column: String, number: Int, path: String, _ objects: ObjectStep, _ step: StepPlan
-    ) -> Fate {
-        guard let entity = step.sourceNumbers.first(where: { $0.value == number })?.key else { return .dropped }
+    private func fate(of column: String, number: Int, path: String, _ objects: ObjectStep, _ step: StepPlan) -> Fate {
+        func name(_ number: Int) -> String? { step.sourceNumbers.first { $0.value == number }?.key }
+        guard let entity = name(number) else { return .dropped }
         var result = Fate.dropped
         for mapping in objects.mappings {
-            guard let source = mapping.sourceEntity.flatMap({ number in step.name(ofSource: Int(number)) }),
+            guard let source = mapping.sourceEntity.flatMap({ name(Int($0)) }),
                 step.sourceModel.isKind(entity, of: source)
             else { continue }
             let carries = mapping.attributes.contains { fill in
@@ -105,12 +102,6 @@ package struct ReferenceFates {
             if carries { result = max(result, .carried) } else if keys.contains(path) { result = max(result, .read) }
         }
         return result
-    }
-}
-
-extension StepPlan {
-    fileprivate func name(ofSource number: Int) -> String? {
-        sourceNumbers.first { $0.value == number }?.key
     }
 }
 

@@ -55,8 +55,7 @@ struct RowDemand {
 
     /// Whether a row that breaks it certainly stops the run.
     var isCertain: Bool {
-        if case .unknown = breach { return false }
-        return deciders.isEmpty
+        if case .unknown = breach { false } else { deciders.isEmpty }
     }
 
     /// Whether it depends on the links that rows have.
@@ -69,8 +68,7 @@ struct RowDemand {
 
     /// Whether a row that has lost its link breaks it.
     var asksForLink: Bool {
-        if case .missing = breach { return true }
-        return false
+        if case .missing = breach { true } else { false }
     }
 
     /// All demands of the steps, traced back to the rows that the first step reads.
@@ -181,14 +179,6 @@ struct RowDemand {
         }
     }
 
-    private init(entity: String, breach: Breach, step: Int, place: String, cause: Cause) {
-        self.entity = entity
-        self.breach = breach
-        self.step = step
-        self.place = place
-        self.cause = cause
-    }
-
     /// The demands on the rows of the step before: what certainly breaks this one, and what may, since mappings decide
     /// about the rows that links lead to.
     private func traced(through traces: [RowTrace], of step: StepPlan, _ others: [String]) -> [RowDemand] {
@@ -245,8 +235,7 @@ struct RowDemand {
             return links.composed(after: earlier).canBe(of: trace.source, in: step.sourceModel)
         }
         func isUnknown(_ other: RowTrace) -> Bool {
-            if case .unknown = other.links(of: links.relationship) { return true }
-            return false
+            if case .unknown = other.links(of: links.relationship) { true } else { false }
         }
         return others.first(where: leadsHere) ?? others.first(where: isUnknown)
             ?? others.first { $0.destination == links.entity }

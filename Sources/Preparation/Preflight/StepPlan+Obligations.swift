@@ -11,9 +11,8 @@ extension StepPlan {
 
     /// The source's column of an attribute that `entity` has or inherits.
     package func sourceColumn(of path: String, of entity: String) -> String? {
-        for ancestor in sourceModel.lineage(of: entity) {
-            if let column = source.column(.attribute(entity: ancestor.name, path: path)) { return column.name }
-        }
-        return nil
+        sourceModel.lineage(of: entity).lazy.compactMap {
+            source.column(.attribute(entity: $0.name, path: path))?.name
+        }.first
     }
 }

@@ -21,8 +21,7 @@ public enum BadRowPolicy: String, Hashable, Sendable, CaseIterable {
     /// ended; more of them stop the run: then the problem isn't a few bad rows.
     package static let maximumRows = 1_000_000
     /// The advice for more rows.
-    package static let remedy =
-        "find out why: the models may not be the store's, or files may be missing"
+    package static let remedy = "find out why: the models may not be the store's, or files may be missing"
 }
 
 /// What happens to rows that break a rule of the destination's model: a mandatory property without value, a bound, a
@@ -52,11 +51,5 @@ extension VerificationLevel: Comparable {
     /// A level is less than those that check more.
     public static func < (one: VerificationLevel, other: VerificationLevel) -> Bool { one.depth < other.depth }
 
-    private var depth: Int {
-        switch self {
-        case .none: 0
-        case .quick: 1
-        case .full: 2
-        }
-    }
+    private var depth: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }

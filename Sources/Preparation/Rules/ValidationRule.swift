@@ -21,18 +21,8 @@ package struct ValidationRule: Hashable {
 
         /// For an attribute's validation. A warning that isn't an attribute's code doesn't tell the kind.
         package init(warning code: Int64) {
-            self =
-                switch code {
-                case 1610: .tooLarge
-                case 1620: .tooSmall
-                case 1630: .tooLate
-                case 1640: .tooSoon
-                case 1650: .invalidDate
-                case 1660: .tooLong
-                case 1670: .tooShort
-                case 1680: .noMatch
-                default: .invalid
-                }
+            let known = Kind(rawValue: Int(clamping: code)) ?? .invalid
+            self = (Kind.tooLarge.rawValue...Kind.noMatch.rawValue).contains(known.rawValue) ? known : .invalid
         }
     }
 

@@ -30,8 +30,7 @@ package struct ValidationRules {
     /// - Throws: `.plan` where a regular expression of the model can't be compiled.
     package init(_ layout: StoreLayout) throws(EngineError) {
         self.layout = layout
-        tablesByRoot = Dictionary(
-            zip(layout.tables.map(\.rootEntity), 0...), uniquingKeysWith: { first, _ in first })
+        tablesByRoot = Dictionary(zip(layout.tables.map(\.rootEntity), 0...), uniquingKeysWith: { first, _ in first })
         for name in layout.entities {
             guard let entity = layout.model.entities[name] else { continue }
             for attribute in entity.attributes {

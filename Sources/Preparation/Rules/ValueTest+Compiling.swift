@@ -146,10 +146,8 @@ struct ValueTestCompiler {
     private func number(_ constant: Constant) -> CellValue? {
         func real(_ value: Double) -> CellValue? {
             guard !value.isNaN else { return nil }
-            return attribute.type == .float
-                ? .real(Double(Float(value)))
-                : Int64(exactly: value).map { .integer($0) }
-                    ?? .real(value)
+            if attribute.type == .float { return .real(Double(Float(value))) }
+            return Int64(exactly: value).map { .integer($0) } ?? .real(value)
         }
         switch constant {
         case .boolean(let value): return .integer(value ? 1 : 0)

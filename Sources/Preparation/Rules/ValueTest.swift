@@ -150,8 +150,7 @@ extension ValueTest {
 
     /// Whether the test compares only the length.
     package var isOfLength: Bool {
-        if case .compare(.length, _, .integer) = self { return true }
-        return false
+        if case .compare(.length, _, .integer) = self { true } else { false }
     }
 
     /// The answer of such a test for a known length.
