@@ -22,8 +22,6 @@ struct QuarantinedLinks {
 
     private static let what = "links to quarantined rows"
     private static let list = "causeway_quarantined"
-    /// Rows between two checks for cancellation.
-    private static let rowsPerCheck = 4_096
 
     /// A relationship whose links are in a column.
     private struct KeyColumn {
@@ -77,10 +75,8 @@ struct QuarantinedLinks {
         } catch let error as SQLiteError {
             try cancellation.check()
             throw EngineError(writing: error, during: Self.what)
-        } catch let error as EngineError {
-            throw error
         } catch {
-            throw EngineError(.verification, "\(Self.what): \(error)")
+            throw EngineError(error, during: Self.what)
         }
     }
 
@@ -120,38 +116,14 @@ struct QuarantinedLinks {
     }
 
     private func keyColumns(_ places: [String: Int]) -> [KeyColumn] {
-        let layout = step.layout
-        var result: [KeyColumn] = []
-        for table in layout.tables {
-            let names = Dictionary(table.columns.map { ($0.role, $0.name) }, uniquingKeysWith: { first, _ in first })
-            for column in table.columns {
-                let target: String
-                let besides: [ColumnRole]
-                let title: String
-                var isMandatory = false
-                switch column.role {
-                case .toOne(let entity, let name):
-                    guard let relationship = layout.model.relationship(name, of: entity)?.relationship else { continue }
-                    target = relationship.destination
-                    besides = [
-                        .toOneEntity(entity: entity, relationship: name), .orderKey(entity: entity, relationship: name),
-                    ]
-                    title = "\(entity).\(name)"
-                    isMandatory = !relationship.isOptional
-                case .virtualToOne(let owner, let name):
-                    target = owner
-                    besides = [.virtualOrderKey(owner: owner, relationship: name)]
-                    title = "\(owner).\(name)"
-                default: continue
-                }
-                guard let place = layout.table(of: target).flatMap({ places[$0.name] }) else { continue }
-                result.append(
+        step.layout.tables.flatMap { table in
+            step.layout.keyColumns(of: table).compactMap { key in
+                step.layout.table(of: key.target).flatMap { places[$0.name] }.map {
                     KeyColumn(
-                        table: table, columns: [column.name] + besides.compactMap { names[$0] }, place: place,
-                        title: title, isMandatory: isMandatory))
+                        table: table, columns: key.columns, place: $0, title: key.title, isMandatory: key.isMandatory)
+                }
             }
         }
-        return result
     }
 
     private func ends(of join: JoinTable, _ places: [String: Int]) -> [JoinEnd] {
@@ -168,16 +140,14 @@ struct QuarantinedLinks {
 
     private func end(_ column: KeyColumn, on connection: borrowing Connection) throws {
         let table = try SQLIdentifier(column.table.name)
-        var names: [SQLIdentifier] = []
-        for name in column.columns { names.append(try SQLIdentifier(name)) }
+        let names = try column.columns.map { try SQLIdentifier($0) }
         let condition = Self.isListed(names[0], column.place)
         var count = state.passes.first { $0.pass.kind == .entity && $0.pass.destinationTable == column.table.name }
         var select = try connection.prepare(
             "SELECT Z_PK, Z_ENT, \(names.map(\.quoted).joined(separator: ", ")) FROM \(table) WHERE \(condition)")
         var rows = 0
         while try select.step() {
-            rows += 1
-            if rows.isMultiple(of: Self.rowsPerCheck) { try cancellation.check() }
+            try cancellation.check(afterRow: &rows)
             let number = Int(clamping: select.int64(at: 1)) - 1
             guard let shape = count?.digest.shape, shape.key != nil, step.layout.entities.indices.contains(number),
                 let group = shape.groups.first(where: { $0.entity == step.layout.entities[number] })
@@ -202,21 +172,17 @@ struct QuarantinedLinks {
 
     private func end(_ ends: [JoinEnd], of join: JoinTable, on connection: borrowing Connection) throws {
         let table = try SQLIdentifier(join.name)
-        var conditions: [String] = []
-        for end in ends { conditions.append(Self.isListed(try SQLIdentifier(end.column), end.place)) }
-        let condition = conditions.joined(separator: " OR ")
+        let condition = try ends.map { Self.isListed(try SQLIdentifier($0.column), $0.place) }
+            .joined(separator: " OR ")
         guard
             var count = state.passes.first(where: { $0.pass.kind == .links && $0.pass.destinationTable == join.name }),
             let group = count.digest.shape.groups.first
         else { return }
-        var names: [String] = []
-        for cell in group.cells { names.append(try SQLIdentifier(cell.column).quoted) }
-        var select = try connection.prepare(
-            "SELECT \(names.joined(separator: ", ")) FROM \(table) WHERE \(condition)")
+        let names = try group.cells.map { try SQLIdentifier($0.column).quoted }
+        var select = try connection.prepare("SELECT \(names.joined(separator: ", ")) FROM \(table) WHERE \(condition)")
         var rows = 0
         while try select.step() {
-            rows += 1
-            if rows.isMultiple(of: Self.rowsPerCheck) { try cancellation.check() }
+            try cancellation.check(afterRow: &rows)
             var lanes = CellHash.start
             for place in names.indices {
                 let content = StatementContent.content(select, place, isUTF8: true) ?? CellHash.null
@@ -236,7 +202,31 @@ struct QuarantinedLinks {
         let rest = isMandatory ? "; the relationship is mandatory, and these rows have no object now" : ""
         events(
             .warning(
-                "\(step.versions.joined(separator: " → ")): \(title): \(rows) links to quarantined rows ended\(rest)"
-            ))
+                "\(step.versions.joined(separator: " → ")): \(title): \(rows) links to quarantined rows ended\(rest)"))
+    }
+}
+
+extension StoreLayout {
+    /// The columns of a table that hold keys, each with those that belong to it: the target's Z_ENT, and the place in its
+    /// order. `target` is the entity to which it leads.
+    func keyColumns(of table: EntityTable) -> [(columns: [String], target: String, title: String, isMandatory: Bool)] {
+        let names = Dictionary(table.columns.map { ($0.role, $0.name) }, uniquingKeysWith: { first, _ in first })
+        return table.columns.compactMap { column in
+            switch column.role {
+            case .toOne(let entity, let name):
+                guard let relationship = model.relationship(name, of: entity)?.relationship else { return nil }
+                let besides: [ColumnRole] = [
+                    .toOneEntity(entity: entity, relationship: name), .orderKey(entity: entity, relationship: name),
+                ]
+                return (
+                    [column.name] + besides.compactMap { names[$0] }, relationship.destination, "\(entity).\(name)",
+                    !relationship.isOptional
+                )
+            case .virtualToOne(let owner, let name):
+                let besides = names[.virtualOrderKey(owner: owner, relationship: name)].map { [$0] } ?? []
+                return ([column.name] + besides, owner, "\(owner).\(name)", false)
+            default: return nil
+            }
+        }
     }
 }

@@ -106,22 +106,17 @@ struct StoreFinisher {
     /// steps must give the same result as single steps.
     private func maximumKey(of root: String) throws(SQLiteError) -> Int64 {
         guard let table = step.layout.tables.first(where: { $0.rootEntity == root }) else { return 0 }
-        var maximum = max(0, try largestKey(in: table.name, staging.connection))
+        var maximum = max(0, try staging.connection.largestKey(of: table.name))
         for origin in step.keyOrigins[root] ?? [] {
             guard let number = step.sourceNumbers[origin] else { continue }
             for row in source.schema.primaryKeys where row.number == Int64(number) {
                 maximum = max(maximum, row.maximum)
             }
             if let table = step.source.tables.first(where: { $0.rootEntity == origin }) {
-                maximum = max(maximum, try largestKey(in: table.name, source.connection))
+                maximum = max(maximum, try source.connection.largestKey(of: table.name))
             }
         }
         return maximum
-    }
-
-    private func largestKey(in table: String, _ connection: borrowing Connection) throws(SQLiteError) -> Int64 {
-        var statement = try connection.prepare("SELECT max(Z_PK) FROM \(try SQLIdentifier(table))")
-        return try statement.step() ? statement.int64(at: 0) : 0
     }
 
     private func writeMetadata() throws(EngineError) {

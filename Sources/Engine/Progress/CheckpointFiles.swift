@@ -37,15 +37,11 @@ final class CheckpointFiles {
     func write(_ container: [UInt8], _ record: StepRecord) throws(EngineError) {
         try durably(WorkFile.checkpoint(step, sequence: record.sequence), container)
         if written.last != record.sequence { written.append(record.sequence) }
-        try collect(keeping: 2)
-        KillPoint.reach(.checkpointWritten)
-    }
-
-    private func collect(keeping count: Int) throws(EngineError) {
-        while written.count > count {
-            let name = WorkFile.checkpoint(step, sequence: written.removeFirst())
-            try EngineError.at(work + "/" + name) { try Files.unlink(work + "/" + name) }
+        while written.count > 2 {
+            let path = work + "/" + WorkFile.checkpoint(step, sequence: written.removeFirst())
+            try EngineError.at(path) { try Files.unlink(path) }
         }
+        KillPoint.reach(.checkpointWritten)
     }
 
     private func durably(_ name: String, _ bytes: [UInt8]) throws(EngineError) {
@@ -117,18 +113,10 @@ final class CheckpointFiles {
         guard chain.value == expected else {
             throw EngineError(.foreignCheckpoint, "\(work): the segments aren't those that the staging store names")
         }
-        try removeSegments(after: count)
-    }
-
-    /// Segments that were written and never committed.
-    private func removeSegments(after count: Int) throws(EngineError) {
-        var number = count + 1
-        while true {
-            let wasThere = try EngineError.at(work) {
-                try Files.unlink(work + "/" + WorkFile.segment(step, number: number))
-            }
-            guard wasThere else { return }
-            number += 1
+        try EngineError.at(work) {
+            // Written and never committed.
+            var number = count + 1
+            while try Files.unlink(work + "/" + WorkFile.segment(step, number: number)) { number += 1 }
         }
     }
 

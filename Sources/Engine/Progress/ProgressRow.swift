@@ -86,10 +86,8 @@ struct ProgressRow {
         var writer = FieldWriter()
         writer.write(fixed: UInt64(container.count))
         var state = writer.bytes + container
-        var measure = try staging.connection.prepare("SELECT length(state) FROM \(Self.table) WHERE id = 1")
-        let room: Int64 = try measure.step() ? measure.int64(at: 0) : 0
-        measure.reset()
-        state += [UInt8](repeating: 0, count: max(0, Int(clamping: room) - state.count))
+        let room = try staging.connection.count("SELECT length(state) FROM \(Self.table) WHERE id = 1")
+        state += [UInt8](repeating: 0, count: max(0, room - state.count))
         var update = try staging.connection.prepare("UPDATE \(Self.table) SET state = ?1 WHERE id = 1")
         try update.bind(state, at: 1)
         try update.run()
@@ -100,7 +98,8 @@ struct ProgressRow {
     /// Removes the progress from a finished store. A store that was sealed before isn't written to: it may be in WAL
     /// mode by now, and would get a -wal.
     static func remove(on connection: borrowing Connection) throws(SQLiteError) {
-        guard try isThere(connection) else { return }
+        let known = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '\(table)'"
+        guard try connection.integer(known) != nil else { return }
         try connection.begin(.immediate)
         try connection.execute("DROP TABLE \(table)")
         if try connection.pragmaInteger("auto_vacuum") == incremental {
@@ -108,12 +107,6 @@ struct ProgressRow {
             try connection.execute("PRAGMA incremental_vacuum(\(vacuumedPages))")
         }
         try connection.commit()
-    }
-
-    private static func isThere(_ connection: borrowing Connection) throws(SQLiteError) -> Bool {
-        var statement = try connection.prepare(
-            "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '\(table)'")
-        return try statement.step()
     }
 
     /// `PRAGMA auto_vacuum` of all stores that Core Data makes.

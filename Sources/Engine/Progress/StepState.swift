@@ -60,7 +60,7 @@ final class StepState {
 
 extension StepState {
     /// Entries of one list: tables, entities and indexes of a model.
-    private static let maximumEntries = 1_000_000
+    fileprivate static let maximumEntries = 1_000_000
 
     func save(_ writer: inout FieldWriter) {
         writer.write(count: passes.count)
@@ -120,8 +120,6 @@ extension StepState {
 }
 
 extension ObjectCounts {
-    private static let maximumEntries = 1_000_000
-
     func save(_ writer: inout FieldWriter) {
         for number in [read, bytes, endedLinks, dropped] { writer.write(number) }
         writer.write(count: made.count)
@@ -144,14 +142,14 @@ extension ObjectCounts {
         bytes = try reader.int()
         endedLinks = try reader.int()
         dropped = try reader.int()
-        for _ in 0..<(try reader.count(limit: Self.maximumEntries)) {
+        for _ in 0..<(try reader.count(limit: StepState.maximumEntries)) {
             let number = Int32(truncatingIfNeeded: try reader.int())
             made[number] = try reader.int()
         }
-        for _ in 0..<(try reader.count(limit: Self.maximumEntries)) { indexes.insert(try reader.string()) }
+        for _ in 0..<(try reader.count(limit: StepState.maximumEntries)) { indexes.insert(try reader.string()) }
         let isDecided = try reader.bool()
         var mappings: Set<Int> = []
-        for _ in 0..<(try reader.count(limit: Self.maximumEntries)) { mappings.insert(try reader.int()) }
+        for _ in 0..<(try reader.count(limit: StepState.maximumEntries)) { mappings.insert(try reader.int()) }
         recorded = isDecided ? mappings : nil
         let passed = try reader.int()
         stations = passed > 0 ? passed : nil
@@ -160,8 +158,6 @@ extension ObjectCounts {
 }
 
 extension ValidationOutcome {
-    private static let maximumEntries = 1_000_000
-
     /// What a resumed run must report: everything except single rows.
     func save(_ writer: inout FieldWriter) {
         writer.write(count: counts.count)
@@ -179,7 +175,7 @@ extension ValidationOutcome {
 
     init(from reader: inout FieldReader) throws(CheckpointError) {
         self.init()
-        for _ in 0..<(try reader.count(limit: Self.maximumEntries)) {
+        for _ in 0..<(try reader.count(limit: StepState.maximumEntries)) {
             let (entity, property) = (try reader.string(), try reader.string())
             let (code, reason) = (try reader.int(), try reader.string())
             counts.append(
@@ -203,8 +199,6 @@ extension StageOutcome {
 }
 
 extension StoreCounts {
-    private static let maximumEntries = 1_000_000
-
     func save(_ writer: inout FieldWriter) {
         StepState.save(tables, &writer)
         writer.write(count: entities.count)
@@ -217,7 +211,7 @@ extension StoreCounts {
     init(from reader: inout FieldReader) throws(CheckpointError) {
         let tables = try StepState.counts(from: &reader)
         var entities: [Int: Int] = [:]
-        for _ in 0..<(try reader.count(limit: Self.maximumEntries)) {
+        for _ in 0..<(try reader.count(limit: StepState.maximumEntries)) {
             let number = try reader.int()
             entities[number] = try reader.int()
         }

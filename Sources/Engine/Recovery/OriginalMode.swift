@@ -1,6 +1,5 @@
 import CausewayPlatform
 import CausewaySQLite
-import CausewaySQLiteFile
 import CausewayStores
 
 /// Notes that a store is in WAL mode: once its `-wal` is folded in, its header doesn't say so any more. Until
@@ -46,7 +45,7 @@ struct OriginalMode {
     /// - Returns: what was done to the store; nil where there was nothing to do.
     func settle() -> String? {
         do {
-            guard try isNoted(), try !isWAL() else {
+            guard try isNoted(), try !location.saysWAL() else {
                 try Files.unlink(path)
                 return nil
             }
@@ -60,9 +59,5 @@ struct OriginalMode {
         } catch {
             return nil
         }
-    }
-
-    private func isWAL() throws(FileError) -> Bool {
-        DatabaseHeader(try Files.readPrefix(of: location.path, length: DatabaseHeader.length))?.isWAL ?? false
     }
 }

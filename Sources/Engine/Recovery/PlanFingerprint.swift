@@ -60,8 +60,7 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
         ]
         for (index, step) in prepared.steps.enumerated() {
             let title = step.versions.joined(separator: " → ")
-            add(
-                Self.model(step.versions.last ?? ""), Self.hashes(VersionHashes(step.layout.model).entities))
+            add(Self.model(step.versions.last ?? ""), Self.hashes(VersionHashes(step.layout.model).entities))
             add("the tables of \(title)", Self.tables(step))
             add("the passes of \(title)", Self.passes(step))
             if let objects = step.objects { add(objects, title, request.code) }
@@ -176,8 +175,7 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
         for part in parts where before[part.name] != part.value {
             if let earlier = before[part.name] {
                 let isShort = max(earlier.count, part.value.count) < 64
-                result.append(
-                    isShort ? "\(part.name): was “\(earlier)”, is “\(part.value)”" : "\(part.name) differs")
+                result.append(isShort ? "\(part.name): was “\(earlier)”, is “\(part.value)”" : "\(part.name) differs")
             } else if Self.addedOptions[part.name] != part.value {
                 result.append("\(part.name): wasn't there")
             }

@@ -1,6 +1,7 @@
 import CausewayCheckpoint
 import CausewayPlatform
 package import CausewayPreparation
+import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
@@ -110,23 +111,15 @@ package struct FileIdentity: Codable, Hashable, Sendable {
     /// SHA-256 of the first 100 bytes, in hexadecimal: the database header, which every commit in rollback mode changes.
     package var header: String
 
-    package init(device: UInt64, inode: UInt64, bytes: Int64, header: String) {
-        self.device = device
-        self.inode = inode
-        self.bytes = bytes
-        self.header = header
-    }
-
     /// Reads a file that SQLite doesn't have open in this process; nil if nothing has the name.
     init?(of path: String) throws(FileError) {
         guard let status = try Files.statusIfExists(path), status.kind == .regular else { return nil }
-        self.init(status, try Files.readPrefix(of: path, length: StoreDescriptor.headerLength))
+        self.init(status, try Files.readPrefix(of: path, length: DatabaseHeader.length))
     }
 
     init(_ status: FileStatus, _ head: [UInt8]) {
-        self.init(
-            device: status.device, inode: status.inode, bytes: status.size,
-            header: Hexadecimal.text(Digest256.of(head)))
+        (device, inode, bytes) = (status.device, status.inode, status.size)
+        header = Hexadecimal.text(Digest256.of(head))
     }
 
     /// The same file, whatever was written to it. Both are in one folder or its work directory; the device's number

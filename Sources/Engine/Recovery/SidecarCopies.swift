@@ -11,13 +11,10 @@ struct SidecarCopies {
         case wal, journal
     }
 
-    /// The suffix of an incomplete copy.
-    private static let part = ".part"
-
     let work: String
 
     /// Whether a file of the work directory is a complete copy.
-    static func isCopy(_ name: String) -> Bool { name.hasPrefix(WorkFile.kept) && !name.hasSuffix(part) }
+    static func isCopy(_ name: String) -> Bool { name.hasPrefix(WorkFile.kept) && !name.hasSuffix(Files.partSuffix) }
 
     /// Paths of the copies, in the order in which they were made.
     func paths(_ kind: Kind) throws(EngineError) -> [String] {
@@ -56,15 +53,8 @@ struct SidecarCopies {
     }
 
     private static func copyWhole(_ source: String, to target: String) throws(FileError) {
-        let partial = target + part
-        try Files.unlink(partial)
-        try Files.copyFile(from: source, to: partial, syncs: false, followsLinks: false)
         // Users who may read the store may read its files; the user who runs this may not be able to change the owner.
-        try Files.copyAttributes(from: source, to: partial, ignoringOwner: true)
-        try Files.syncFile(partial)
-        // Unlike a rename, it replaces nothing.
-        try Files.link(partial, as: target)
-        try Files.unlink(partial)
+        _ = try Files.copyWhole(from: source, to: target, ignoringOwner: true)
         try Files.syncDirectory(Paths.parent(of: target))
     }
 

@@ -1,4 +1,5 @@
 import CausewayPlatform
+import CausewaySQLiteFile
 import CausewayStores
 
 /// The one raw descriptor of a store: opened before SQLite opens the store, closed after SQLite has closed it.
@@ -6,9 +7,6 @@ import CausewayStores
 /// Closing any descriptor of a file releases all POSIX locks of the process on it, SQLite's too: while the store is
 /// owned, its bytes are read through this one alone (InsideCrashSafety §2.1).
 final class StoreDescriptor: Sendable {
-    /// Bytes of a database header.
-    static let headerLength = 100
-
     let location: StoreLocation
     private let file: OpenFile
 
@@ -19,11 +17,6 @@ final class StoreDescriptor: Sendable {
 
     /// The file as it is now, whatever its name.
     func identity() throws(EngineError) -> FileIdentity {
-        try EngineError.at(location.path) {
-            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.headerLength, alignment: 8)
-            defer { unsafe buffer.deallocate() }
-            let count = try unsafe file.read(into: buffer, at: 0)
-            return FileIdentity(try file.status(), unsafe Array(buffer[..<count]))
-        }
+        try EngineError.at(location.path) { FileIdentity(try file.status(), try file.prefix(DatabaseHeader.length)) }
     }
 }

@@ -5,14 +5,8 @@ import CausewayStores
 ///
 /// Link and rename never cause that; a file system that renames in two steps, or a person, may still leave the old
 /// store under its backup's name alone. Then it gets its name back (InsideCrashSafety §4.5).
-struct StoreRescue {
-    private let path: String
-
-    init(_ path: String) {
-        self.path = path
-    }
-
-    func location() throws(EngineError) -> StoreLocation {
+enum StoreRescue {
+    static func location(of path: String) throws(EngineError) -> StoreLocation {
         do throws(EngineError) {
             return try StoreLocation(existing: path)
         } catch {
@@ -22,7 +16,7 @@ struct StoreRescue {
         }
     }
 
-    private func restore(_ location: StoreLocation) throws(EngineError) -> Bool {
+    private static func restore(_ location: StoreLocation) throws(EngineError) -> Bool {
         guard let intent = try WorkDirectory.intent(in: location.workDirectory), intent.store == location.name else {
             return false
         }

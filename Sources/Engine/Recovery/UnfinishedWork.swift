@@ -16,9 +16,7 @@ struct UnfinishedWork {
     ///   - isOutput: whether it differs from the source: then the file need not exist.
     ///   - discards: whether the work is only read to be discarded: then its plan may have another format.
     /// - Throws: `.foreignCheckpoint` for such a plan, `.inputOutput` if the work can't be read.
-    init(
-        in work: String, for location: StoreLocation, isOutput: Bool, discards: Bool = false
-    ) throws(EngineError) {
+    init(in work: String, for location: StoreLocation, isOutput: Bool, discards: Bool = false) throws(EngineError) {
         self.work = work
         self.location = location
         do throws(EngineError) {
@@ -66,12 +64,7 @@ struct UnfinishedWork {
     }
 
     /// Whether there is work that can be resumed.
-    var isResumable: Bool {
-        switch state {
-        case .unfinished, .readyToSwap: plan != nil
-        case .fresh, .swapped, .storeMissing, .stagingLost, .unknown: false
-        }
-    }
+    var isResumable: Bool { plan != nil && [.unfinished, .readyToSwap].contains(state) }
 
     /// Throws if no run leaves such a state.
     func requireKnown() throws(EngineError) {
@@ -115,8 +108,7 @@ struct UnfinishedWork {
     /// Whether it is the same store, now that it is open: another store may have the same header.
     func requireStore(_ uuid: String, _ location: StoreLocation) throws(EngineError) {
         guard let plan, plan.source.uuid != uuid, !Mutant.isOn(.noSourceCheck) else { return }
-        throw Self.changed(
-            location, ["it is another store: its NSStoreUUID was \(plan.source.uuid) and is \(uuid)"])
+        throw Self.changed(location, ["it is another store: its NSStoreUUID was \(plan.source.uuid) and is \(uuid)"])
     }
 
     static func changed(_ location: StoreLocation, _ differences: [String]) -> EngineError {
@@ -139,9 +131,7 @@ struct UnfinishedWork {
         _ fingerprint: PlanFingerprint, steps: [[String]], verification: VerificationLevel
     ) throws(EngineError) {
         guard let plan, plan.fingerprint != fingerprint, !Mutant.isOn(.noPlanCheck) else { return }
-        if fingerprint.asksForTheSame(as: plan.fingerprint), plan.steps == steps,
-            try isComplete(plan, verification)
-        {
+        if fingerprint.asksForTheSame(as: plan.fingerprint), plan.steps == steps, try isComplete(plan, verification) {
             return
         }
         throw EngineError(
@@ -187,26 +177,16 @@ struct UnfinishedWork {
 
     /// Removes everything in the folder, and the files that the work has written elsewhere.
     func discard(_ directory: borrowing WorkDirectory) throws(EngineError) {
-        if let plan { try Self.removeSideFiles(plan.sideFiles) }
-        if [.unfinished, .readyToSwap, .stagingLost, .fresh].contains(state) { try removeSecondName() }
+        for path in plan?.sideFiles ?? [] { try EngineError.at(path) { try Files.unlink(path) } }
+        if [.unfinished, .readyToSwap, .stagingLost, .fresh].contains(state) {
+            if let intent {
+                try Self.removeSecondName(location.directory + "/" + intent.backup, of: location)
+            } else if let plan, plan.output == nil {
+                // If the new store is started over, the swap's record is removed before it.
+                try Self.removeSecondName(location.path + plan.backupSuffix, of: location)
+            }
+        }
         try directory.clear()
-    }
-
-    /// Removes what the work has written beside the new store.
-    private static func removeSideFiles(_ paths: [String]) throws(EngineError) {
-        for path in paths {
-            try EngineError.at(path) { try Files.unlink(path) }
-        }
-    }
-
-    /// Removes the second name that an incomplete swap gave the store.
-    func removeSecondName() throws(EngineError) {
-        if let intent {
-            try Self.removeSecondName(location.directory + "/" + intent.backup, of: location)
-        } else if let plan, plan.output == nil {
-            // If the new store is started over, the swap's record is removed before it.
-            try Self.removeSecondName(location.path + plan.backupSuffix, of: location)
-        }
     }
 
     /// Removes a backup's name if it is a second name of the store itself: it isn't needed, and a store with two names

@@ -22,30 +22,24 @@ extension WorkDirectory {
 
     /// Refuses a plan of another release before it is decoded: one that lacks a member of ours would look missing, and
     /// its folder would be emptied.
-    private static func requireOwnPlan(_ path: String) throws(EngineError) {
-        guard let bytes = try bytes(path) else { return }
-        // One that isn't JSON was never renamed into place.
-        guard let format = try? JSONRecord.format(of: bytes, limit: maximumRecord), format != PlanRecord.format
-        else { return }
-        throw EngineError(
-            .foreignCheckpoint, "\(path): the unfinished work has another format (\(format.prefix(40)))",
-            remedy: "finish it with the release that began it, or discard it with --restart")
-    }
-
     static func plan(in work: String) throws(EngineError) -> PlanRecord? {
-        try requireOwnPlan(work + "/" + WorkFile.plan)
-        let record = try record(work + "/" + WorkFile.plan, as: PlanRecord.self)
-        guard let record else { return nil }
-        guard record.format == PlanRecord.format, record.identity.migration.count == CheckpointIdentity.migrationLength
-        else {
-            throw EngineError(
-                .foreignCheckpoint, "\(work): the unfinished work has another format (\(record.format.prefix(40)))",
+        func foreign(_ place: String, _ format: String) -> EngineError {
+            EngineError(
+                .foreignCheckpoint, "\(place): the unfinished work has another format (\(format.prefix(40)))",
                 remedy: "finish it with the release that began it, or discard it with --restart")
+        }
+        let path = work + "/" + WorkFile.plan
+        // One that isn't JSON was never renamed into place.
+        guard let bytes = try bytes(path), let format = try? JSONRecord.format(of: bytes, limit: maximumRecord) else {
+            return nil
+        }
+        guard format == PlanRecord.format else { throw foreign(path, format) }
+        guard let record = try? JSONRecord.decode(bytes, as: PlanRecord.self, limit: maximumRecord) else { return nil }
+        guard record.identity.migration.count == CheckpointIdentity.migrationLength else {
+            throw foreign(work, record.format)
         }
         return record
     }
-
-    func plan() throws(EngineError) -> PlanRecord? { try Self.plan(in: path) }
 
     static func intent(in work: String) throws(EngineError) -> SwapIntent? {
         let record = try record(work + "/" + WorkFile.swap, as: SwapIntent.self)

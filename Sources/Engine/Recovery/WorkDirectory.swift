@@ -79,11 +79,8 @@ struct WorkDirectory: ~Copyable {
             guard !isOwned || found.mode != wanted.mode else { return }
             throw EngineError(
                 .cannotCreate,
-                """
-                \(store.path): its \(isOwned ? "permissions" : "owner and group") can't be given to a new file here
-                """,
-                remedy: isOwned
-                    ? "change its permissions, or copy it to a file system that keeps them" : remedy)
+                "\(store.path): its \(isOwned ? "permissions" : "owner and group") can't be given to a new file here",
+                remedy: isOwned ? "change its permissions, or copy it to a file system that keeps them" : remedy)
         } catch let error as FileError {
             let isFull = error.code == .noSpace || error.isOfSystem
             throw EngineError(
@@ -134,10 +131,8 @@ struct WorkDirectory: ~Copyable {
                     """
             }
             throw failure
-        } catch let error as EngineError {
-            throw error
         } catch {
-            throw EngineError(.cannotCreate, "\(path): \(error)")
+            throw EngineError(error, during: path)
         }
     }
 

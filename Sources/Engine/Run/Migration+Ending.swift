@@ -51,7 +51,9 @@ extension Migration {
         if let ended = failure, ended.error.state == .untouched {
             failure?.error.state = before?.state() ?? .untouched
             // The run that began the work has folded the -wal in, and the work depends on it.
-            if failure?.error.state == .untouched, ended.keepsWork, keepsFolded(location) {
+            if failure?.error.state == .untouched, ended.keepsWork,
+                (try? WorkDirectory.plan(in: directory.path))?.sourceIsWAL == true
+            {
                 failure?.error.state = .settled("it stays in rollback-journal mode while there is unfinished work")
             }
         }
@@ -67,11 +69,6 @@ extension Migration {
         }
     }
 
-    private func keepsFolded(_ location: StoreLocation) -> Bool {
-        guard let plan = try? WorkDirectory.plan(in: location.workDirectory) else { return false }
-        return plan.sourceIsWAL
-    }
-
     /// A store that needs no migration needs no work directory either. If there is work to do, throws `refusal`, the
     /// reason why there is no directory, or the reason why that isn't known.
     func doneWithoutWork(
@@ -84,14 +81,10 @@ extension Migration {
         let preview = try prepare(source, versions())
         guard preview.steps.isEmpty else {
             // The place's own problem says more than "no folder can be made there".
-            guard source == destination else {
-                try refuseUnusable(destination, for: source)
-                throw refusal
-            }
-            try refuseUnreplaceable(source)
+            try refusePlace(destination, for: source)
             throw refusal
         }
-        return MigrationOutcome(store: source.path, backup: nil, prepared: preview, warnings: preview.warnings)
+        return MigrationOutcome(store: source.path, prepared: preview, warnings: preview.warnings)
     }
 
     /// Removes the work directory if nothing in it is needed any more.
@@ -119,18 +112,7 @@ extension Migration {
         }
         return outcome
     }
-}
 
-/// Why a run failed, and how far it got.
-struct RunFailure {
-    var error: EngineError
-    /// Whether the work directory's content is useful.
-    let keepsWork: Bool
-    /// Whether this run has begun work, or resumed some.
-    let hasPlan: Bool
-}
-
-extension Migration {
     /// Writes the plan: from now on the work can be resumed. `isWAL`: whether the app had the store in WAL mode;
     /// `externalBytes` will be copied beside the new store at the end.
     func begin(
@@ -142,7 +124,9 @@ extension Migration {
         // Once there is a plan, existing files count as its own.
         try refuseTakenSideFiles()
         let plan = PlanRecord(
-            fingerprint: fingerprint, source: identity, sourceIsWAL: isWAL, migration: RandomIdentifier.make(),
+            fingerprint: fingerprint, source: identity, sourceIsWAL: isWAL,
+            // A random UUID without its dashes, so that its backup and checkpoints are unique.
+            migration: Hexadecimal.text((0..<16).map { _ in UInt8.random(in: .min ... .max) }),
             now: request.options.now.bitPattern, path: prepared.path, steps: prepared.steps.map(\.versions),
             output: request.output, sideFiles: [request.rejects, request.keyMap].compactMap { $0 },
             notices: prepared.notices)
@@ -151,9 +135,11 @@ extension Migration {
     }
 }
 
-/// A random UUID without its dashes: names a migration, so that its backup and checkpoints are unique.
-enum RandomIdentifier {
-    static func make() -> String {
-        Hexadecimal.text((0..<16).map { _ in UInt8.random(in: .min ... .max) })
-    }
+/// Why a run failed, and how far it got.
+struct RunFailure {
+    var error: EngineError
+    /// Whether the work directory's content is useful.
+    let keepsWork: Bool
+    /// Whether this run has begun work, or resumed some.
+    let hasPlan: Bool
 }

@@ -21,6 +21,11 @@ extension Migration {
         try ExternalFiles(from: source, to: output).refuseUnlisted()
     }
 
+    /// Refuses a place where the new store can't be.
+    func refusePlace(_ place: StoreLocation, for source: StoreLocation) throws(EngineError) {
+        if request.output == nil { try refuseUnreplaceable(source) } else { try refuseUnusable(place, for: source) }
+    }
+
     /// Refuses to write additional files over existing ones: they belong to someone else.
     func refuseTakenSideFiles() throws(EngineError) {
         try SideFiles.requireAbsent([("--rejects", request.rejects), ("--key-map", request.keyMap)])
@@ -29,11 +34,8 @@ extension Migration {
     /// Why a run would refuse the new store's path, for a plan, which is still useful; nil if it wouldn't.
     func placeRefusal(_ store: StoreLocation) -> String? {
         do throws(EngineError) {
-            if let output = request.output {
-                try refuseUnusable(try StoreLocation(new: output), for: store)
-            } else {
-                try refuseUnreplaceable(store)
-            }
+            let place = if let output = request.output { try StoreLocation(new: output) } else { store }
+            try refusePlace(place, for: store)
             return nil
         } catch {
             return [error.message, error.remedy].filter { !$0.isEmpty }.joined(separator: "; ")
@@ -80,19 +82,13 @@ extension Migration {
             run as its owner, let the new store be yours with --ignore-ownership, or write the result elsewhere with \
             --output
             """
+        let reason: String
         switch try foreignness(of: location) {
         case .none: return
-        case .user:
-            throw EngineError(
-                .cannotCreate,
-                "\(location.path): the store belongs to another user: the new one can't be given that owner",
-                remedy: remedy)
-        case .group(let number):
-            throw EngineError(
-                .cannotCreate,
-                "\(location.path): the store belongs to group \(number), which the new one can't be given",
-                remedy: remedy)
+        case .user: reason = "another user: the new one can't be given that owner"
+        case .group(let number): reason = "group \(number), which the new one can't be given"
         }
+        throw EngineError(.cannotCreate, "\(location.path): the store belongs to \(reason)", remedy: remedy)
     }
 
     /// Why a new store can't get the old one's owner.
@@ -106,9 +102,8 @@ extension Migration {
         try EngineError.reading(location.path) {
             let store = try Files.status(of: location.path)
             guard store.userID == ProcessFacts.userID || ProcessFacts.userID == 0 else { return .user }
-            var isGivable = ProcessFacts.mayGive(toGroup: store.groupID)
-            if !isGivable { isGivable = try Files.givesItsGroup(location.directory, store.groupID) }
-            return isGivable ? .none : .group(store.groupID)
+            if ProcessFacts.mayGive(toGroup: store.groupID) { return .none }
+            return try Files.givesItsGroup(location.directory, store.groupID) ? .none : .group(store.groupID)
         }
     }
 
@@ -162,8 +157,7 @@ extension Migration {
                 """,
                 remedy: "give the store a shorter name, or write the result to a shorter one with --output")
         }
-        let path = max(
-            (location.path + suffix).utf8.count, (location.workDirectory + Self.longestWorkName).utf8.count)
+        let path = max((location.path + suffix).utf8.count, (location.workDirectory + Self.longestWorkName).utf8.count)
         guard path <= Self.longestPath else {
             throw EngineError(
                 .cannotCreate,

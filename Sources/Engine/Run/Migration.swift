@@ -28,8 +28,13 @@ package struct Migration {
         self.events = events
     }
 
-    func replacingEvents(_ events: @escaping (EngineEvent) -> Void) -> Migration {
-        Migration(request, history: history, cancellation: cancellation, events: events)
+    /// The same migration, which also writes its phases to the work directory.
+    func reporting(to directory: borrowing WorkDirectory) -> Migration {
+        let (report, events) = (PhaseReport(work: directory.path), events)
+        return Migration(request, history: history, cancellation: cancellation) { event in
+            report.receive(event)
+            events(event)
+        }
     }
 
     /// Plans without writing, and checks the source's rows.
@@ -54,9 +59,7 @@ package struct Migration {
         try prepare(StoreLocation(existing: request.store), try versions())
     }
 
-    func prepare(
-        _ location: StoreLocation, _ history: ModelHistory
-    ) throws(EngineError) -> PreparedMigration {
+    func prepare(_ location: StoreLocation, _ history: ModelHistory) throws(EngineError) -> PreparedMigration {
         try SourceStore.reading(location) { store throws(EngineError) in
             try PreparedMigration(request, history: history, store: store)
         }
@@ -70,7 +73,7 @@ package struct Migration {
     /// Plans, migrates, verifies and swaps; resumes what an earlier run has left. Blocks until it is done.
     package func run() throws(EngineError) -> MigrationOutcome {
         let start = ContinuousClock.now
-        let location = try StoreRescue(request.store).location()
+        let location = try StoreRescue.location(of: request.store)
         try SideFiles.requireOwnPlaces(
             [("--rejects", request.rejects), ("--key-map", request.keyMap)],
             besides: [location.path] + (request.output.map { [$0] } ?? []))

@@ -126,8 +126,7 @@ extension MigrationRun {
             if let backup { earlierCopies = try StoreBackups(location: source).walCopies(of: backup) }
             return nil
         }
-        var outcome = MigrationOutcome(
-            store: source.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
+        var outcome = MigrationOutcome(store: source.path, prepared: prepared, warnings: prepared.warnings)
         // Another program may have put another version into the same file since.
         if let plan = found.plan, try !plan.leads(to: source) { return outcome }
         outcome.wasSwapped = true
@@ -147,7 +146,7 @@ extension MigrationRun {
     /// Another program may have migrated a changed store: then there is nothing to do.
     private mutating func alreadyThere() throws(EngineError) -> MigrationOutcome? {
         guard let prepared = try? migration.prepare(source, versions()), prepared.steps.isEmpty else { return nil }
-        return MigrationOutcome(store: source.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
+        return MigrationOutcome(store: source.path, prepared: prepared, warnings: prepared.warnings)
     }
 }
 

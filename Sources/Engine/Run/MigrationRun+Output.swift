@@ -82,8 +82,7 @@ extension MigrationRun {
                 .cannotCreate, "\(destination.path): already exists, at \(rest.sourceVersion)",
                 remedy: "give another --output, or move it away")
         }
-        var outcome = MigrationOutcome(
-            store: destination.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
+        var outcome = MigrationOutcome(store: destination.path, prepared: prepared, warnings: prepared.warnings)
         outcome.wasSwapped = true
         return outcome
     }

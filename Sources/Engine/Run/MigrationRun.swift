@@ -71,11 +71,7 @@ struct MigrationRun {
         }
         let (source, destination, isOutput) = (source, destination, isOutput)
         let prepared = try migration.checkedPreview(source, try versions()) { [migration] () throws(EngineError) in
-            if isOutput {
-                try migration.refuseUnusable(destination, for: source)
-            } else {
-                try migration.refuseUnreplaceable(source)
-            }
+            try migration.refusePlace(destination, for: source)
             try migration.refuseTakenSideFiles()
             if !isOutput {
                 try directory.tryAttributes(of: source, ignoringOwner: migration.request.ignoresOwnership)
@@ -89,8 +85,7 @@ struct MigrationRun {
     func nothingToDo(
         _ prepared: PreparedMigration, in directory: borrowing WorkDirectory
     ) throws(EngineError) -> MigrationOutcome {
-        var outcome = MigrationOutcome(
-            store: source.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
+        var outcome = MigrationOutcome(store: source.path, prepared: prepared, warnings: prepared.warnings)
         outcome.hasRolledBack = hasRolledBack
         outcome.warnings += try rollbackWarning(in: directory)
         return outcome
@@ -149,11 +144,9 @@ struct MigrationRun {
             hasForeignWork = false
             return try nothingToDo(prepared, in: directory)
         }
-        var outcome = MigrationOutcome(
-            store: destination.path, backup: nil, prepared: prepared, warnings: prepared.warnings)
+        var outcome = MigrationOutcome(store: destination.path, prepared: prepared, warnings: prepared.warnings)
         let fingerprint = PlanFingerprint(prepared, request)
-        try found.requirePlan(
-            fingerprint, steps: prepared.steps.map(\.versions), verification: request.verification)
+        try found.requirePlan(fingerprint, steps: prepared.steps.map(\.versions), verification: request.verification)
         hasForeignWork = false
         prepared.notices = found.plan?.notices ?? notices ?? []
         if !isOutput, found.plan != nil || notices == nil { migration.events(.prepared(prepared)) }

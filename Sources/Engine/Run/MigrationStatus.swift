@@ -97,13 +97,9 @@ public struct MigrationStatus: Hashable, Sendable, Codable {
         path = plan.path
         stepCount = plan.steps.count
         try readProgress(plan, names)
-        try readIntent(location, isVerified: try isVerified(plan))
+        let last = try WorkDirectory.verified(plan.steps.count - 1, of: plan, in: workDirectory)
+        try readIntent(location, isVerified: last != nil)
         versions = plan.steps.indices.contains(step) ? plan.steps[step] : []
-    }
-
-    /// Whether only the swap is left.
-    private func isVerified(_ plan: PlanRecord) throws(EngineError) -> Bool {
-        try WorkDirectory.verified(plan.steps.count - 1, of: plan, in: workDirectory) != nil
     }
 
     private mutating func readIntent(_ location: StoreLocation, isVerified: Bool) throws(EngineError) {
@@ -134,7 +130,7 @@ public struct MigrationStatus: Hashable, Sendable, Codable {
             // A checkpoint that is being replaced may be missing or incomplete: the other one counts.
             guard let record = try? Self.record(workDirectory + "/" + name, plan) else { continue }
             let file = try? Files.statusIfExists(workDirectory + "/" + name)
-            let written = Double(file?.modificationTime ?? 0) / 1e9 - Self.referenceDate
+            let written = Double(file?.modificationTime ?? 0) / 1e9 - WallClock.referenceDate
             let age = WallClock.secondsSinceReferenceDate() - written
             checkpoints.append(
                 Checkpoint(
@@ -145,8 +141,6 @@ public struct MigrationStatus: Hashable, Sendable, Codable {
         }
     }
 
-    /// Seconds from 1970 to 2001, both UTC.
-    private static let referenceDate = 978_307_200.0
     /// Bytes of a checkpoint file: the payload's limit and the header.
     private static let maximumFile = 65 << 20
 

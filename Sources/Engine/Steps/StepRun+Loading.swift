@@ -22,7 +22,7 @@ extension StepRun {
             KillPoint.reach(.stagingCreated)
         }
         if let objects = step.objects { try make(objects, staging, ledger, state, &progress) }
-        _ = try loader(staging, ledger, state).load(step.works, &progress)
+        try loader(staging, ledger, state).load(step.works, &progress)
     }
 
     /// Entity and join tables, the house tables, history's, the app's own: in Core Data's order for a fresh store.
@@ -51,10 +51,7 @@ extension StepRun {
             step: step, objects: objects, source: source, staging: staging, ledger: ledger, state: state,
             scratchPath: place.scratch, options: options, code: code, external: external, keyMap: sideFiles.keyMap,
             cancellation: cancellation, events: events)
-        let loader = loader(staging, ledger, state)
-        try run.run(&progress) { works, progress throws(EngineError) in
-            _ = try loader.load(works, &progress)
-        } validate: { () throws(EngineError) in
+        try run.run(&progress, joins: loader(staging, ledger, state).load) { () throws(EngineError) in
             try validate(stage, staging)
         }
         for (number, rows) in state.objects.made {
@@ -65,19 +62,15 @@ extension StepRun {
 
     // MARK: - Loading
 
-    private func loader(
-        _ staging: StagingConnection, _ ledger: StepLedger, _ state: StepState
-    ) -> StatementLoader {
+    private func loader(_ staging: StagingConnection, _ ledger: StepLedger, _ state: StepState) -> StatementLoader {
         StatementLoader(
             source: source, staging: staging, ledger: ledger, state: state, external: external, options: options,
             rejects: sideFiles.rejects, screening: screening(of:), cancellation: cancellation, events: events)
     }
 
-    private var quarantines: Bool { badRows == .quarantine && step.objects == nil }
-
     /// What a pass needs to leave bad rows out; nil if they stop the run.
     private func screening(of pass: RowPass) throws(EngineError) -> RowScreening? {
-        guard quarantines else { return nil }
+        guard badRows == .quarantine, step.objects == nil else { return nil }
         guard sideFiles.rejects != nil else {
             throw EngineError(
                 .usage, "bad rows can't be quarantined without a rejects file",

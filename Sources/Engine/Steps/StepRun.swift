@@ -130,15 +130,11 @@ struct StepRun {
         KillPoint.reach(.preflighted)
         let file = place.staging
         if try file.hasContent() {
-            events(
-                .warning(
-                    "\(file.path): an earlier run's work on this step can't be resumed; the step starts over"))
+            events(.warning("\(file.path): an earlier run's work on this step can't be resumed; the step starts over"))
         }
         try place.removeFiles()
-        let staging = try StagingConnection(
-            creating: file, like: source, cancellation: cancellation, events: events)
-        let ledger = try StepLedger(
-            beginning: place, in: staging, room: StepState.room(for: step), options: options)
+        let staging = try StagingConnection(creating: file, like: source, cancellation: cancellation, events: events)
+        let ledger = try StepLedger(beginning: place, in: staging, room: StepState.room(for: step), options: options)
         // Rows of earlier steps count before this one has moved any.
         ledger.report(rows: progress.rows, bytes: progress.bytes, total: max(progress.total, progress.rows))
         return (staging, ledger)

@@ -205,8 +205,7 @@ struct StepSequence {
             if record.endedLinks > 0 {
                 let versions = prepared.steps[index].versions.joined(separator: " → ")
                 outcome.warnings.append(
-                    "\(versions): \(record.endedLinks) links ended, because their rows were "
-                        + "not made")
+                    "\(versions): \(record.endedLinks) links ended, because their rows were not made")
             }
         }
     }

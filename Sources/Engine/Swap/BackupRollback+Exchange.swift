@@ -49,16 +49,15 @@ extension BackupRollback {
         }
         // Both have another name now: nothing may be written through the old one. The new store's lock is kept until no
         // process has the old one open (`StoreHandover`).
-        storeGuard?.abandon()
-        defer { backupGuard.abandon() }
+        storeGuard?.release(keepingWork: true)
+        defer { backupGuard.release(keepingWork: true) }
         do {
             try Files.syncDirectory(location.directory)
             return (descriptor == nil ? [] : StoreHandover.waitForUsers(of: try Files.status(of: kept)), moved)
         } catch {
             throw EngineError(
                 .inputOutput,
-                "\(location.path): the backup is in place, but may not survive a power loss: "
-                    + "\(error.message)",
+                "\(location.path): the backup is in place, but may not survive a power loss: \(error.message)",
                 remedy: "check the disk" + (descriptor == nil ? "" : "; the store that was there is at \(kept)"),
                 state: .restored)
         }
@@ -84,8 +83,7 @@ extension BackupRollback {
                 guard try path == place.shm || place.isSpent(path, status) else {
                     throw EngineError(
                         .busy, "\(path): appeared during the rollback",
-                        remedy: "close the application that uses "
-                            + "the store")
+                        remedy: "close the application that uses the store")
                 }
                 try Files.unlink(path)
                 guard try Files.statusIfExists(path) == nil else {
@@ -105,8 +103,7 @@ extension BackupRollback {
             } else if try isThere(location) {
                 throw EngineError(
                     .busy, "\(location.path): appeared during the rollback",
-                    remedy: "close the application that "
-                        + "uses the store")
+                    remedy: "close the application that uses the store")
             }
             do throws(FileError) {
                 try Files.rename(backup.path, to: location.path)

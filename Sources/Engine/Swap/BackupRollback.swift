@@ -1,6 +1,5 @@
 import CausewayPlatform
 import CausewaySQLite
-import CausewaySQLiteFile
 package import CausewayStores
 
 /// What a rollback has done.
@@ -173,7 +172,7 @@ package struct BackupRollback {
             try reading(&defect) { () throws(EngineError) in try keepBrokenLogs(location, as: kept, &copies) } ?? []
         warnings += try keepBrokenLogs(backup, as: backup.path, &copies)
         let isThere = try Self.isThere(location)
-        let isWAL = isThere ? try Self.isWAL(location) : false
+        let isWAL = isThere ? try EngineError.reading(location.path) { try location.saysWAL() } : false
         let (users, moved) = try exchange(location, backup, areWAL: (isWAL, wasWAL), keepingAs: kept, &defect)
         var outcome = RollbackOutcome(store: location.path, restored: backup.path, keptAt: isThere ? kept : nil)
         if let defect { warnings.append(isThere ? "\(defect); the file is kept as it is" : defect) }
@@ -204,14 +203,6 @@ package struct BackupRollback {
         try SourceStore.reading(backup) { store throws(EngineError) in
             try store.checkIntegrity()
             return store.isWAL
-        }
-    }
-
-    /// What the header says; false if it isn't a database.
-    private static func isWAL(_ location: StoreLocation) throws(EngineError) -> Bool {
-        try EngineError.reading(location.path) {
-            let head = try Files.readPrefix(of: location.path, length: DatabaseHeader.length)
-            return DatabaseHeader(head)?.isWAL ?? false
         }
     }
 

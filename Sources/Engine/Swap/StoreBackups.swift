@@ -6,31 +6,29 @@ struct StoreBackups {
     let location: StoreLocation
 
     /// Paths, sorted.
-    func paths() throws(EngineError) -> [String] {
-        let prefix = location.name + ".premigration-"
-        return try EngineError.reading(location.directory) {
-            try Files.list(location.directory).filter { Self.isBackup($0, prefix) }
-                .map { location.directory + "/" + $0 }
+    func paths() throws(EngineError) -> [String] { try paths(where: isBackup) }
+
+    private func paths(where isWanted: (String) -> Bool) throws(EngineError) -> [String] {
+        try EngineError.reading(location.directory) {
+            try Files.list(location.directory).filter(isWanted).map { location.directory + "/" + $0 }
         }
     }
 
     /// Copies of `-wal`s that migrations have left: `<store>.premigration-<digits>.wal`, and more of them with a number
     /// behind; of one backup, or of all, even if the backup is gone.
     func walCopies(of backup: String? = nil) throws(EngineError) -> [String] {
-        let prefix = location.name + ".premigration-"
         let wanted = backup.map { Paths.name(of: $0) + ".wal" }
-        return try EngineError.reading(location.directory) {
-            try Files.list(location.directory).filter { name in
-                guard let dot = name.lastIndex(of: "."), name[dot...].hasPrefix(".wal"),
-                    name[dot...].dropFirst(4).allSatisfy(\.isASCIIDigit), wanted.map(name.hasPrefix) ?? true
-                else { return false }
-                return Self.isBackup(String(name[..<dot]), prefix)
-            }.map { location.directory + "/" + $0 }
+        return try paths { name in
+            guard let dot = name.lastIndex(of: "."), name[dot...].hasPrefix(".wal"),
+                name[dot...].dropFirst(4).allSatisfy({ $0.isASCII && $0.isNumber }), wanted.map(name.hasPrefix) ?? true
+            else { return false }
+            return isBackup(String(name[..<dot]))
         }
     }
 
     /// The prefix and eight hexadecimal digits, nothing after: never a backup's own `-wal`.
-    private static func isBackup(_ name: String, _ prefix: String) -> Bool {
+    private func isBackup(_ name: String) -> Bool {
+        let prefix = location.name + ".premigration-"
         guard name.hasPrefix(prefix) else { return false }
         let digits = name.dropFirst(prefix.count)
         return digits.count == 8 && digits.allSatisfy { $0.isASCII && $0.isHexDigit && !$0.isUppercase }
@@ -90,8 +88,4 @@ struct StoreBackups {
         }
         return warnings
     }
-}
-
-extension Character {
-    fileprivate var isASCIIDigit: Bool { isASCII && isNumber }
 }

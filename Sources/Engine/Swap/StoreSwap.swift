@@ -23,7 +23,7 @@ struct StoreSwap {
         let location = store.location
         let backup = location.path + plan.backupSuffix
         // Before the attributes are copied: the old store's permissions may forbid writing.
-        let file = try opened()
+        let file = try EngineError.at(staging) { try OpenFile(staging, mode: .readWrite) }
         let warnings = try prepare(like: location)
         KillPoint.reach(.externalFilesLinked)
         try store.lockForSwap(timeout: timeout, cancellation: cancellation)
@@ -36,7 +36,8 @@ struct StoreSwap {
         let copies = try sidecars.publish(sidecars.paths(.wal), .wal, beside: backup)
         try work.write(try intent(location, backup: backup, source: descriptor.identity()))
         try link(location, as: backup, descriptor)
-        let handover = try StoreHandover(file, from: try status(of: backup), at: location.path)
+        let old = try EngineError.at(backup) { try Files.status(of: backup) }
+        let handover = try StoreHandover(file, from: old, at: location.path)
         try rename(to: location)
         do throws(EngineError) {
             try proveDurable(location, backup: backup)
@@ -49,14 +50,6 @@ struct StoreSwap {
         }
         store.swapped()
         return (backup, copies, warnings + handover.end())
-    }
-
-    private func opened() throws(EngineError) -> OpenFile {
-        try EngineError.at(staging) { try OpenFile(staging, mode: .readWrite) }
-    }
-
-    private func status(of path: String) throws(EngineError) -> FileStatus {
-        try EngineError.at(path) { try Files.status(of: path) }
     }
 
     /// Gives the new store a name that doesn't exist yet.
@@ -120,9 +113,7 @@ struct StoreSwap {
         }
     }
 
-    private func link(
-        _ location: StoreLocation, as backup: String, _ descriptor: StoreDescriptor
-    ) throws(EngineError) {
+    private func link(_ location: StoreLocation, as backup: String, _ descriptor: StoreDescriptor) throws(EngineError) {
         try EngineError.at("\(backup): the backup can't be made") {
             if Mutant.isOn(.twoRenames) {
                 try Files.rename(location.path, to: backup)

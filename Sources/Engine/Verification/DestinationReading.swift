@@ -55,11 +55,7 @@ struct DestinationReading {
     func position(_ cell: DigestShape.Cell) -> Int { places[cell.output] ?? -1 }
 
     /// The values that rows are ordered by: the key, or a link's two keys.
-    func orderingKeys(of row: borrowing Statement) -> [Int64] {
-        var keys: [Int64] = []
-        for place in order { keys.append(row.int64(at: place)) }
-        return keys
-    }
+    func orderingKeys(of row: borrowing Statement) -> [Int64] { row.keys(at: order) }
 
     /// The destination's columns with the keys of a link's two ends, in the order in which the pass reads them.
     static func linkColumns(_ pass: RowPass, _ shape: DigestShape) -> [Int] {
@@ -67,5 +63,14 @@ struct DestinationReading {
         return pass.shape.order.compactMap { position in
             group.cells.first { $0.input == position }?.output
         }
+    }
+}
+
+extension Statement {
+    /// The integers in these result columns.
+    func keys(at cells: [Int]) -> [Int64] {
+        var keys: [Int64] = []
+        for cell in cells { keys.append(int64(at: cell)) }
+        return keys
     }
 }

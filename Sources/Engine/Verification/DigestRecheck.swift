@@ -16,9 +16,7 @@ struct DigestRecheck {
     private var isUTF8: Bool { verification.source.isUTF8 }
 
     /// Compares all passes.
-    func run(
-        source: borrowing Connection, result: borrowing Connection, _ outcome: inout Verification.Outcome
-    ) throws {
+    func run(source: borrowing Connection, result: borrowing Connection, _ outcome: inout Verification.Outcome) throws {
         for count in written.passes {
             let now = try PassDigest(
                 rereading: count.pass, in: source, isUTF8: isUTF8,
@@ -33,9 +31,7 @@ struct DigestRecheck {
     }
 
     /// Finds the differing rows in these destination tables.
-    func rows(
-        in tables: Set<String>, source: borrowing Connection, result: borrowing Connection
-    ) throws -> [String] {
+    func rows(in tables: Set<String>, source: borrowing Connection, result: borrowing Connection) throws -> [String] {
         var findings: [String] = []
         for (table, counts) in destinations where tables.contains(table) {
             // The join rows that were removed because they led to quarantined ones aren't known one by one.
@@ -116,9 +112,7 @@ struct DigestRecheck {
                 guard case .column(let name) = pass.shape.cells[input],
                     let old = from.position(of: name.name), let new = to.position(of: pass.destinationColumns[output])
                 else { continue }
-                let (before, after) = (
-                    Affinity(from.columns[old].declaredType), Affinity(to.columns[new].declaredType)
-                )
+                let (before, after) = (Affinity(from.columns[old].declaredType), Affinity(to.columns[new].declaredType))
                 // A number has been converted; a column of numbers can't hold a text that looks like one.
                 if case .converted = recipe, before == .numeric || before == .real { continue }
                 if before != after { converted.insert(pass.destinationColumns[output]) }

@@ -10,13 +10,11 @@ import CausewayStores
 /// For mappings without policy and filter that make all rows of their destination entity, as many as in the source.
 /// Cells are hashed with their row's key where keys are kept, else as a multiset.
 struct MappedColumns {
-    private static let rowsPerCheck = 4_096
-
     let objects: ObjectStep
     /// Rows made, by destination entity.
     let written: [String: Int]
     let isUTF8: Bool
-    let cancellation: Cancellation?
+    let cancellation: Cancellation
 
     private struct Column {
         let name: String
@@ -93,10 +91,8 @@ struct MappedColumns {
         var sums = Sums(columns.count)
         var statement = try database.prepare(sql)
         while try statement.step() {
-            sums.rows += 1
-            if sums.rows.isMultiple(of: Self.rowsPerCheck) { try cancellation?.check() }
-            let row =
-                isKeyed ? CellHash.row(key: key.map { statement.int64(at: $0) } ?? 0) : CellHash.start
+            try cancellation.check(afterRow: &sums.rows)
+            let row = isKeyed ? CellHash.row(key: key.map { statement.int64(at: $0) } ?? 0) : CellHash.start
             for (place, column) in columns.enumerated() {
                 guard let content = StatementContent.content(statement, column, isUTF8: isUTF8) else { continue }
                 sums.add(content, row, at: place)

@@ -5,9 +5,6 @@ package import CausewayStores
 
 /// Digests recomputed from what SQLite reads, independent of the passes' code.
 extension PassDigest {
-    /// Rows between two checks for cancellation.
-    private static let rowsPerCheck = 4_096
-
     /// Of the rows that the pass's statement gives; both sides are as the recipes carry them.
     ///
     /// - Parameters:
@@ -26,8 +23,7 @@ extension PassDigest {
         var statement = try source.prepare(pass.shape.sql)
         var rows = 0
         while try statement.step() {
-            rows += 1
-            if rows.isMultiple(of: Self.rowsPerCheck) { try cancellation?.check() }
+            try cancellation?.check(afterRow: &rows)
             let number = pass.discriminator.map { Int(clamping: statement.int64(at: $0)) } ?? 0
             guard let group = groups[number] else { continue }
             if !leftOut.isEmpty, let key = pass.key, leftOut.contains(statement.int64(at: key)) { continue }
@@ -47,8 +43,7 @@ extension PassDigest {
         var statement = try result.prepare(reading.sql(ordered: false))
         var rows = 0
         while try statement.step() {
-            rows += 1
-            if rows.isMultiple(of: Self.rowsPerCheck) { try cancellation?.check() }
+            try cancellation?.check(afterRow: &rows)
             guard let group = reading.group(of: statement) else { continue }
             sums.add(group: group, key: reading.key(of: statement)) { place in
                 StatementContent.content(statement, reading.position(group.cells[place]), isUTF8: true)

@@ -9,7 +9,6 @@ import CausewayStores
 struct RowDifferences {
     /// Most rows that are named.
     static let namedRows = 20
-    private static let rowsPerCheck = 4_096
 
     let pass: RowPass
     let shape: DigestShape
@@ -35,8 +34,7 @@ struct RowDifferences {
         var right = try nextResult(&after, reading)
         var rows = 0
         while findings.count < Self.namedRows, left != nil || right != nil {
-            rows += 1
-            if rows.isMultiple(of: Self.rowsPerCheck) { try cancellation?.check() }
+            try cancellation?.check(afterRow: &rows)
             let order = Self.compare(left?.keys, right?.keys)
             if order < 0, let row = left {
                 findings.append("\(name(row)) is missing in the new store")
@@ -77,17 +75,13 @@ struct RowDifferences {
         while try statement.step() {
             let number = pass.discriminator.map { Int(clamping: statement.int64(at: $0)) } ?? 0
             guard let group = groups[number] else { continue }
-            var values: [Int64] = []
-            for key in keys { values.append(statement.int64(at: key)) }
             if !leftOut.isEmpty, let key = pass.key, leftOut.contains(statement.int64(at: key)) { continue }
-            return Row(group: group, keys: values)
+            return Row(group: group, keys: statement.keys(at: keys))
         }
         return nil
     }
 
-    private func nextResult(
-        _ statement: inout Statement, _ reading: DestinationReading
-    ) throws(SQLiteError) -> Row? {
+    private func nextResult(_ statement: inout Statement, _ reading: DestinationReading) throws(SQLiteError) -> Row? {
         while try statement.step() {
             guard let group = reading.group(of: statement) else { continue }
             return Row(group: group, keys: reading.orderingKeys(of: statement))

@@ -58,7 +58,7 @@ struct StoreIdentityCheck {
                 continue
             }
             guard planned.parent == 0, let table = step.layout.table(of: planned.name) else { continue }
-            let largest = try EntityQuestions.largestKey(of: table.name, in: result)
+            let largest = try result.largestKey(of: table.name)
             if row.maximum < largest {
                 findings.append("Z_PRIMARYKEY: Z_MAX of \(planned.name) is below the key p\(largest)")
             }

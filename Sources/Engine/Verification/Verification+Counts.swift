@@ -11,7 +11,7 @@ extension Verification {
     /// Rows in each destination table against what was read for it.
     func tableCounts(_ result: borrowing Connection, _ outcome: inout Outcome) throws(SQLiteError) {
         for (table, expected) in passCounts.sorted(by: { $0.key < $1.key }) {
-            let found = try Self.count("SELECT count(*) FROM \(try SQLIdentifier(table))", in: result)
+            let found = try result.count("SELECT count(*) FROM \(try SQLIdentifier(table))")
             if found != expected {
                 outcome.add("\(table): \(expected) rows were written, \(found) are there", table: table)
             }
@@ -44,7 +44,7 @@ extension Verification {
     /// Rows of the source against what was read.
     func sourceCounts(_ outcome: inout Outcome) throws(SQLiteError) {
         for count in written.passes where count.pass.elsewhere.isEmpty {
-            let read = try Self.count(count.pass.shape.countSQL, in: source.connection)
+            let read = try source.connection.count(count.pass.shape.countSQL)
             if read != count.written + count.dropped + count.quarantined {
                 outcome.add(
                     """
@@ -124,12 +124,9 @@ extension Verification {
                 guard column.role.isKeyOfToOne,
                     indexes.contains(where: { $0.table == table.name && $0.isOf(column.name) })
                 else { continue }
-                let expected = counts.reduce(0) { sum, count in
-                    sum + count.digest.values(of: column.name)
-                        - count.ended.values(of: column.name, count.digest.shape)
-                }
-                let found = try Self.count(
-                    "SELECT count(\(try SQLIdentifier(column.name))) FROM \(try SQLIdentifier(table.name))", in: result)
+                let expected = counts.reduce(0) { $0 + $1.ended.applied(to: $1.digest).values(of: column.name) }
+                let found = try result.count(
+                    "SELECT count(\(try SQLIdentifier(column.name))) FROM \(try SQLIdentifier(table.name))")
                 if found != expected {
                     outcome.add(
                         "\(table.name).\(column.name): \(expected) links were carried, \(found) are there",
@@ -151,11 +148,6 @@ extension Verification {
             }
         }
         return result
-    }
-
-    private static func count(_ sql: String, in connection: borrowing Connection) throws(SQLiteError) -> Int {
-        var statement = try connection.prepare(sql)
-        return try statement.step() ? Int(statement.int64(at: 0)) : 0
     }
 }
 

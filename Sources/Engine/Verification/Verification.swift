@@ -80,7 +80,7 @@ struct Verification {
 
     /// The cheap checks first: if one fails, the store is only read further to name the rows.
     private func compare(_ result: borrowing Connection, _ outcome: inout Outcome) throws {
-        outcome.findings += try StructureCheck(withIndexes: level == .full).findings(result)
+        outcome.findings += try StructureCheck.findings(result, withIndexes: level == .full)
         // A damaged file's answers mean nothing.
         guard outcome.findings.isEmpty || !outcome.suspects.isEmpty else { return }
         try cancellation.check()

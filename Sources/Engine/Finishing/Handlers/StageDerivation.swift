@@ -56,11 +56,9 @@ final class WrittenTables {
     private(set) var tables: Set<String> = []
 
     init(_ layout: StoreLayout) throws(SQLiteError) {
-        var names: [(name: String, quoted: String)] = []
-        for name in layout.tables.map(\.name) + layout.joinTables.map(\.name) {
-            names.append((name, try SQLIdentifier(name).quoted))
+        names = try (layout.tables.map(\.name) + layout.joinTables.map(\.name)).map { name throws(SQLiteError) in
+            (name, try SQLIdentifier(name).quoted)
         }
-        self.names = names
     }
 
     func note(_ sql: String) {

@@ -61,26 +61,20 @@ package struct StageHandlerRun {
 
     private func run(_ handler: StageHandler) throws(EngineError) {
         let derivation = StageDerivation(layout)
-        let prepared = try writing(handler) { () throws(SQLiteError) in
+        let prepared = try EngineError.writing(handler.title) {
             let triggers = try derivation.triggers()
             for sql in triggers.create { try writer.run(sql) }
             return (drop: triggers.drop, keys: try lastKeys(), written: try WrittenTables(layout))
         }
         let keys = KeySource(KeySpace(last: prepared.keys))
         try call(handler, keys: keys, written: prepared.written)
-        try writing(handler) { () throws(SQLiteError) in
+        try EngineError.writing(handler.title) {
             for sql in prepared.drop { try writer.run(sql) }
             for sql in derivation.updates(after: prepared.written.tables) { try writer.run(sql) }
             try writeLastKeys(keys.keys)
             try dropTemporaryTables()
             try writer.commitIfDue()
         }
-    }
-
-    private func writing<Result>(
-        _ handler: StageHandler, _ body: () throws(SQLiteError) -> Result
-    ) throws(EngineError) -> Result {
-        try EngineError.writing(handler.title) { try body() }
     }
 
     private func call(_ handler: StageHandler, keys: KeySource, written: WrittenTables) throws(EngineError) {

@@ -34,8 +34,7 @@ struct LinkCheck {
             hasMinimum
             ? "\(table) AS o LEFT JOIN temp.causeway_count AS c ON c.key = o.Z_PK"
             : "temp.causeway_count AS c CROSS JOIN \(table) AS o ON o.Z_PK = c.key"
-        let tooFew =
-            hasMinimum ? "ifnull(c.members, 0) < ?1\(check.isOptional ? " AND c.members > 0" : "")" : "0"
+        let tooFew = hasMinimum ? "ifnull(c.members, 0) < ?1\(check.isOptional ? " AND c.members > 0" : "")" : "0"
         let tooMany = check.most > 0 ? "ifnull(c.members, 0) > ?2" : "0"
         var statement = try ValidationSQL.prepare(
             """
@@ -45,12 +44,9 @@ struct LinkCheck {
             """, bounds(check, hasMinimum: hasMinimum), on: connection)
         var rows = 0
         while try ValidationSQL.next(&statement) {
-            rows += 1
-            if rows % TableScan.rowsPerCheck == 0 { try cancellation.check() }
+            try cancellation.check(afterRow: &rows)
             let rule = statement.int64(at: 2) != 0 ? check.tooFew : check.tooMany
-            try ledger.record(
-                [ViolationLedger.Finding(rule: rule, remedy: nil)], number: Int(statement.int64(at: 1)),
-                key: statement.int64(at: 0))
+            try ledger.record([.init(rule: rule)], number: Int(statement.int64(at: 1)), key: statement.int64(at: 0))
         }
     }
 
@@ -101,20 +97,15 @@ struct LinkCheck {
             """, on: connection)
         var rows = 0
         while try ValidationSQL.next(&statement) {
-            rows += 1
-            if rows % TableScan.rowsPerCheck == 0 { try cancellation.check() }
+            try cancellation.check(afterRow: &rows)
             let (ownerKey, destinationKey) = (statement.int64(at: 0), statement.int64(at: 1))
             if !statement.isNull(at: 2) {
-                try ledger.record(
-                    [ViolationLedger.Finding(rule: check.owner.rule, remedy: nil)],
-                    number: Int(statement.int64(at: 2)), key: ownerKey)
+                try ledger.record([.init(rule: check.owner.rule)], number: Int(statement.int64(at: 2)), key: ownerKey)
             } else if !statement.isNull(at: 3) {
                 try ledger.record(
-                    [ViolationLedger.Finding(rule: check.destination.rule, remedy: nil)],
-                    number: Int(statement.int64(at: 3)), key: destinationKey)
+                    [.init(rule: check.destination.rule)], number: Int(statement.int64(at: 3)), key: destinationKey)
             } else {
-                try ledger.recordStray(
-                    rule: check.owner.rule, number: check.owner.numbers.lowerBound, key: ownerKey)
+                try ledger.recordStray(rule: check.owner.rule, number: check.owner.numbers.lowerBound, key: ownerKey)
             }
         }
     }
@@ -134,8 +125,7 @@ struct LinkCheck {
         _ check: UniquenessCheck, on connection: borrowing Connection, into ledger: inout ViolationLedger
     ) throws(EngineError) {
         try cancellation.check()
-        var columns: [String] = []
-        for column in check.columns { columns.append("t." + (try ValidationSQL.quoted(column))) }
+        let columns = try check.columns.map { column throws(EngineError) in "t." + (try ValidationSQL.quoted(column)) }
         var conditions = columns.map { "\($0) IS NOT NULL" }
         if excludesRejected {
             conditions.append("NOT " + RejectedRows.contain("t.Z_PK", ofTable: check.table, before: ledger.round))
@@ -149,11 +139,10 @@ struct LinkCheck {
             """, on: connection)
         var rows = 0
         while try ValidationSQL.next(&statement) {
-            rows += 1
-            if rows % TableScan.rowsPerCheck == 0 { try cancellation.check() }
+            try cancellation.check(afterRow: &rows)
             try ledger.record(
-                [ViolationLedger.Finding(rule: check.rule, remedy: nil)], number: Int(statement.int64(at: 1)),
-                key: statement.int64(at: 0), other: statement.int64(at: 2))
+                [.init(rule: check.rule)], number: Int(statement.int64(at: 1)), key: statement.int64(at: 0),
+                other: statement.int64(at: 2))
         }
     }
 }

@@ -22,7 +22,7 @@ struct Rejection {
     private struct Field {
         let name: String
         let index: Int
-        let form: RejectLine.Form
+        let form: RejectedForm
     }
 
     /// `affected` are the places of the tables that lose rows.
@@ -49,23 +49,20 @@ struct Rejection {
         _ table: Int, _ ledger: borrowing ViolationLedger, on connection: borrowing Connection
     ) throws(EngineError) {
         let columns = layout.tables[table].columns
-        var names: [String] = []
-        for column in columns { names.append("t." + (try ValidationSQL.quoted(column.name))) }
+        let names = try columns.map { column throws(EngineError) in "t." + (try ValidationSQL.quoted(column.name)) }
         var fields: [Int: [Field]] = [:]
         // After the five columns about the rejection.
-        let places = Dictionary(
-            zip(columns.map(\.role), 5...), uniquingKeysWith: { first, _ in first })
+        let places = Dictionary(zip(columns.map(\.role), 5...), uniquingKeysWith: { first, _ in first })
         var statement = try ValidationSQL.prepare(
             """
             SELECT r.number, r.rule, r.other, r.key, r.round, \(names.joined(separator: ", ")) \
             FROM temp.causeway_rejected AS r CROSS JOIN \(try ValidationSQL.quoted(layout.tables[table].name)) AS t \
             ON t.Z_PK = r.key WHERE r.place = \(table) ORDER BY r.key
             """, on: connection)
-        let line = RejectLine(file: file)
+        let line = JSONLineText(sink: file)
         var rows = 0
         while try ValidationSQL.next(&statement) {
-            rows += 1
-            if rows % TableScan.rowsPerCheck == 0 { try cancellation.check() }
+            try cancellation.check(afterRow: &rows)
             let number = Int(statement.int64(at: 0))
             try line.begin(
                 ledger.violation(
@@ -76,13 +73,13 @@ struct Rejection {
                 try line.name(field.name, isFirst: offset == 0)
                 if case .link(let target) = field.form, !statement.isNull(at: field.index) {
                     let entity = target ?? Int(statement.int64(at: field.index + 1))
-                    try line.uri(
+                    try line.string(
                         ObjectURI.of(statement.int64(at: field.index), ledger.entityName(entity), in: storeUUID))
                 } else {
                     try line.value(of: statement, at: field.index, as: field.form)
                 }
             }
-            try line.end()
+            try line.text("}}\n")
         }
     }
 
@@ -95,7 +92,7 @@ struct Rejection {
             func add(_ attribute: Attribute, _ path: String) {
                 for element in attribute.elements { add(element, "\(path).\(element.name)") }
                 guard let index = places[.attribute(entity: ancestor.name, path: path)] else { return }
-                let form: RejectLine.Form =
+                let form: RejectedForm =
                     switch attribute.type {
                     case .boolean: .boolean
                     case .uuid: .uuid
@@ -125,37 +122,17 @@ struct Rejection {
     private func unlink(
         _ table: EntityTable, _ affected: Set<Int>, on connection: borrowing Connection
     ) throws(EngineError) {
-        let names = Dictionary(
-            table.columns.map { ($0.role, $0.name) }, uniquingKeysWith: { first, _ in first })
-        for column in table.columns {
-            let target: String?
-            let besides: [ColumnRole]
-            switch column.role {
-            case .toOne(let entity, let relationship):
-                target = layout.model.relationship(relationship, of: entity)?.relationship.destination
-                besides = [
-                    .toOneEntity(entity: entity, relationship: relationship),
-                    .orderKey(entity: entity, relationship: relationship),
-                ]
-            case .virtualToOne(let owner, let relationship):
-                target = owner
-                besides = [.virtualOrderKey(owner: owner, relationship: relationship)]
-            default: continue
+        for column in layout.keyColumns(of: table) {
+            let home = layout.model.root(of: column.target)
+            guard let root = layout.tables.firstIndex(where: { $0.rootEntity == home }), affected.contains(root) else {
+                continue
             }
-            guard let target,
-                let root = layout.tables.firstIndex(where: { $0.rootEntity == layout.model.root(of: target) }),
-                affected.contains(root)
-            else { continue }
             try cancellation.check()
-            let key = try ValidationSQL.quoted(column.name)
-            var assignments = ["\(key) = NULL"]
-            for role in besides {
-                guard let name = names[role] else { continue }
-                assignments.append("\(try ValidationSQL.quoted(name)) = NULL")
-            }
+            let names = try column.columns.map { name throws(EngineError) in try ValidationSQL.quoted(name) }
+            let (key, assignments) = (names[0], names.map { "\($0) = NULL" }.joined(separator: ", "))
             try ValidationSQL.execute(
                 """
-                UPDATE \(try ValidationSQL.quoted(table.name)) AS t SET \(assignments.joined(separator: ", ")) \
+                UPDATE \(try ValidationSQL.quoted(table.name)) AS t SET \(assignments) \
                 WHERE t.\(key) IS NOT NULL AND \(RejectedRows.contain("t.\(key)", ofTable: root))
                 """, on: connection)
         }

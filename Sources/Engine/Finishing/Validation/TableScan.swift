@@ -14,8 +14,6 @@ import CausewayStores
 struct TableScan {
     /// Each check is a column of the result; SQLite takes 2,000.
     static let checksPerScan = 1_000
-    /// Rows between two looks at the cancellation; a scan that finds nothing is interrupted through the connection.
-    static let rowsPerCheck = 1_024
 
     let table: Int
     let layout: StoreLayout
@@ -57,14 +55,13 @@ struct TableScan {
         let other: Int64 = rejectedIn == nil ? 0 : 1
         var rows = 0
         while try ValidationSQL.next(&statement) {
-            rows += 1
-            if rows % Self.rowsPerCheck == 0 { try cancellation.check() }
+            // A scan that finds nothing is interrupted through the connection.
+            try cancellation.check(afterRow: &rows)
             var findings: [ViolationLedger.Finding] = []
             for (offset, column) in columns.enumerated() where try Self.isBroken(column, offset + 2, statement) {
                 findings.append(ViolationLedger.Finding(rule: column.check.rule, remedy: column.check.remedy))
             }
-            try ledger.record(
-                findings, number: Int(statement.int64(at: 1)), key: statement.int64(at: 0), other: other)
+            try ledger.record(findings, number: Int(statement.int64(at: 1)), key: statement.int64(at: 0), other: other)
         }
     }
 

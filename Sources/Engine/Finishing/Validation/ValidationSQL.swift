@@ -48,9 +48,7 @@ enum ValidationSQL {
         }
     }
 
-    private static func bind(
-        _ value: CellValue, at position: Int, of statement: inout Statement
-    ) throws(SQLiteError) {
+    private static func bind(_ value: CellValue, at position: Int, of statement: inout Statement) throws(SQLiteError) {
         switch value {
         case .null: try statement.bindNull(at: position)
         case .integer(let value): try statement.bind(value, at: position)

@@ -38,10 +38,7 @@ package struct ValidationStage {
         layout: StoreLayout, storeUUID: String, policy: OnViolation, rejects: LineFile? = nil
     ) throws(EngineError) {
         guard policy != .reject || rejects != nil else {
-            throw EngineError(
-                .usage, "--on-violation reject needs a rejects file",
-                remedy: "name one with --rejects"
-            )
+            throw EngineError(.usage, "--on-violation reject needs a rejects file", remedy: "name one with --rejects")
         }
         self.layout = layout
         self.storeUUID = storeUUID
@@ -57,7 +54,7 @@ package struct ValidationStage {
     ///
     /// - Parameters:
     ///   - connection: the store's writer.
-    ///   - cancellation: checked between statements and every thousand violations; the run interrupts the connection.
+    ///   - cancellation: checked between statements and after some thousand violations; the run interrupts the connection.
     /// - Returns: what was found and done.
     /// - Throws: `.sourceData` naming the first violations that no default fixes; `.interrupted` and `.terminated`;
     ///   `.inputOutput`.
@@ -153,8 +150,7 @@ package struct ValidationStage {
             since = ledger.round
             for table in layout.tables.indices {
                 let checks = rules.rowChecks(ofTable: table).filter { check in
-                    if case .hasNoTarget(_, let target) = check.condition { return lost.contains(target) }
-                    return false
+                    if case .hasNoTarget(_, let target) = check.condition { lost.contains(target) } else { false }
                 }
                 try scan(checks, of: table, rounds, connection, &ledger, links.cancellation)
             }

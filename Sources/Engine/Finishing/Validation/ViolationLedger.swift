@@ -11,7 +11,7 @@ struct ViolationLedger: ~Copyable {
     /// A rule that a row breaks, with the place of its remedy.
     struct Finding {
         let rule: Int
-        let remedy: Int?
+        var remedy: Int?
     }
 
     private struct CountKey: Hashable {
@@ -64,14 +64,10 @@ struct ViolationLedger: ~Copyable {
     }
 
     /// One row with the rules that it breaks, at least one.
-    mutating func record(
-        _ findings: [Finding], number: Int, key: Int64, other: Int64 = 0
-    ) throws(EngineError) {
+    mutating func record(_ findings: [Finding], number: Int, key: Int64, other: Int64 = 0) throws(EngineError) {
         guard let main = findings.first else { return }
-        if policy == .reject {
-            // A row is rejected once; the other rules that it breaks no longer matter.
-            guard try reject(rule: main.rule, number: number, key: key, other: other) else { return }
-        }
+        // A row is rejected once; the other rules that it breaks no longer matter.
+        if policy == .reject, try !reject(rule: main.rule, number: number, key: key, other: other) { return }
         for finding in findings {
             counts[CountKey(rule: finding.rule, number: number), default: 0] += 1
             if first.count < ValidationOutcome.namedViolations {
@@ -92,7 +88,7 @@ struct ViolationLedger: ~Copyable {
     /// A link without either end: there is no row to reject, so only the link is removed.
     mutating func recordStray(rule: Int, number: Int, key: Int64) throws(EngineError) {
         guard policy == .reject else {
-            return try record([Finding(rule: rule, remedy: nil)], number: number, key: key)
+            return try record([Finding(rule: rule)], number: number, key: key)
         }
         strayLinks += 1
     }
@@ -146,7 +142,7 @@ struct ViolationLedger: ~Copyable {
             let rule = rules[key.rule]
             return ValidationOutcome.Count(
                 entity: entityName(key.number), property: rule.property, code: rule.kind.rawValue,
-                reason: rule.countedReason, count: counts[key] ?? 0)
+                reason: rule.reason(other: 0), count: counts[key] ?? 0)
         }
         outcome.first = first
         outcome.defaulted = defaulted
@@ -154,9 +150,4 @@ struct ViolationLedger: ~Copyable {
         outcome.strayLinks = strayLinks
         return outcome
     }
-}
-
-extension ValidationRule {
-    /// Without the row that a value clashes with.
-    fileprivate var countedReason: String { reason(other: 0) }
 }

@@ -67,7 +67,7 @@ struct CreatePass {
             batch.removeAll(keepingCapacity: limits.bytes * 2)
             more = try source.fill(batch, limits: limits)
             model.session.destination.sourceBatch = batch
-            model.depart()
+            run.ledger.depart()
             let dropped = try worker.process(batch)
             try model.settle()
             KillPoint.reach(.batchWritten)
@@ -90,7 +90,7 @@ struct CreatePass {
         if batch.count > 0 { cursor.key = batch.rowid(at: batch.count - 1) }
         let total = max(progress.total, progress.rows)
         run.ledger.report(rows: progress.rows, bytes: progress.bytes, total: total)
-        try model.advance(to: cursor)
+        try run.ledger.advance(to: cursor)
         run.events(.progress(rows: progress.rows, bytes: progress.bytes, totalRows: total))
     }
 
@@ -126,7 +126,7 @@ struct CreatePass {
     }
 
     private func write(_ made: inout PendingRows) throws(EngineError) {
-        model.depart()
+        run.ledger.depart()
         try EngineError.at(plan.description.name) { try model.session.write(&made) }
         try model.settle()
         KillPoint.reach(.batchWritten)

@@ -31,7 +31,9 @@ struct KeyMap {
                 for entry in page {
                     let old = session.source.uri(of: entry.source)
                     // The validation may have rejected the row.
-                    let made = try present(entry.destination, in: session.destination)
+                    let made = try EngineError.at(file.path) {
+                        try entry.destination.flatMap { try session.destination.exists($0) ? $0 : nil }
+                    }
                     let new = made.map { session.destination.uri(of: $0) }
                     if old == new { continue }
                     try json.members(["step": versions, "mapping": mapping, "old": old, "new": new])
@@ -39,10 +41,5 @@ struct KeyMap {
                 }
             }
         }
-    }
-
-    private func present(_ object: ObjectID?, in context: ObjectContext) throws(EngineError) -> ObjectID? {
-        guard let object else { return nil }
-        return try EngineError.at(file.path) { try context.exists(object) ? object : nil }
     }
 }

@@ -25,10 +25,6 @@ struct LinkStatements {
         self.access = access
     }
 
-    mutating func removeAll() {
-        boxes.removeAll()
-    }
-
     mutating func write(_ link: LinkWrite) throws(SQLiteError) {
         switch link {
         case .insert(let link, let mine, let theirs, let placeOfTheirs, let placeOfMine):

@@ -67,8 +67,7 @@ struct ObjectRun {
             try ledger.once("validation") { () throws(EngineError) in state.objects.validation = try validate() }
             try ledger.once("key map") { () throws(EngineError) in
                 guard let keyMap else { return }
-                try KeyMap(file: keyMap).write(
-                    associations, of: objects.mappings, step: step.versions, session)
+                try KeyMap(file: keyMap).write(associations, of: objects.mappings, step: step.versions, session)
             }
         }
         if isResumable { try rest() } else { try ledger.asOne("objects", rest) }
@@ -102,8 +101,7 @@ struct ObjectRun {
                 continue
             }
             do {
-                var statement = try source.connection.prepare("SELECT max(Z_PK) FROM \(try SQLIdentifier(home))")
-                var last: Int64 = try statement.step() ? statement.int64(at: 0) : 0
+                var last = try source.connection.largestKey(of: home)
                 let roots = step.source.tables.filter { $0.name == home }.map(\.rootEntity)
                 for root in roots {
                     guard let number = step.source.entityNumbers[root] else { continue }

@@ -35,9 +35,7 @@ struct ObjectStores: Sendable {
     }
 
     /// The session of one thread.
-    func session(
-        source: ObjectContext, destination: ObjectContext, associations: Associations?
-    ) -> MigrationSession {
+    func session(source: ObjectContext, destination: ObjectContext, associations: Associations?) -> MigrationSession {
         MigrationSession(
             source: source, destination: destination,
             mappings: objects.mappings.map { CausewayObjects.EntityMapping($0.description, index: $0.index) },

@@ -41,7 +41,7 @@ struct RelatePass {
             batch.removeAll(keepingCapacity: limits.bytes * 2)
             more = try source.fill(batch, limits: limits)
             let present = try presentKeys(in: batch)
-            model.depart()
+            run.ledger.depart()
             for row in 0..<batch.count {
                 // Without an entry on disk, only the row with the source's key can be the result.
                 if let present, !present.contains(batch.rowid(at: row)) { continue }
@@ -61,7 +61,7 @@ struct RelatePass {
             try model.settle()
             cursor.rows += batch.count
             if batch.count > 0 { cursor.key = batch.rowid(at: batch.count - 1) }
-            try model.advance(to: cursor)
+            try run.ledger.advance(to: cursor)
         }
         session.leaveRow()
         try run.ledger.leave()
@@ -92,7 +92,7 @@ struct RelatePass {
                 try model.associations.everyEntry(of: plan.index, after: place, limit: Self.pageSize)
             }
             guard let last = page.last else { break }
-            model.depart()
+            run.ledger.depart()
             place = (last.source.entity, last.source.key, last.ordinal)
             for entry in page where plan.keeping != .always || entry.source.entity != plan.sourceEntity {
                 guard let destination = entry.destination else { continue }
@@ -101,7 +101,7 @@ struct RelatePass {
             try model.settle()
             cursor.rows += page.count
             (cursor.entity, cursor.key, cursor.ordinal) = (Int64(place.entity), place.source, place.ordinal)
-            try model.advance(to: cursor)
+            try run.ledger.advance(to: cursor)
         }
         try run.ledger.leave()
     }

@@ -70,8 +70,7 @@ package final class SideFiles {
         for (path, length, mark) in files(marks) where length != mark {
             throw EngineError(
                 .undecided,
-                "\(path): the file has changed since the earlier run: it had \(mark) bytes and has "
-                    + "\(length)",
+                "\(path): the file has changed since the earlier run: it had \(mark) bytes and has \(length)",
                 remedy: "put that file back, or start over with --restart, which removes the one that is there")
         }
     }
@@ -108,8 +107,7 @@ package final class SideFiles {
             guard let path else { continue }
             guard taken.insert(try StoreLocation(new: path).path).inserted else {
                 throw EngineError(
-                    .usage, "\(option) \(path): this path is a store's, or another file's", remedy: "give another path"
-                )
+                    .usage, "\(option) \(path): this path is a store's, or another file's", remedy: "give another path")
             }
         }
     }

@@ -181,8 +181,7 @@ struct StageRun {
             try body()
             try session.checkCancelled()
         } catch {
-            throw EngineError(
-                hook: error, step: run.step.versions, mapping: plan.description.name, row: nil)
+            throw EngineError(hook: error, step: run.step.versions, mapping: plan.description.name, row: nil)
         }
     }
 
@@ -191,12 +190,4 @@ struct StageRun {
         try EngineError.at(run.step.versions.joined(separator: " → ")) { try session.settle() }
         try memory.relieve()
     }
-
-    /// All rows up to the cursor are made or linked, and written.
-    func advance(to cursor: StepLedger.Cursor) throws(EngineError) {
-        try ledger.advance(to: cursor)
-    }
-
-    /// Called before rows are written that the cursor doesn't include.
-    func depart() { ledger.depart() }
 }

@@ -42,7 +42,7 @@ package final class StatementPolicyRowOutput: PolicyRowOutput {
 
     package func close() {
         tables = []
-        links.removeAll()
+        links = LinkStatements(access)
     }
 
     package func write(_ rows: PendingRows) throws(ObjectError) {

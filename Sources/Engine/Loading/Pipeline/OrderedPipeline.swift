@@ -41,9 +41,7 @@ package struct OrderedPipeline<Batch: Sendable> {
     ///   - working: called once for each worker, on its thread.
     ///   - take: called for each batch, on the caller's thread.
     /// - Throws: the first failure of any thread; all have ended by then.
-    package func run(
-        reading: @escaping Reading, working: @escaping Working, take: Work
-    ) throws(EngineError) {
+    package func run(reading: @escaping Reading, working: @escaping Working, take: Work) throws(EngineError) {
         let (belt, cancellation) = (belt, cancellation)
         var threads: [WorkerThread] = []
         do throws(FileError) {

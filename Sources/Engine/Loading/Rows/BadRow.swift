@@ -2,7 +2,7 @@ import CausewayStores
 
 /// Why a row is bad. Contains names and numbers, never content.
 struct BadRow: Error, Sendable {
-    /// Codes of Core Data, as `RejectLine` writes them.
+    /// Codes of Core Data, as lines of rejected rows have them.
     enum Code: Int, Sendable {
         /// `NSValidationMissingMandatoryPropertyError`
         case missingMandatoryProperty = 1570

@@ -35,12 +35,20 @@ struct JSONLineText<Sink: LineSink> {
     /// Members with texts as their values.
     func members(_ members: KeyValuePairs<String, String?>, isFirst: Bool = true) throws(EngineError) {
         for (index, member) in members.enumerated() {
-            try text(isFirst && index == 0 ? "{" : ",")
-            try string(member.key)
-            try text(":")
+            if isFirst, index == 0 { try text("{") }
+            try name(member.key, isFirst: isFirst && index == 0)
             if let value = member.value { try string(value) } else { try text("null") }
         }
     }
+
+    func name(_ name: String, isFirst: Bool) throws(EngineError) {
+        if !isFirst { try text(",") }
+        try string(name)
+        try text(":")
+    }
+
+    /// JSON has no infinities.
+    func number(_ value: Double) throws(EngineError) { try text(value.isFinite ? "\(value)" : "\"\(value)\"") }
 
     func string(_ text: String) throws(EngineError) {
         try self.text("\"")

@@ -17,23 +17,19 @@ final class LineBuffer: LineSink {
     }
 }
 
-/// Writes a quarantined row as a line of JSON, like `RejectLine`: its identity and the reason, then every column with
+/// Writes a quarantined row as a line of JSON, like that of a rejected row: its identity and the reason, then every column with
 /// its stored value. Blobs are base64, references to external files as any other blob.
 struct QuarantineLine {
-    private let buffer: LineBuffer
     private let json: JSONLineText<LineBuffer>
     private let screening: RowScreening
 
     init(_ screening: RowScreening, into buffer: LineBuffer) {
         self.screening = screening
-        self.buffer = buffer
         json = JSONLineText(sink: buffer)
     }
 
     /// `number` is the discriminator's value, nil if it names nothing; `isKept` says that the row is in the new store.
-    func write(
-        _ row: RowView, key: Int64, number: Int?, _ bad: BadRow, isKept: Bool = false
-    ) throws(EngineError) {
+    func write(_ row: RowView, key: Int64, number: Int?, _ bad: BadRow, isKept: Bool = false) throws(EngineError) {
         let entity = number.flatMap { screening.entities[$0] }
         let uri = entity.map { ObjectURI.of(key, $0, in: screening.storeUUID) }
         try json.members(["uri": uri, "entity": entity, "table": screening.pass.sourceTable])
@@ -44,9 +40,7 @@ struct QuarantineLine {
         if isKept { try json.text(",\"kept\":true") }
         try json.text(",\"values\":{")
         for (place, column) in screening.columns.enumerated() {
-            if place > 0 { try json.text(",") }
-            try json.string(column.name)
-            try json.text(":")
+            try json.name(column.name, isFirst: place == 0)
             try value(of: row, at: column.cell)
         }
         try json.text("}}\n")
@@ -59,8 +53,7 @@ struct QuarantineLine {
         } else if let integer = row.integer(at: cell) {
             try json.text(String(integer))
         } else if let real = row.real(at: cell) {
-            // JSON has no infinities.
-            try json.text(real.isFinite ? "\(real)" : "\"\(real)\"")
+            try json.number(real)
         } else if type.isText {
             try unsafe json.string(row.unsafeBytes(at: cell))
         } else {

@@ -132,14 +132,6 @@ struct EndedCells {
     /// Whether nothing was subtracted from the values from `place` on.
     func isUntouched(at place: Int) -> Bool { sums[place + 2] == nil }
 
-    /// Links that were ended in the column, over all groups.
-    func values(of column: String, _ shape: DigestShape) -> Int {
-        shape.summed.reduce(0) { sum, group in
-            let place = shape.columns(of: group).first { $0.name == column }?.place
-            return sum + (place.map { Int(clamping: sums[$0 + 2] ?? 0) } ?? 0)
-        }
-    }
-
     /// The digest that the store must have.
     func applied(to digest: PassDigest) -> PassDigest {
         var digest = digest

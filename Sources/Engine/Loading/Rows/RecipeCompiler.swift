@@ -40,10 +40,6 @@ struct RecipeCompiler {
     let title: String
     private(set) var stock = RecipeStock()
 
-    init(title: String) {
-        self.title = title
-    }
-
     /// The operations for the rows of one projection.
     mutating func compile(_ recipes: [CellRecipe]) throws(EngineError) -> [RowOperation] {
         var result: [RowOperation] = []

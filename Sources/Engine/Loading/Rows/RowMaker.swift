@@ -97,8 +97,7 @@ final class RowMaker {
         if type.isNull { return nil }
         guard type.isBlob || type.isText else {
             let column = column(at: cell)
-            throw BadRow(
-                code: .migration, property: column, reason: "\(column): a binary attribute holds a number")
+            throw BadRow(code: .migration, property: column, reason: "\(column): a binary attribute holds a number")
         }
         return unsafe Array(row.unsafeBytes(at: cell))
     }

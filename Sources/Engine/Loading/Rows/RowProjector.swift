@@ -96,20 +96,20 @@ final class RowProjector {
                 }
             } catch let bad as BadRow {
                 try quarantine(bad, rowid: rowid)
-            } catch let error as EngineError {
-                throw error
             } catch let error as RecordError {
                 throw EngineError(.verification, "\(pass.title), row \(rowid): \(error.message)")
             } catch {
-                throw EngineError(.verification, "\(pass.title), row \(rowid): \(error)")
+                throw EngineError(error, during: "\(pass.title), row \(rowid)")
             }
         }
     }
 
+    /// The discriminator's value in the current row.
+    private var number: Int? { pass.discriminator.flatMap { row.integer(at: $0) }.flatMap { Int(exactly: $0) } }
+
     /// Writes the current row's line. The row is neither in the output nor in the digests: both get only complete rows.
     private func quarantine(_ bad: BadRow, rowid: Int64) throws(EngineError) {
         guard let screening else { throw EngineError(bad, table: pass.sourceTable, key: rowid) }
-        let number = pass.discriminator.flatMap { row.integer(at: $0) }.flatMap { Int(exactly: $0) }
         let known = number.flatMap { pass.projections[$0] == nil ? nil : $0 }
         try QuarantineLine(screening, into: lines).write(row, key: rowid, number: known, bad)
         quarantined.add(key: rowid, number: known)
@@ -124,9 +124,7 @@ final class RowProjector {
     }
 
     /// The digest of the batches projected since the last call, both sides.
-    func takeDigest() -> PassDigest {
-        meter.take()
-    }
+    func takeDigest() -> PassDigest { meter.take() }
 
     /// Program and digest group have the same index: both are sorted by the discriminator.
     private func digest(_ output: RowBatch, group: Int) throws {
@@ -135,8 +133,7 @@ final class RowProjector {
         else {
             throw EngineError(
                 .verification,
-                "\(pass.title), row \(row.rowid): the new row differs from the source row that it "
-                    + "carries",
+                "\(pass.title), row \(row.rowid): the new row differs from the source row that it carries",
                 remedy: "please report this")
         }
     }
@@ -183,7 +180,6 @@ final class RowProjector {
             let bad = BadRow(
                 code: .migration, property: attribute,
                 reason: "\(attribute) \(trouble.complaint(in: external.directory)); the row is kept as it is")
-            let number = pass.discriminator.flatMap { row.integer(at: $0) }.flatMap { Int(exactly: $0) }
             try QuarantineLine(screening, into: lines).write(row, key: rowid, number: number, bad, isKept: true)
             quarantined.kept += 1
         }

@@ -47,9 +47,7 @@ extension RowScreening {
     ///   - storeUUID: the store's, for URIs.
     ///   - fates: what happens to references to external files; nil if they were checked before.
     /// - Throws: `.plan` if the source has a name that SQL can't express.
-    init?(
-        _ pass: RowPass, of step: StepPlan, storeUUID: String, fates: ReferenceFates? = nil
-    ) throws(EngineError) {
+    init?(_ pass: RowPass, of step: StepPlan, storeUUID: String, fates: ReferenceFates? = nil) throws(EngineError) {
         guard pass.key != nil else { return nil }
         var pass = pass
         var names: [String] = []

@@ -12,25 +12,6 @@ struct RowPipeline {
     let external: ExternalValues
     let cancellation: Cancellation
 
-    /// What a pass moved.
-    package struct Outcome {
-        var rows = 0
-        var bytes = 0
-        var dropped = 0
-        var quarantined = 0
-        var digest: PassDigest
-
-        fileprivate mutating func add(
-            _ written: RowBatch, dropped: Int, _ quarantined: QuarantinedRows, _ digest: PassDigest
-        ) {
-            rows += written.count
-            bytes += written.byteCount
-            self.dropped += dropped
-            self.quarantined += quarantined.count
-            self.digest.merge(digest)
-        }
-    }
-
     /// A batch in flight: the rows read, and the rows that a worker made from them.
     private struct Batch: Sendable {
         let input = RowBatch()
@@ -50,7 +31,7 @@ struct RowPipeline {
         /// The last of these rows.
         var lastKey: Int64
         /// What the pass has moved so far.
-        var outcome: Outcome
+        var count: PassCount
     }
 
     /// Moves every row.
@@ -64,16 +45,16 @@ struct RowPipeline {
     ///   - progress: called on the caller's thread after each batch was written.
     /// - Returns: what was moved, the beginning included.
     /// - Throws: the first failure of any thread; all have ended by then.
-    func run<Source: RowSource & ~Copyable, Sink: RowSink & ~Copyable>(
-        from makeSource: @escaping @Sendable () throws(EngineError) -> Source, into sink: inout Sink,
-        after begun: Outcome, departing: () -> Void, quarantine: (QuarantinedRows) throws(EngineError) -> Void,
+    func run(
+        from makeSource: @escaping @Sendable () throws(EngineError) -> StatementSource, into sink: inout StatementSink,
+        after begun: PassCount, departing: () -> Void, quarantine: (QuarantinedRows) throws(EngineError) -> Void,
         progress: (Moved) throws(EngineError) -> Void
-    ) throws(EngineError) -> Outcome {
+    ) throws(EngineError) -> PassCount {
         let (pass, screening, external) = (pass, screening, external)
         let jobs = max(1, options.jobs)
         let limits = BatchLimits(rows: options.batchRows, bytes: options.batchBytes)
         let batches = (0..<EngineOptions.poolSize(jobs: jobs)).map { _ in Batch(digest: begun.digest) }
-        var outcome = begun
+        var count = begun
         try OrderedPipeline(workers: jobs, batches: batches, cancellation: cancellation).run(
             reading: { every throws(EngineError) in
                 var source = try makeSource()
@@ -95,17 +76,21 @@ struct RowPipeline {
                 departing()
                 try sink.write(batch.output)
                 if !batch.quarantined.lines.isEmpty { try quarantine(batch.quarantined) }
-                outcome.add(batch.output, dropped: batch.dropped, batch.quarantined, batch.digest)
+                count.written += batch.output.count
+                count.bytes += batch.output.byteCount
+                count.dropped += batch.dropped
+                count.quarantined += batch.quarantined.count
+                count.digest.merge(batch.digest)
                 let last = batch.input.count - 1
                 try progress(
                     Moved(
                         rows: batch.input.count, bytes: batch.input.byteCount,
-                        lastKey: last >= 0 ? batch.input.rowid(at: last) : 0, outcome: outcome))
+                        lastKey: last >= 0 ? batch.input.rowid(at: last) : 0, count: count))
                 batch.input.removeAll(keepingCapacity: limits.bytes * 2)
                 batch.output.removeAll(keepingCapacity: limits.bytes * 2)
             })
-        try sink.finish()
-        return outcome
+        sink.finish()
+        return count
     }
 
     /// Rows in = rows out + dropped + quarantined, batch by batch; the verification counts in the stores again.
@@ -114,26 +99,8 @@ struct RowPipeline {
         guard settled == batch.input.count else {
             throw EngineError(
                 .verification,
-                "\(pass.title): \(batch.input.count) rows were read, \(settled) were written, "
-                    + "dropped or quarantined",
+                "\(pass.title): \(batch.input.count) rows were read, \(settled) were written, dropped or quarantined",
                 remedy: "please report this")
         }
-    }
-}
-
-extension RowPipeline.Outcome {
-    /// What an earlier run has moved.
-    init(_ count: PassCount) {
-        self.init(
-            rows: count.written, bytes: count.bytes, dropped: count.dropped, quarantined: count.quarantined,
-            digest: count.digest)
-    }
-}
-
-extension PassCount {
-    /// What the pass has moved so far, the beginning included.
-    mutating func take(_ outcome: RowPipeline.Outcome) {
-        (written, bytes, dropped, digest) = (outcome.rows, outcome.bytes, outcome.dropped, outcome.digest)
-        quarantined = outcome.quarantined
     }
 }

@@ -1,19 +1,13 @@
 import CausewayPlatform
 import CausewaySQLite
-package import CausewaySQLiteFile
-package import CausewayStores
+import CausewaySQLiteFile
+import CausewayStores
 
 /// Where a pass's rows go: takes batches in order.
-package protocol RowSink: ~Copyable {
-    /// Writes every row of the batch; the batch may be recycled when this returns.
-    mutating func write(_ batch: RowBatch) throws(EngineError)
-    /// Makes what was written part of the store.
-    mutating func finish() throws(EngineError)
-}
-
+///
 /// Writes rows with INSERT statements of many rows each: the statement's own cost is what limits a row-by-row writer
 /// (InsideSpeed §2.1).
-struct StatementSink: RowSink, ~Copyable {
+struct StatementSink: ~Copyable {
     /// Rows in one INSERT: 32 gives almost all of the gain (0.49 of the time, against 0.45 at 128), and the rest of a
     /// batch costs little.
     private static let rowsPerStatement = 32
@@ -26,7 +20,6 @@ struct StatementSink: RowSink, ~Copyable {
     private let columns: Int
     private let view: RowView
     private let title: String
-    private let staging: StagingConnection
 
     /// A sink for rows with these columns, in this order.
     static func into(
@@ -36,20 +29,8 @@ struct StatementSink: RowSink, ~Copyable {
         let many = try insert(rows, into: table, columns, staging, title)
         let one = try insert(1, into: table, columns, staging, title)
         return StatementSink(
-            many: many, one: one, rowsInMany: rows, columns: columns.count, staging: staging, title: title)
-    }
-
-    private init(
-        many: consuming Statement, one: consuming Statement, rowsInMany: Int, columns: Int, staging: StagingConnection,
-        title: String
-    ) {
-        self.many = many
-        self.one = one
-        self.rowsInMany = rowsInMany
-        self.columns = columns
-        self.staging = staging
-        self.title = title
-        view = RowView(capacity: columns)
+            many: many, one: one, rowsInMany: rows, columns: columns.count, view: RowView(capacity: columns.count),
+            title: title)
     }
 
     private static func insert(
@@ -64,6 +45,7 @@ struct StatementSink: RowSink, ~Copyable {
         }
     }
 
+    /// Writes every row of the batch; the batch may be recycled when this returns.
     mutating func write(_ batch: RowBatch) throws(EngineError) {
         do {
             defer { KillPoint.reach(.batchWritten) }
@@ -87,7 +69,7 @@ struct StatementSink: RowSink, ~Copyable {
         }
     }
 
-    mutating func finish() throws(EngineError) {
+    mutating func finish() {
         // The statements hold pointers into the last batch until they are bound again.
         many.clearBindings()
         one.clearBindings()

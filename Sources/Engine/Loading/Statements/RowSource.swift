@@ -1,16 +1,8 @@
 import CausewayPlatform
 import CausewaySQLite
-package import CausewaySQLiteFile
+import CausewaySQLiteFile
 import CausewayStoreFormat
-package import CausewayStores
-
-/// Where a pass's rows come from: fills batches with records, in the source's order.
-package protocol RowSource: ~Copyable, SendableMetatype {
-    /// Appends rows to an empty batch until it is full.
-    ///
-    /// - Returns: false when there are no more rows; the batch may still hold the last ones.
-    mutating func fill(_ batch: RowBatch, limits: BatchLimits) throws(EngineError) -> Bool
-}
+import CausewayStores
 
 /// When a batch is closed, whichever limit comes first.
 package struct BatchLimits: Hashable, Sendable {
@@ -25,8 +17,8 @@ package struct BatchLimits: Hashable, Sendable {
     }
 }
 
-/// Rows of a SELECT as records, cell by cell in the storage class in which SQLite gives them.
-struct StatementSource: RowSource, ~Copyable {
+/// Where a pass's rows come from: rows of a SELECT as records, cell by cell in the storage class in which SQLite gives them.
+struct StatementSource: ~Copyable {
     private var statement: Statement
     private let writer: RecordWriter
     private let columns: Int
@@ -57,15 +49,14 @@ struct StatementSource: RowSource, ~Copyable {
                 }
                 count &+= 1
             }
-        } catch let error as SQLiteError {
-            throw EngineError(reading: error, during: title)
-        } catch let error as EngineError {
-            throw error
         } catch {
-            throw EngineError(.verification, "\(title): \(error)")
+            throw EngineError(error, during: title)
         }
     }
 
+    /// Appends rows to an empty batch until it is full.
+    ///
+    /// - Returns: false when there are no more rows; the batch may still hold the last ones.
     mutating func fill(_ batch: RowBatch, limits: BatchLimits) throws(EngineError) -> Bool {
         do {
             while batch.count < limits.rows, batch.byteCount < limits.bytes {
@@ -73,12 +64,10 @@ struct StatementSource: RowSource, ~Copyable {
                 try appendRow(to: batch)
             }
             return true
-        } catch let error as SQLiteError {
-            throw EngineError(reading: error, during: title)
         } catch let error as RecordError {
             throw EngineError(.sourceData, "\(title): a row is too large: \(error.message)")
         } catch {
-            throw EngineError(.verification, "\(title): \(error)")
+            throw EngineError(error, during: title)
         }
     }
 

@@ -4,8 +4,11 @@ import CausewayPreparation
 import CausewayStoreFormat
 import CausewayStores
 
-/// Loads tables by statements: a SELECT of the source, an INSERT into the staging store.
-struct StatementLoader: TableLoader {
+/// Moves the rows of tables by statements: a SELECT of the source, an INSERT into the staging store.
+///
+/// A loader decides nothing about rows: the work says what happens to each. It resumes where an earlier run ended, and
+/// makes the same rows for any number of batches, workers and runs.
+struct StatementLoader {
     let source: SourceStore
     let staging: StagingConnection
     let ledger: StepLedger
@@ -19,17 +22,15 @@ struct StatementLoader: TableLoader {
     let cancellation: Cancellation
     let events: (EngineEvent) -> Void
 
-    func load(_ works: [TableWork], _ progress: inout Progress) throws(EngineError) -> [PassCount] {
-        var counts: [PassCount] = []
-        for work in works {
-            for pass in work.passes { counts.append(try move(pass, &progress)) }
-        }
-        return counts
+    /// Fills the tables, in this order; raises the progress as rows are read. What was moved before a failure is saved,
+    /// as far as the step's progress says.
+    func load(_ works: [TableWork], _ progress: inout Progress) throws(EngineError) {
+        for pass in works.flatMap(\.passes) { try move(pass, &progress) }
     }
 
-    private func move(_ pass: RowPass, _ progress: inout Progress) throws(EngineError) -> PassCount {
+    private func move(_ pass: RowPass, _ progress: inout Progress) throws(EngineError) {
         let before = state.count(pass.id) ?? PassCount(pass: pass, digest: PassDigest(pass))
-        guard case .open(let begun) = try ledger.enter(pass.id) else { return before }
+        guard case .open(let begun) = try ledger.enter(pass.id) else { return }
         let screening = try screening(pass)
         let pass = screening?.pass ?? pass
         let start = ContinuousClock.now
@@ -37,8 +38,7 @@ struct StatementLoader: TableLoader {
         events(.statement(pass.shape.sql))
         var sink = try StatementSink.into(
             pass.destinationTable, columns: pass.destinationColumns, staging: staging, title: pass.title)
-        let count = try move(
-            pass, screening, into: &sink, count: before, after: begun, &progress)
+        let count = try move(pass, screening, into: &sink, count: before, after: begun, &progress)
         state.set(count)
         try ledger.leave()
         events(
@@ -47,7 +47,6 @@ struct StatementLoader: TableLoader {
                 seconds: (ContinuousClock.now - start).seconds))
         let quarantined = count.quarantined - before.quarantined
         if quarantined > 0 { events(.warning("\(pass.title): quarantined rows: \(quarantined)")) }
-        return count
     }
 
     /// Moves the rows after the cursor; saves while it does.
@@ -58,17 +57,15 @@ struct StatementLoader: TableLoader {
         let pipeline = RowPipeline(
             pass: pass, screening: screening, options: options, external: external, cancellation: cancellation)
         let source = source
-        var count = count
         var cursor = begun ?? StepLedger.Cursor()
         let total = progress.total
         var (rows, bytes) = (progress.rows, progress.bytes)
-        let outcome = try pipeline.run(
+        let count = try pipeline.run(
             from: { () throws(EngineError) in
                 try StatementSource.rows(
                     of: pass.shape, key: pass.key, after: begun, in: source.connection, isUTF8: source.isUTF8,
                     title: pass.title)
-            }, into: &sink, after: RowPipeline.Outcome(count),
-            departing: ledger.depart,
+            }, into: &sink, after: count, departing: ledger.depart,
             quarantine: { rows throws(EngineError) in
                 try state.quarantine.keys.add(rows, pass: pass.id)
                 try rejects?.append(rows.lines)
@@ -76,8 +73,7 @@ struct StatementLoader: TableLoader {
             progress: { moved throws(EngineError) in
                 rows += moved.rows
                 bytes += moved.bytes
-                count.take(moved.outcome)
-                state.set(count)
+                state.set(moved.count)
                 cursor.rows += moved.rows
                 if moved.rows > 0 { cursor.key = moved.lastKey }
                 if Mutant.isOn(.progressFirst) { (cursor.rows, cursor.key) = (cursor.rows + 1, cursor.key + 1) }
@@ -86,7 +82,6 @@ struct StatementLoader: TableLoader {
                 events(.progress(rows: rows, bytes: bytes, totalRows: max(total, rows)))
             })
         (progress.rows, progress.bytes) = (rows, bytes)
-        count.take(outcome)
         return count
     }
 }

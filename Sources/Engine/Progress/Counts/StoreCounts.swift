@@ -7,20 +7,15 @@ package struct StoreCounts: Hashable, Sendable {
     package private(set) var tables: [String: Int] = [:]
     /// By Z_ENT.
     package private(set) var entities: [Int: Int] = [:]
+}
 
-    init(tables: [String: Int], entities: [Int: Int]) {
-        self.tables = tables
-        self.entities = entities
-    }
-
+extension StoreCounts {
     /// Counts every entity table by entity, and every join table: one scan each.
-    package init(
-        _ layout: StoreLayout, prepare: (String) throws(SQLiteError) -> Statement
-    ) throws(SQLiteError) {
+    package init(_ layout: StoreLayout, prepare: (String) throws(SQLiteError) -> Statement) throws(SQLiteError) {
+        self.init()
         for table in layout.tables {
             tables[table.name] = 0
-            var statement = try prepare(
-                "SELECT Z_ENT, count(*) FROM \(try SQLIdentifier(table.name)) GROUP BY Z_ENT")
+            var statement = try prepare("SELECT Z_ENT, count(*) FROM \(try SQLIdentifier(table.name)) GROUP BY Z_ENT")
             while try statement.step() {
                 let rows = Int(statement.int64(at: 1))
                 entities[Int(statement.int64(at: 0)), default: 0] += rows

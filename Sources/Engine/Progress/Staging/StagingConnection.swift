@@ -62,8 +62,7 @@ final class StagingConnection: @unchecked Sendable {
     /// Whether an error is about the file's content, not the system: then the file can't be used.
     static func isTorn(_ error: SQLiteError) -> Bool {
         switch error.code {
-        case .ioErrorShortRead: true
-        case .corrupt, .notADatabase, .error, .mismatch, .schemaChanged, .tooBig: true
+        case .ioErrorShortRead, .corrupt, .notADatabase, .error, .mismatch, .schemaChanged, .tooBig: true
         default: false
         }
     }
@@ -88,7 +87,7 @@ final class StagingConnection: @unchecked Sendable {
         try cancellation.check()
         events(.statement(sql))
         try interruptibly { () throws(EngineError) in
-            try changingSchema { () throws(SQLiteError) in
+            try EngineError.writing(Self.schema) {
                 var statement = try connection.prepare(sql)
                 try statement.run()
             }
@@ -100,7 +99,7 @@ final class StagingConnection: @unchecked Sendable {
     func makeAppTable(_ sql: String) throws(EngineError) {
         try cancellation.check()
         events(.statement(sql))
-        try changingSchema { () throws(SQLiteError) in
+        try EngineError.writing(Self.schema) {
             try connection.lendingStandIns { () throws(SQLiteError) in
                 var statement = try connection.prepare(sql)
                 try statement.run()
@@ -108,9 +107,7 @@ final class StagingConnection: @unchecked Sendable {
         }
     }
 
-    private func changingSchema(_ body: () throws(SQLiteError) -> Void) throws(EngineError) {
-        try EngineError.writing("the new store's schema") { try body() }
-    }
+    private static let schema = "the new store's schema"
 
     /// Takes over what the app keeps in the database's header.
     func setHeader(userVersion: Int64, applicationID: Int64) throws(EngineError) {

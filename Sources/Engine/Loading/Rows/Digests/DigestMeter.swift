@@ -61,14 +61,12 @@ final class DigestMeter {
                 } else if runs.count > firstRun, let last = runs.last, last.inputs.upperBound == cell.input,
                     last.output + last.inputs.count == cell.output
                 {
-                    runs[runs.count - 1] = Run(
-                        inputs: last.inputs.lowerBound..<cell.input + 1, output: last.output)
+                    runs[runs.count - 1] = Run(inputs: last.inputs.lowerBound..<cell.input + 1, output: last.output)
                 } else {
                     runs.append(Run(inputs: cell.input..<cell.input + 1, output: cell.output))
                 }
             }
-            groups.append(
-                Group(slots: firstSlot..<slots.count, runs: firstRun..<runs.count, offset: group.offset))
+            groups.append(Group(slots: firstSlot..<slots.count, runs: firstRun..<runs.count, offset: group.offset))
         }
         self.ruled = ruled
         unsafe self.slots = Self.copy(slots)

@@ -35,8 +35,7 @@ final class DigestShape: Sendable {
         let position: Int?
 
         var isPlain: Bool {
-            if case .plain = rule { return position == nil }
-            return false
+            if case .plain = rule { position == nil } else { false }
         }
     }
 
@@ -117,8 +116,7 @@ final class DigestShape: Sendable {
                 continue
             }
             let (input, rule, position) = own ?? (0, .absent, nil)
-            cells.append(
-                Cell(column: columns[output], output: output, input: input, rule: rule, position: position))
+            cells.append(Cell(column: columns[output], output: output, input: input, rule: rule, position: position))
         }
         return cells
     }
@@ -131,14 +129,10 @@ final class DigestShape: Sendable {
 
     private static func key(of pass: RowPass) -> Int? {
         guard let key = pass.key, let first = pass.projections.values.first else { return nil }
-        let position = first.cells.firstIndex {
-            if case .carry(key) = $0 { return true }
-            return false
-        }
+        let position = first.cells.firstIndex { if case .carry(key) = $0 { true } else { false } }
         guard let position else { return nil }
         let isEverywhere = pass.projections.values.allSatisfy {
-            if $0.cells.indices.contains(position), case .carry(key) = $0.cells[position] { return true }
-            return false
+            if $0.cells.indices.contains(position), case .carry(key) = $0.cells[position] { true } else { false }
         }
         return isEverywhere ? position : nil
     }
@@ -170,7 +164,6 @@ extension RowProjection {
 
 extension CellRecipe {
     fileprivate var isNull: Bool {
-        if case .literal(.null) = self { return true }
-        return false
+        if case .literal(.null) = self { true } else { false }
     }
 }
