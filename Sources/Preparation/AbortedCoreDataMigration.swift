@@ -26,8 +26,8 @@ enum AbortedCoreDataMigration {
         guard let first = names.first else { return nil }
         let more = names.count > 1 ? " and \(names.count - 1) more" : ""
         return """
-            \(first)\(more) is next to the store, left by an interrupted Core Data migration; remove it once the store is \
-            migrated and opens
+            \(first)\(more) is next to the store, left by an interrupted Core Data migration; remove it once the store \
+            is migrated and opens
             """
     }
 }

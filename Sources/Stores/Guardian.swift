@@ -89,8 +89,8 @@ package final class Guardian {
         }
     }
 
-    /// Ends the guard and gives the store its journal mode back, unless unfinished work expects it as it is, or the file
-    /// is now the backup.
+    /// Ends the guard and gives the store its journal mode back, unless unfinished work expects it as it is, or it is
+    /// now the backup.
     package func release(keepingWork: Bool) {
         if isDone { return }
         isDone = true

@@ -207,8 +207,8 @@ struct QuarantinedLinks {
 }
 
 extension StoreLayout {
-    /// The columns of a table that hold keys, each with those that belong to it: the target's Z_ENT, and the place in its
-    /// order. `target` is the entity to which it leads.
+    /// The columns of a table that hold keys, each with those that belong to it: the target's Z_ENT, and the place in
+    /// its order. `target` is the entity to which it leads.
     func keyColumns(of table: EntityTable) -> [(columns: [String], target: String, title: String, isMandatory: Bool)] {
         let names = Dictionary(table.columns.map { ($0.role, $0.name) }, uniquingKeysWith: { first, _ in first })
         return table.columns.compactMap { column in

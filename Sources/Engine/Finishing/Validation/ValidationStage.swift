@@ -54,7 +54,7 @@ package struct ValidationStage {
     ///
     /// - Parameters:
     ///   - connection: the store's writer.
-    ///   - cancellation: checked between statements and after some thousand violations; the run interrupts the connection.
+    ///   - cancellation: checked between statements, and between violations; the run interrupts the connection.
     /// - Returns: what was found and done.
     /// - Throws: `.sourceData` naming the first violations that no default fixes; `.interrupted` and `.terminated`;
     ///   `.inputOutput`.

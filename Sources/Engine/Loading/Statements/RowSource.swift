@@ -17,7 +17,7 @@ package struct BatchLimits: Hashable, Sendable {
     }
 }
 
-/// Where a pass's rows come from: rows of a SELECT as records, cell by cell in the storage class in which SQLite gives them.
+/// Where a pass's rows come from: a SELECT, as records, cell by cell in the storage class in which SQLite gives them.
 struct StatementSource: ~Copyable {
     private var statement: Statement
     private let writer: RecordWriter
