@@ -1,4 +1,7 @@
-/// The unit of the pipeline: rows as the file holds them, (rowid, record), in one contiguous buffer.
+/// The unit of the pipeline: rows as the file holds them, (rowid, record), in one contiguous buffer, the arena.
+///
+/// A record is copied or written behind the last one, or it lies inside space that was taken before, such as a leaf page
+/// that was read there (`takeSpace`, `appendRow(rowid:at:length:)`).
 ///
 /// Recycled: `removeAll(keepingCapacity:)` keeps the memory, so that a pass allocates only until its batches have grown
 /// to their size. When to close a batch is the caller's decision, by `count` and `byteCount`.
@@ -15,6 +18,8 @@
         @usableFromInline var arena: UnsafeMutableRawPointer
         @usableFromInline var arenaCapacity: Int
         @usableFromInline var arenaCount = 0
+        /// End of the space that was taken for more than one row: never given back with a row.
+        @usableFromInline var spaceEnd = 0
         @usableFromInline var rows: UnsafeMutablePointer<Row>
         @usableFromInline var rowCapacity: Int
         @usableFromInline var rowCount = 0
@@ -58,7 +63,7 @@
 
     @inlinable package var count: Int { rowCount }
     @inlinable package var isEmpty: Bool { rowCount == 0 }
-    /// Bytes of all records together.
+    /// Bytes of all records together; where records lie inside taken space, of that space.
     @inlinable package var byteCount: Int { arenaCount }
     /// Bytes of memory that the batch holds.
     package var footprint: Int { arenaCapacity + Self.slack + rowCapacity * MemoryLayout<Row>.stride }
@@ -74,6 +79,7 @@
     package func removeAll(keepingCapacity limit: Int = .max) {
         rowCount = 0
         arenaCount = 0
+        spaceEnd = 0
         if arenaCapacity > limit {
             unsafe arena.deallocate()
             arenaCapacity = max(256, limit)
@@ -110,7 +116,36 @@
     @inlinable package func removeLast() {
         precondition(rowCount > 0, "the batch is empty")
         rowCount &-= 1
-        arenaCount = unsafe Int(rows[rowCount].offset)
+        let offset = unsafe Int(rows[rowCount].offset)
+        if offset >= spaceEnd { arenaCount = offset }
+    }
+
+    /// Takes space behind the last record, which the caller fills, and in which rows may lie afterwards.
+    ///
+    /// - Returns: where it begins; `space(at:)` gives the memory.
+    func takeSpace(_ length: Int) -> Int {
+        let offset = arenaCount
+        let end = offset + length
+        if end > arenaCapacity { growArena(to: end) }
+        arenaCount = end
+        spaceEnd = end
+        return offset
+    }
+
+    /// Memory from `offset` on. Valid until the batch grows.
+    @unsafe func space(at offset: Int) -> UnsafeMutableRawPointer {
+        precondition(offset >= 0 && offset <= arenaCount, "no such space in the batch")
+        return unsafe arena + offset
+    }
+
+    /// Adds a row whose record lies in space that was taken: nothing is copied.
+    @inline(__always) func appendRow(rowid: Int64, at offset: Int, length: Int) {
+        precondition(offset >= 0 && length >= 0 && offset &+ length <= spaceEnd, "a row in place lies in taken space")
+        if rowCount == rowCapacity { growRows(to: rowCount &+ 1) }
+        unsafe (rows + rowCount).initialize(
+            to: Row(
+                rowid: rowid, offset: UInt32(truncatingIfNeeded: offset), length: UInt32(truncatingIfNeeded: length)))
+        rowCount &+= 1
     }
 
     /// The record of a row. Valid until the batch changes.
@@ -158,6 +193,10 @@ extension RowBatch {
     @inlinable var arenaCount: Int {
         get { unsafe state.pointee.arenaCount }
         set { unsafe state.pointee.arenaCount = newValue }
+    }
+    @inlinable var spaceEnd: Int {
+        get { unsafe state.pointee.spaceEnd }
+        set { unsafe state.pointee.spaceEnd = newValue }
     }
     @inlinable var rows: UnsafeMutablePointer<Row> {
         get { unsafe state.pointee.rows }

@@ -1,0 +1,96 @@
+package import CausewayPlatform
+
+/// What a database file's pages are, as its header says: their size, their number, and which can't belong to a tree.
+package struct DatabaseLayout: Hashable, Sendable {
+    package let header: DatabaseHeader
+    package let pageSize: Int
+    /// Bytes of a page that hold content: all, or all but the reserved ones.
+    package let usableSize: Int
+    /// Pages that belong to the database. The file may have more, which SQLite ignores.
+    package let pageCount: Int
+    /// The page that holds the lock bytes; SQLite never uses it (https://www.sqlite.org/fileformat2.html#the_lock_byte_page).
+    package let pendingBytePage: Int
+    package let hasPointerMaps: Bool
+
+    /// The lock bytes are at 1 GiB.
+    package static let pendingByte = 1 << 30
+
+    /// Audits a file: whether its pages can be read directly.
+    ///
+    /// What is odd but can be read is no reason to refuse: pages after the last one that the header counts, a freelist,
+    /// WAL mode. The caller sees to it that nobody writes, and that no `-wal` or `-journal` holds newer pages.
+    package init(of file: borrowing OpenFile) throws(SourceRefusal) {
+        var bytes = [UInt8](repeating: 0, count: DatabaseHeader.length + 1)
+        let length: Int64
+        do throws(FileError) {
+            length = try file.status().size
+            let count = try Self.read(&bytes, of: file)
+            bytes.removeLast(bytes.count - count)
+        } catch {
+            throw .unreadable(error)
+        }
+        try self.init(firstBytes: bytes, fileLength: length)
+    }
+
+    /// - Parameters:
+    ///   - firstBytes: the file's first 101 bytes, or what it has of them.
+    ///   - fileLength: bytes of the whole file.
+    package init(firstBytes: [UInt8], fileLength: Int64) throws(SourceRefusal) {
+        guard let header = DatabaseHeader(firstBytes), firstBytes.count > DatabaseHeader.length else {
+            throw .notADatabase
+        }
+        guard header.hasKnownVersions, header.hasKnownFractions else { throw .unknownFormat }
+        guard header.reservedBytes == 0 else { throw .reservedBytes(header.reservedBytes) }
+        // A database without a table has neither a schema format nor an encoding yet.
+        guard header.textEncoding == .utf8 || Self.hasNoEncoding(firstBytes) else { throw .notUTF8 }
+        guard let pages = header.pageCount else { throw .unknownPageCount }
+        let present = Int(fileLength / Int64(header.pageSize))
+        guard pages <= present else { throw .truncated(pages: pages, present: present) }
+        guard fileLength % Int64(header.pageSize) == 0 else { throw .partialPage }
+        let kind = TreePage.Kind(rawValue: firstBytes[DatabaseHeader.length])
+        guard kind == .tableLeaf || kind == .tableInterior else { throw .noSchema }
+        self.init(header, pageCount: pages)
+    }
+
+    init(_ header: DatabaseHeader, pageCount: Int) {
+        self.header = header
+        self.pageCount = pageCount
+        pageSize = header.pageSize
+        usableSize = header.pageSize - header.reservedBytes
+        pendingBytePage = Self.pendingByte / header.pageSize + 1
+        hasPointerMaps = header.autoVacuum != .none
+    }
+
+    private static func hasNoEncoding(_ bytes: [UInt8]) -> Bool {
+        bytes[56..<60].allSatisfy { $0 == 0 }
+    }
+
+    private static func read(_ bytes: inout [UInt8], of file: borrowing OpenFile) throws(FileError) -> Int {
+        let count = bytes.count
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 8)
+        defer { unsafe buffer.deallocate() }
+        let read = try unsafe file.read(into: buffer, at: 0)
+        for index in 0..<read { bytes[index] = unsafe buffer[index] }
+        return read
+    }
+
+    /// Where a page begins in the file.
+    package func offset(of page: Int) -> Int64 {
+        Int64(page - 1) * Int64(pageSize)
+    }
+
+    /// Whether a page holds only back pointers for auto_vacuum
+    /// (https://www.sqlite.org/fileformat2.html#pointer_map_or_ptrmap_pages).
+    package func isPointerMap(_ page: Int) -> Bool {
+        guard hasPointerMaps, page >= 2 else { return false }
+        // One map page, then the pages that it has an entry of five bytes for.
+        let group = usableSize / 5 + 1
+        let map = (page - 2) / group * group + 2
+        return page == (map == pendingBytePage ? map + 1 : map)
+    }
+
+    /// Whether a page may be a child in a tree, or part of an overflow chain.
+    package func mayHoldContent(_ page: Int) -> Bool {
+        page >= 2 && page <= pageCount && page != pendingBytePage && !isPointerMap(page)
+    }
+}

@@ -1,0 +1,38 @@
+package import CausewayPlatform
+
+/// A database file whose pages are read by number.
+///
+/// Closing any descriptor of a file drops the process's POSIX locks on it, SQLite's too. So the owner keeps this object
+/// until the SQLite connection that holds the lock on the same file is closed, and the lock is what keeps writers away.
+///
+/// Sendable: reads are at positions and change nothing here.
+package final class PageFile: Sendable {
+    package let layout: DatabaseLayout
+    private let file: OpenFile
+
+    package init(_ file: consuming OpenFile, _ layout: DatabaseLayout) {
+        self.file = file
+        self.layout = layout
+    }
+
+    /// Reads adjacent pages with one call.
+    ///
+    /// - Parameters:
+    ///   - first: number of the first page, from 1; all must be in the database.
+    ///   - target: room for `count` whole pages.
+    /// - Throws: `.missing` where the file has become shorter since it was audited, `.unreadable`.
+    @unsafe package func read(
+        _ first: Int, count: Int = 1, into target: UnsafeMutableRawPointer
+    ) throws(PageError) {
+        precondition(first >= 1 && count >= 1 && first + count - 1 <= layout.pageCount, "no such page")
+        let length = count * layout.pageSize
+        let read: Int
+        do throws(FileError) {
+            let buffer = unsafe UnsafeMutableRawBufferPointer(start: target, count: length)
+            read = try unsafe file.read(into: buffer, at: layout.offset(of: first))
+        } catch {
+            throw PageError(.unreadable, page: first, cause: error)
+        }
+        if read < length { throw PageError(.missing, page: first + read / layout.pageSize) }
+    }
+}

@@ -1,0 +1,120 @@
+/// The way from a tree's root to its current leaf, from leaf to leaf in key order.
+///
+/// Holds the interior pages of this way and nothing else. Every page is claimed and checked when the path first reaches
+/// it; leaves are read and checked by the caller.
+struct TreePath: ~Copyable {
+    let file: PageFile
+    let spill: PayloadSpill
+    let coverage: PageCoverage
+    /// The current leaf's page.
+    private(set) var leaf = 0
+    /// Interior pages above the leaves.
+    private(set) var depth = 0
+
+    private let root: Int
+    private let isTable: Bool
+    private let claims: PageClaims
+    /// Pages of levels that were reached once; the first `depth` are the path.
+    private var levels: [InteriorPage] = []
+    /// Known from the first leaf on: all leaves are equally deep.
+    private var leafDepth: Int?
+
+    /// SQLite's cursors have 20 levels, the leaf included (btreeInt.h, BTCURSOR_MAX_DEPTH).
+    private static let maximumDepth = 19
+
+    init(_ file: PageFile, root: Int, isTable: Bool, claims: PageClaims) {
+        self.file = file
+        self.root = root
+        self.isTable = isTable
+        self.claims = claims
+        spill = PayloadSpill(usable: file.layout.usableSize)
+        coverage = PageCoverage(pageSize: file.layout.pageSize)
+    }
+
+    /// Goes to the first leaf, or to the first that may have rowids over one.
+    mutating func begin(after rowid: Int64? = nil) throws(PageError) {
+        guard root == 1 || file.layout.mayHoldContent(root) else {
+            throw PageError(.badPageNumber, page: 1, value: Int64(root))
+        }
+        try descend(to: root, after: rowid)
+    }
+
+    /// Leaves the interior pages all of whose children were visited.
+    ///
+    /// - Returns: false after the last leaf. Else the next cell of `bottom` is the one between the last leaf and the next.
+    mutating func leaveFinished() -> Bool {
+        while depth > 0, levels[depth - 1].index == levels[depth - 1].cellCount { depth -= 1 }
+        return depth > 0
+    }
+
+    /// The lowest interior page of the path; there is one.
+    var bottom: InteriorPage { levels[depth - 1] }
+
+    /// Goes to the next leaf, after `leaveFinished` said that there is one.
+    mutating func moveRight() throws(PageError) {
+        bottom.index += 1
+        try descend(to: try child(of: bottom), after: nil)
+    }
+
+    /// Rowids that the current leaf of a table may have.
+    func leafBounds() throws(PageError) -> ClosedRange<Int64> {
+        depth == 0 ? .min ... .max : try bottom.boundsOfChild()
+    }
+
+    /// Leaves from the current one on that lie behind each other in the file too, `limit` at most.
+    func adjacentLeaves(limit: Int) throws(PageError) -> Int {
+        guard depth > 0 else { return 1 }
+        var count = 1
+        while count < limit, bottom.index + count <= bottom.cellCount {
+            let page = try bottom.child(at: bottom.index + count)
+            guard page == leaf + count, file.layout.mayHoldContent(page) else { break }
+            count += 1
+        }
+        return count
+    }
+
+    private func child(of parent: InteriorPage) throws(PageError) -> Int {
+        let page = try parent.child(at: parent.index)
+        guard file.layout.mayHoldContent(page) else {
+            throw PageError(.badPageNumber, page: parent.number, value: Int64(page))
+        }
+        return page
+    }
+
+    private mutating func descend(to first: Int, after rowid: Int64?) throws(PageError) {
+        var number = first
+        while true {
+            guard claims.claim(number) else { throw PageError(.usedTwice, page: number) }
+            if depth == leafDepth {
+                leaf = number
+                return
+            }
+            let level = try load(number)
+            guard level.page.kind.isTable == isTable else {
+                throw PageError(.badKind, page: number, value: Int64(level.page.kind.rawValue))
+            }
+            if level.page.kind.isLeaf {
+                guard leafDepth == nil else { throw PageError(.unequalDepth, page: number) }
+                leafDepth = depth
+                leaf = number
+                return
+            }
+            guard depth < Self.maximumDepth else { throw PageError(.tooDeep, page: number) }
+            let bounds = isTable && depth > 0 ? try bottom.boundsOfChild() : .min ... .max
+            try level.check(within: bounds, coverage, spill)
+            if let rowid { level.index = try level.firstChild(after: rowid) }
+            depth += 1
+            number = try child(of: level)
+        }
+    }
+
+    /// Reads a page into the memory of the level below the path.
+    private mutating func load(_ number: Int) throws(PageError) -> InteriorPage {
+        if depth < levels.count {
+            try levels[depth].load(number, of: file)
+        } else {
+            levels.append(try InteriorPage(number, of: file))
+        }
+        return levels[depth]
+    }
+}

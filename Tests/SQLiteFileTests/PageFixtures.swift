@@ -1,0 +1,150 @@
+import CausewayPlatform
+import CausewaySQLite
+import CausewaySQLiteFile
+import Foundation
+import Testing
+
+/// A row as both SELECT and a reader of pages give it.
+struct PlainRow: Hashable {
+    var rowid: Int64
+    var cells: [CellValue]
+}
+
+/// A database file of a test's own folder, made by stock SQLite; removed with this.
+final class PageFixture {
+    let path: String
+    private let folder: URL
+
+    init(_ script: [String] = []) throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "pages-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        path = folder.appending(path: "store.sqlite").path
+        if !script.isEmpty { try run(script) }
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    func run(_ script: [String]) throws {
+        let connection = try Connection(path: path, mode: .create, hardening: .own)
+        for sql in script { try connection.execute(sql) }
+        try connection.close()
+    }
+
+    var bytes: [UInt8] {
+        get throws { Array(try Data(contentsOf: URL(filePath: path))) }
+    }
+
+    func write(_ bytes: [UInt8]) throws {
+        try Data(bytes).write(to: URL(filePath: path))
+    }
+
+    func pages() throws -> PageFile {
+        let file = try OpenFile(path, mode: .read)
+        let layout = try DatabaseLayout(of: file)
+        return PageFile(file, layout)
+    }
+
+    func connection() throws -> Connection {
+        try Connection(path: path, mode: .readOnly, hardening: .untrusted)
+    }
+
+    func root(of name: String) throws -> Int {
+        let connection = try connection()
+        var statement = try connection.prepare("SELECT rootpage FROM sqlite_schema WHERE name = '\(name)'")
+        guard try statement.step() else { throw CocoaError(.featureUnsupported) }
+        return Int(statement.int64(at: 0))
+    }
+
+    /// A query's rows; the first column is the rowid, unless there is none.
+    func select(_ sql: String, hasRowid: Bool = true) throws -> [PlainRow] {
+        let connection = try connection()
+        var statement = try connection.prepare(sql)
+        var rows: [PlainRow] = []
+        while try statement.step() {
+            let cells = (hasRowid ? 1 : 0)..<statement.columnCount
+            rows.append(
+                PlainRow(
+                    rowid: hasRowid ? statement.int64(at: 0) : 0,
+                    cells: cells.map { unsafe Self.value(of: statement, at: $0) }))
+        }
+        return rows
+    }
+
+    @unsafe private static func value(of statement: borrowing Statement, at index: Int) -> CellValue {
+        switch statement.type(at: index) {
+        case .null: .null
+        case .integer: .integer(statement.int64(at: index))
+        case .real: .real(statement.double(at: index))
+        // The text's bytes, valid or not.
+        case .text: .text(unsafe String(decoding: statement.unsafeBytes(at: index), as: UTF8.self))
+        case .blob: .blob(unsafe Array(statement.unsafeBytes(at: index)))
+        }
+    }
+}
+
+/// How a tree is read in a test.
+struct ReadingLimits {
+    var rows = Int.max
+    var bytes = 64 << 10
+}
+
+/// The rows of a batch as values; `width` is the number of the table's columns.
+func plainRows(of batch: RowBatch, width: Int = 100) throws -> [PlainRow] {
+    let reader = RecordReader(capacity: width)
+    return try (0..<batch.count).map { row in
+        try unsafe reader.load(batch.record(at: row))
+        let cells = (0..<reader.count).map { index -> CellValue in
+            if reader.isNull(at: index) { return .null }
+            if let integer = reader.integer(at: index) { return .integer(integer) }
+            if let real = reader.real(at: index) { return .real(real) }
+            let bytes = unsafe reader.unsafeBytes(at: index)
+            return reader.serialType(at: index).isText
+                ? .text(unsafe String(decoding: bytes, as: UTF8.self)) : .blob(unsafe Array(bytes))
+        }
+        return PlainRow(rowid: batch.rowid(at: row), cells: cells)
+    }
+}
+
+/// All rows that a reader of a table gives, batch by batch.
+func read(
+    table root: Int, of file: PageFile, after rowid: Int64? = nil, claims: PageClaims? = nil,
+    _ limits: ReadingLimits = ReadingLimits(), onBatch: (RowBatch) throws -> Void = { _ in }
+) throws -> [PlainRow] {
+    let claims = claims ?? PageClaims(pageCount: file.layout.pageCount)
+    var reader = TableReader(file, root: root, after: rowid, claims: claims)
+    return try read(limits, onBatch) { batch throws(PageError) in
+        try reader.fill(batch, rows: limits.rows, bytes: limits.bytes)
+    }
+}
+
+/// All entries that a reader of an index gives, batch by batch.
+func read(
+    index root: Int, of file: PageFile, claims: PageClaims? = nil, _ limits: ReadingLimits = ReadingLimits(),
+    onBatch: (RowBatch) throws -> Void = { _ in }
+) throws -> [PlainRow] {
+    let claims = claims ?? PageClaims(pageCount: file.layout.pageCount)
+    var reader = IndexReader(file, root: root, claims: claims)
+    return try read(limits, onBatch) { batch throws(PageError) in
+        try reader.fill(batch, rows: limits.rows, bytes: limits.bytes)
+    }
+}
+
+private func read(
+    _ limits: ReadingLimits, _ onBatch: (RowBatch) throws -> Void,
+    fill: (RowBatch) throws(PageError) -> Bool
+) throws -> [PlainRow] {
+    let batch = RowBatch()
+    var rows: [PlainRow] = []
+    var hasMore = true
+    while hasMore {
+        batch.removeAll(keepingCapacity: 1 << 20)
+        hasMore = try fill(batch)
+        #expect(batch.count <= limits.rows)
+        #expect(!hasMore || !batch.isEmpty)
+        try onBatch(batch)
+        rows += try plainRows(of: batch)
+    }
+    return rows
+}
