@@ -114,7 +114,7 @@ func read(
 ) throws -> [PlainRow] {
     let claims = claims ?? PageClaims(pageCount: file.layout.pageCount)
     var reader = TableReader(file, root: root, after: rowid, claims: claims)
-    return try read(limits, onBatch) { batch throws(PageError) in
+    return try read(limits, onBatch) { batch throws(PageReadError) in
         try reader.fill(batch, rows: limits.rows, bytes: limits.bytes)
     }
 }
@@ -126,14 +126,14 @@ func read(
 ) throws -> [PlainRow] {
     let claims = claims ?? PageClaims(pageCount: file.layout.pageCount)
     var reader = IndexReader(file, root: root, claims: claims)
-    return try read(limits, onBatch) { batch throws(PageError) in
+    return try read(limits, onBatch) { batch throws(PageReadError) in
         try reader.fill(batch, rows: limits.rows, bytes: limits.bytes)
     }
 }
 
 private func read(
     _ limits: ReadingLimits, _ onBatch: (RowBatch) throws -> Void,
-    fill: (RowBatch) throws(PageError) -> Bool
+    fill: (RowBatch) throws(PageReadError) -> Bool
 ) throws -> [PlainRow] {
     let batch = RowBatch()
     var rows: [PlainRow] = []

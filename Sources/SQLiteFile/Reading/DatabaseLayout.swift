@@ -35,6 +35,7 @@ package struct DatabaseLayout: Hashable, Sendable {
     /// - Parameters:
     ///   - firstBytes: the file's first 101 bytes, or what it has of them.
     ///   - fileLength: bytes of the whole file.
+    /// - Throws: why statements must read it.
     package init(firstBytes: [UInt8], fileLength: Int64) throws(SourceRefusal) {
         guard let header = DatabaseHeader(firstBytes), firstBytes.count > DatabaseHeader.length else {
             throw .notADatabase

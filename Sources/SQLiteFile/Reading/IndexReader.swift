@@ -12,10 +12,11 @@ package struct IndexReader: ~Copyable {
     private var isBetweenLeaves = false
     private var hasBegun = false
     private var isFinished = false
-    private var failure: PageError?
+    private var failure: PageReadError?
     private var figures: LeafFigures
 
     /// - Parameters:
+    ///   - file: the database.
     ///   - root: the root page, as the schema says.
     ///   - claims: shared by the readers of one pass over the file.
     package init(_ file: PageFile, root: Int, claims: PageClaims) {
@@ -28,10 +29,10 @@ package struct IndexReader: ~Copyable {
     ///
     /// - Returns: false when there are no more entries; the batch may still hold the last ones.
     /// - Throws: what is damaged. The batch's rows must then not be used; all further calls throw the same.
-    package mutating func fill(_ batch: RowBatch, rows: Int, bytes: Int) throws(PageError) -> Bool {
+    package mutating func fill(_ batch: RowBatch, rows: Int, bytes: Int) throws(PageReadError) -> Bool {
         if let failure { throw failure }
         if isFinished { return false }
-        do throws(PageError) {
+        do throws(PageReadError) {
             isFinished = try !read(into: batch, BatchRoom(rows: rows, bytes: bytes))
             return !isFinished
         } catch {
@@ -40,7 +41,7 @@ package struct IndexReader: ~Copyable {
         }
     }
 
-    private mutating func read(into batch: RowBatch, _ limits: BatchRoom) throws(PageError) -> Bool {
+    private mutating func read(into batch: RowBatch, _ limits: BatchRoom) throws(PageReadError) -> Bool {
         if !hasBegun { try path.begin() }
         hasBegun = true
         var room = limits
@@ -60,9 +61,9 @@ package struct IndexReader: ~Copyable {
     }
 
     /// The interior page may give way to another before the batch is used: its entry is copied.
-    private mutating func takeEntryBetweenLeaves(into batch: RowBatch, _ room: inout BatchRoom) throws(PageError) {
+    private mutating func takeEntryBetweenLeaves(into batch: RowBatch, _ room: inout BatchRoom) throws(PageReadError) {
         let page = path.bottom.page
-        let entry = try PayloadCell(page, at: path.bottom.index, path.spill)
+        let entry = try PayloadCell(page, at: path.bottom.index, path.split)
         let start = try unsafe overflow.assemble(entry, of: page.number, into: batch) {
             unsafe page.start + entry.localStart
         }
@@ -77,16 +78,18 @@ package struct IndexReader: ~Copyable {
     /// - Returns: false where the batch is full before its end.
     private mutating func takeEntries(
         ofLeafAt offset: Int, into batch: RowBatch, _ room: inout BatchRoom
-    ) throws(PageError) -> Bool {
+    ) throws(PageReadError) -> Bool {
         var page = try unsafe path.leafPage(batch.space(at: offset), isTable: false)
         let coverage = path.coverage
         coverage.begin()
-        let spill = path.spill
+        let split = path.split
         var assembled = 0
         var index = 0
         while index < page.cellCount {
-            let entry = try PayloadCell(page, at: index, spill)
-            guard coverage.mark(entry.start, length: entry.size) else { throw PageError(.overlap, page: page.number) }
+            let entry = try PayloadCell(page, at: index, split)
+            guard coverage.mark(entry.start, length: entry.size) else {
+                throw PageReadError(.overlap, page: page.number)
+            }
             defer { index &+= 1 }
             if index != cell || room.isFull(batch) { continue }
             cell &+= 1

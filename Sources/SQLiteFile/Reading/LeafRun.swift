@@ -13,7 +13,7 @@ struct LeafRun {
     /// - Returns: where the leaf begins in the batch.
     mutating func read(
         _ path: borrowing TreePath, wanted: Int, into batch: RowBatch
-    ) throws(PageError) -> Int {
+    ) throws(PageReadError) -> Int {
         let pageSize = path.file.layout.pageSize
         let leaf = path.leaf
         if leaf < first || leaf >= first + count {
@@ -31,13 +31,13 @@ extension TreePath {
     /// The current leaf's page, which was read into `bytes`.
     ///
     /// - Throws: `.badKind`, `.badHeader`, `.unequalDepth`, `.empty`.
-    @unsafe func leafPage(_ bytes: UnsafeRawPointer, isTable: Bool) throws(PageError) -> TreePage {
+    @unsafe func leafPage(_ bytes: UnsafeRawPointer, isTable: Bool) throws(PageReadError) -> TreePage {
         let page = try unsafe TreePage(bytes, number: leaf, usable: file.layout.usableSize)
         guard page.kind.isTable == isTable else {
-            throw PageError(.badKind, page: leaf, value: Int64(page.kind.rawValue))
+            throw PageReadError(.badKind, page: leaf, value: Int64(page.kind.rawValue))
         }
-        guard page.kind.isLeaf else { throw PageError(.unequalDepth, page: leaf) }
-        guard page.cellCount > 0 || depth == 0 else { throw PageError(.empty, page: leaf) }
+        guard page.kind.isLeaf else { throw PageReadError(.unequalDepth, page: leaf) }
+        guard page.cellCount > 0 || depth == 0 else { throw PageReadError(.empty, page: leaf) }
         return page
     }
 }

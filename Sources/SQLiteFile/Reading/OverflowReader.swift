@@ -27,15 +27,17 @@ final class OverflowReader {
     ///
     /// - Parameters:
     ///   - cell: of `page`.
+    ///   - page: number of the cell's page.
+    ///   - batch: takes the payload; it may move in memory.
     ///   - local: gives the cell's local bytes; asked once the batch has grown, as they may lie in it.
     /// - Returns: where the payload begins.
     /// - Throws: `.badPageNumber`, `.usedTwice`, `.chainTooShort`, `.chainTooLong`, `.tooLong`, `.missing`, `.unreadable`.
     func assemble(
         _ cell: PayloadCell, of page: Int, into batch: RowBatch, local: () -> UnsafeRawPointer
-    ) throws(PageError) -> Int {
+    ) throws(PageReadError) -> Int {
         // Before memory is taken: a damaged length must not take 2 GiB of it.
         guard (cell.length - cell.localLength) / file.layout.pageSize < file.layout.pageCount else {
-            throw PageError(.tooLong, page: page)
+            throw PageReadError(.tooLong, page: page)
         }
         let offset = batch.takeSpace(cell.length)
         let target = unsafe batch.space(at: offset)
@@ -50,21 +52,21 @@ final class OverflowReader {
 
     private func read(
         _ first: Int, namedBy cell: Int, length: Int, to target: UnsafeMutableRawPointer
-    ) throws(PageError) {
+    ) throws(PageReadError) {
         let layout = file.layout
         let content = layout.usableSize - 4
         var (next, holder, done) = (first, cell, 0)
         while done < length {
-            if next == 0 { throw PageError(.chainTooShort, page: holder) }
+            if next == 0 { throw PageReadError(.chainTooShort, page: holder) }
             guard layout.mayHoldContent(next) else {
-                throw PageError(.badPageNumber, page: holder, value: Int64(next))
+                throw PageReadError(.badPageNumber, page: holder, value: Int64(next))
             }
             let left = (length - done + content - 1) / content
             let count = min(ahead, left, layout.pageCount - next + 1)
             try unsafe file.read(next, count: count, into: pages)
             var index = 0
             repeat {
-                guard claims.claim(next) else { throw PageError(.usedTwice, page: next) }
+                guard claims.claim(next) else { throw PageReadError(.usedTwice, page: next) }
                 let page = unsafe pages + index * layout.pageSize
                 let part = min(content, length - done)
                 unsafe (target + done).copyMemory(from: page + 4, byteCount: part)
@@ -75,7 +77,7 @@ final class OverflowReader {
             } while index < count && next == holder + 1 && layout.mayHoldContent(next)
             ahead = index < count ? index : min(capacity, max(ahead, count * 2))
         }
-        if next != 0 { throw PageError(.chainTooLong, page: holder) }
+        if next != 0 { throw PageReadError(.chainTooLong, page: holder) }
     }
 
     private static func word(_ bytes: UnsafeRawPointer) -> Int {

@@ -52,23 +52,23 @@ final class PageCoverage {
     /// Adds the free blocks to the cells that were marked, and compares.
     ///
     /// - Throws: `.badFreeblock`, `.overlap`, `.unaccounted`.
-    func finish(_ page: TreePage) throws(PageError) {
+    func finish(_ page: TreePage) throws(PageReadError) {
         var block = page.firstFreeblock
         while block != 0 {
             // Each block begins with the next one's offset and its own length.
             guard block >= page.contentStart, block + 4 <= page.usable else {
-                throw PageError(.badFreeblock, page: page.number)
+                throw PageReadError(.badFreeblock, page: page.number)
             }
             let next = page.word16(block)
             let length = page.word16(block + 2)
             guard length >= 4, block + length <= page.usable, next == 0 || next > block + length + 3 else {
-                throw PageError(.badFreeblock, page: page.number)
+                throw PageReadError(.badFreeblock, page: page.number)
             }
-            guard mark(block, length: length) else { throw PageError(.overlap, page: page.number) }
+            guard mark(block, length: length) else { throw PageReadError(.overlap, page: page.number) }
             block = next
         }
         guard unsafe covered.pointee + page.fragmentedBytes == page.usable - page.contentStart else {
-            throw PageError(.unaccounted, page: page.number)
+            throw PageReadError(.unaccounted, page: page.number)
         }
     }
 }

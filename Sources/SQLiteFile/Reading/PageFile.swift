@@ -19,11 +19,12 @@ package final class PageFile: Sendable {
     ///
     /// - Parameters:
     ///   - first: number of the first page, from 1; all must be in the database.
+    ///   - count: at least 1.
     ///   - target: room for `count` whole pages.
     /// - Throws: `.missing` where the file has become shorter since it was audited, `.unreadable`.
     @unsafe package func read(
         _ first: Int, count: Int = 1, into target: UnsafeMutableRawPointer
-    ) throws(PageError) {
+    ) throws(PageReadError) {
         precondition(first >= 1 && count >= 1 && first + count - 1 <= layout.pageCount, "no such page")
         let length = count * layout.pageSize
         let read: Int
@@ -31,8 +32,8 @@ package final class PageFile: Sendable {
             let buffer = unsafe UnsafeMutableRawBufferPointer(start: target, count: length)
             read = try unsafe file.read(into: buffer, at: layout.offset(of: first))
         } catch {
-            throw PageError(.unreadable, page: first, cause: error)
+            throw PageReadError(.unreadable, page: first, cause: error)
         }
-        if read < length { throw PageError(.missing, page: first + read / layout.pageSize) }
+        if read < length { throw PageReadError(.missing, page: first + read / layout.pageSize) }
     }
 }

@@ -1,6 +1,6 @@
 /// How much of a payload lies in its cell, and how much in overflow pages
 /// (https://www.sqlite.org/fileformat2.html#b_tree_pages, "cell payload overflow pages").
-struct PayloadSpill {
+struct PayloadSplit {
     /// Bytes of a page that hold content.
     let usable: Int
     private let leastLocal: Int
@@ -41,7 +41,7 @@ struct PayloadCell {
     @inline(__always) var overflows: Bool { localLength < length }
 
     /// - Throws: `.badCell`, `.tooLong`.
-    @inline(__always) init(_ page: TreePage, at index: Int, _ spill: PayloadSpill) throws(PageError) {
+    @inline(__always) init(_ page: TreePage, at index: Int, _ split: PayloadSplit) throws(PageReadError) {
         start = try page.cellStart(index)
         let end = unsafe page.start + page.usable
         var cursor = page.kind.isLeaf ? start : start &+ 4
@@ -49,19 +49,19 @@ struct PayloadCell {
         cursor &+= lengthOfLength
         if page.kind.isTable {
             let (key, lengthOfKey) = unsafe Varint.read(page.start + cursor, before: end)
-            if lengthOfKey == 0 { throw PageError(.badCell, page: page.number, value: Int64(index)) }
+            if lengthOfKey == 0 { throw PageReadError(.badCell, page: page.number, value: Int64(index)) }
             rowid = Int64(bitPattern: key)
             cursor &+= lengthOfKey
         } else {
             rowid = 0
         }
-        if lengthOfLength == 0 { throw PageError(.badCell, page: page.number, value: Int64(index)) }
-        if payload > UInt64(Int32.max) { throw PageError(.tooLong, page: page.number) }
+        if lengthOfLength == 0 { throw PageReadError(.badCell, page: page.number, value: Int64(index)) }
+        if payload > UInt64(Int32.max) { throw PageReadError(.tooLong, page: page.number) }
         length = Int(truncatingIfNeeded: payload)
-        localLength = spill.localLength(of: length, isTable: page.kind.isTable)
+        localLength = split.localLength(of: length, isTable: page.kind.isTable)
         localStart = cursor
         let bytes = cursor &- start &+ localLength &+ (localLength < length ? 4 : 0)
         size = max(4, bytes)
-        if start &+ size > page.usable { throw PageError(.badCell, page: page.number, value: Int64(index)) }
+        if start &+ size > page.usable { throw PageReadError(.badCell, page: page.number, value: Int64(index)) }
     }
 }

@@ -12,10 +12,11 @@ package struct TableReader: ~Copyable {
     private var last: Int64?
     private var hasBegun = false
     private var isFinished = false
-    private var failure: PageError?
+    private var failure: PageReadError?
     private var figures: LeafFigures
 
     /// - Parameters:
+    ///   - file: the database.
     ///   - root: the root page, as the schema says.
     ///   - rowid: reading begins with the row after it, whether it exists or not; nil: with the first.
     ///   - claims: shared by the readers of one pass over the file.
@@ -32,15 +33,16 @@ package struct TableReader: ~Copyable {
     /// row and the limits alone: a reader that begins after a batch's last row makes the same batches from there on.
     ///
     /// - Parameters:
+    ///   - batch: usually empty.
     ///   - rows: most rows that the batch may hold, at least 1.
     ///   - bytes: of leaves and of payloads assembled from overflow pages. The leaf, or the payload, that reaches it is
     ///     the batch's last.
     /// - Returns: false when there are no more rows; the batch may still hold the last ones.
     /// - Throws: what is damaged. The batch's rows must then not be used; all further calls throw the same.
-    package mutating func fill(_ batch: RowBatch, rows: Int, bytes: Int) throws(PageError) -> Bool {
+    package mutating func fill(_ batch: RowBatch, rows: Int, bytes: Int) throws(PageReadError) -> Bool {
         if let failure { throw failure }
         if isFinished || last == .max { return false }
-        do throws(PageError) {
+        do throws(PageReadError) {
             isFinished = try !read(into: batch, BatchRoom(rows: rows, bytes: bytes))
             return !isFinished
         } catch {
@@ -49,7 +51,7 @@ package struct TableReader: ~Copyable {
         }
     }
 
-    private mutating func read(into batch: RowBatch, _ limits: BatchRoom) throws(PageError) -> Bool {
+    private mutating func read(into batch: RowBatch, _ limits: BatchRoom) throws(PageReadError) -> Bool {
         if !hasBegun { try path.begin(after: last) }
         hasBegun = true
         var room = limits
@@ -68,12 +70,12 @@ package struct TableReader: ~Copyable {
     /// - Returns: false where the batch is full before its end.
     private mutating func takeRows(
         ofLeafAt offset: Int, into batch: RowBatch, _ room: inout BatchRoom
-    ) throws(PageError) -> Bool {
+    ) throws(PageReadError) -> Bool {
         var page = try unsafe path.leafPage(batch.space(at: offset), isTable: true)
         let coverage = path.coverage
         let bounds = try path.leafBounds()
         coverage.begin()
-        let spill = path.spill
+        let split = path.split
         // `fill` has seen that the last isn't the largest.
         let first = last.map { $0 + 1 } ?? .min
         var least = bounds.lowerBound
@@ -81,15 +83,15 @@ package struct TableReader: ~Copyable {
         var isWhole = true
         var index = 0
         while index < page.cellCount {
-            let cell = try PayloadCell(page, at: index, spill)
-            guard coverage.mark(cell.start, length: cell.size) else { throw PageError(.overlap, page: page.number) }
+            let cell = try PayloadCell(page, at: index, split)
+            guard coverage.mark(cell.start, length: cell.size) else { throw PageReadError(.overlap, page: page.number) }
             guard cell.rowid >= least, cell.rowid <= bounds.upperBound else {
-                throw PageError(.rowidOutOfOrder, page: page.number, value: cell.rowid)
+                throw PageReadError(.rowidOutOfOrder, page: page.number, value: cell.rowid)
             }
             index &+= 1
             // After the largest there can't be another; the last cell needs no successor.
             if cell.rowid == .max, index < page.cellCount {
-                throw PageError(.rowidOutOfOrder, page: page.number, value: cell.rowid)
+                throw PageReadError(.rowidOutOfOrder, page: page.number, value: cell.rowid)
             }
             least = cell.rowid &+ 1
             if cell.rowid < first { continue }

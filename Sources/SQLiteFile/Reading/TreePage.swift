@@ -22,12 +22,15 @@ struct TreePage {
     var start: UnsafeRawPointer
     private let headerStart: Int
 
-    /// - Parameter start: a whole page, which outlives this view.
+    /// - Parameters:
+    ///   - start: a whole page, which outlives this view.
+    ///   - number: the page's.
+    ///   - usable: bytes of it that hold content.
     /// - Throws: `.badKind`, `.badHeader`.
-    @unsafe init(_ start: UnsafeRawPointer, number: Int, usable: Int) throws(PageError) {
+    @unsafe init(_ start: UnsafeRawPointer, number: Int, usable: Int) throws(PageReadError) {
         headerStart = number == 1 ? DatabaseHeader.length : 0
         let byte = unsafe start.load(fromByteOffset: headerStart, as: UInt8.self)
-        guard let kind = Kind(rawValue: byte) else { throw PageError(.badKind, page: number, value: Int64(byte)) }
+        guard let kind = Kind(rawValue: byte) else { throw PageReadError(.badKind, page: number, value: Int64(byte)) }
         unsafe self.start = start
         self.number = number
         self.usable = usable
@@ -36,7 +39,7 @@ struct TreePage {
         let content = unsafe Self.word(start, headerStart + 5)
         contentStart = content == 0 ? 65_536 : content
         let pointersEnd = headerStart + (kind.isLeaf ? 8 : 12) + cellCount * 2
-        guard pointersEnd <= contentStart, contentStart <= usable else { throw PageError(.badHeader, page: number) }
+        guard pointersEnd <= contentStart, contentStart <= usable else { throw PageReadError(.badHeader, page: number) }
     }
 
     /// Where the cell pointers begin.
@@ -50,10 +53,10 @@ struct TreePage {
 
     /// Where a cell begins.
     /// - Throws: `.badCell` where that is outside the cell area. The smallest cell has four bytes.
-    @inline(__always) func cellStart(_ index: Int) throws(PageError) -> Int {
+    @inline(__always) func cellStart(_ index: Int) throws(PageReadError) -> Int {
         let offset = unsafe Self.word(start, pointersStart &+ index &* 2)
         guard offset >= contentStart, offset &+ 4 <= usable else {
-            throw PageError(.badCell, page: number, value: Int64(index))
+            throw PageReadError(.badCell, page: number, value: Int64(index))
         }
         return offset
     }

@@ -4,7 +4,7 @@
 /// it; leaves are read and checked by the caller.
 struct TreePath: ~Copyable {
     let file: PageFile
-    let spill: PayloadSpill
+    let split: PayloadSplit
     let coverage: PageCoverage
     /// The current leaf's page.
     private(set) var leaf = 0
@@ -15,7 +15,7 @@ struct TreePath: ~Copyable {
     private let isTable: Bool
     private let claims: PageClaims
     /// Pages of levels that were reached once; the first `depth` are the path.
-    private var levels: [InteriorPage] = []
+    private var levels: [PathPage] = []
     /// Known from the first leaf on: all leaves are equally deep.
     private var leafDepth: Int?
 
@@ -27,14 +27,14 @@ struct TreePath: ~Copyable {
         self.root = root
         self.isTable = isTable
         self.claims = claims
-        spill = PayloadSpill(usable: file.layout.usableSize)
+        split = PayloadSplit(usable: file.layout.usableSize)
         coverage = PageCoverage(pageSize: file.layout.pageSize)
     }
 
     /// Goes to the first leaf, or to the first that may have rowids over one.
-    mutating func begin(after rowid: Int64? = nil) throws(PageError) {
+    mutating func begin(after rowid: Int64? = nil) throws(PageReadError) {
         guard root == 1 || file.layout.mayHoldContent(root) else {
-            throw PageError(.badPageNumber, page: 1, value: Int64(root))
+            throw PageReadError(.badPageNumber, page: 1, value: Int64(root))
         }
         try descend(to: root, after: rowid)
     }
@@ -48,21 +48,21 @@ struct TreePath: ~Copyable {
     }
 
     /// The lowest interior page of the path; there is one.
-    var bottom: InteriorPage { levels[depth - 1] }
+    var bottom: PathPage { levels[depth - 1] }
 
     /// Goes to the next leaf, after `leaveFinished` said that there is one.
-    mutating func moveRight() throws(PageError) {
+    mutating func moveRight() throws(PageReadError) {
         bottom.index += 1
         try descend(to: try child(of: bottom), after: nil)
     }
 
     /// Rowids that the current leaf of a table may have.
-    func leafBounds() throws(PageError) -> ClosedRange<Int64> {
+    func leafBounds() throws(PageReadError) -> ClosedRange<Int64> {
         depth == 0 ? .min ... .max : try bottom.boundsOfChild()
     }
 
     /// Leaves from the current one on that lie behind each other in the file too, `limit` at most.
-    func adjacentLeaves(limit: Int) throws(PageError) -> Int {
+    func adjacentLeaves(limit: Int) throws(PageReadError) -> Int {
         guard depth > 0 else { return 1 }
         var count = 1
         while count < limit, bottom.index + count <= bottom.cellCount {
@@ -73,35 +73,35 @@ struct TreePath: ~Copyable {
         return count
     }
 
-    private func child(of parent: InteriorPage) throws(PageError) -> Int {
+    private func child(of parent: PathPage) throws(PageReadError) -> Int {
         let page = try parent.child(at: parent.index)
         guard file.layout.mayHoldContent(page) else {
-            throw PageError(.badPageNumber, page: parent.number, value: Int64(page))
+            throw PageReadError(.badPageNumber, page: parent.number, value: Int64(page))
         }
         return page
     }
 
-    private mutating func descend(to first: Int, after rowid: Int64?) throws(PageError) {
+    private mutating func descend(to first: Int, after rowid: Int64?) throws(PageReadError) {
         var number = first
         while true {
-            guard claims.claim(number) else { throw PageError(.usedTwice, page: number) }
+            guard claims.claim(number) else { throw PageReadError(.usedTwice, page: number) }
             if depth == leafDepth {
                 leaf = number
                 return
             }
             let level = try load(number)
             guard level.page.kind.isTable == isTable else {
-                throw PageError(.badKind, page: number, value: Int64(level.page.kind.rawValue))
+                throw PageReadError(.badKind, page: number, value: Int64(level.page.kind.rawValue))
             }
             if level.page.kind.isLeaf {
-                guard leafDepth == nil else { throw PageError(.unequalDepth, page: number) }
+                guard leafDepth == nil else { throw PageReadError(.unequalDepth, page: number) }
                 leafDepth = depth
                 leaf = number
                 return
             }
-            guard depth < Self.maximumDepth else { throw PageError(.tooDeep, page: number) }
+            guard depth < Self.maximumDepth else { throw PageReadError(.tooDeep, page: number) }
             let bounds = isTable && depth > 0 ? try bottom.boundsOfChild() : .min ... .max
-            try level.check(within: bounds, coverage, spill)
+            try level.check(within: bounds, coverage, split)
             if let rowid { level.index = try level.firstChild(after: rowid) }
             depth += 1
             number = try child(of: level)
@@ -109,11 +109,11 @@ struct TreePath: ~Copyable {
     }
 
     /// Reads a page into the memory of the level below the path.
-    private mutating func load(_ number: Int) throws(PageError) -> InteriorPage {
+    private mutating func load(_ number: Int) throws(PageReadError) -> PathPage {
         if depth < levels.count {
             try levels[depth].load(number, of: file)
         } else {
-            levels.append(try InteriorPage(number, of: file))
+            levels.append(try PathPage(number, of: file))
         }
         return levels[depth]
     }

@@ -1,7 +1,7 @@
 package import CausewayPlatform
 
 /// A page of a database file that can't be read, or that breaks the file format: the store is damaged there.
-package struct PageError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct PageReadError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
         /// The system couldn't read it; `cause` says why.
         case unreadable
