@@ -40,14 +40,43 @@ final class PageFixture {
         try Data(bytes).write(to: URL(filePath: path))
     }
 
+    /// Inserts rows: rowid and cells.
+    func insert(_ rows: [PlainRow], into table: String, columns: String) throws {
+        let connection = try Connection(path: path, mode: .readWrite, hardening: .own)
+        try connection.execute("BEGIN")
+        let places = columns.split(separator: ",").map { _ in "?" }.joined(separator: ", ")
+        var statement = try connection.prepare("INSERT INTO \(table)(\(columns)) VALUES(\(places))")
+        for row in rows {
+            try statement.bind(row.rowid, at: 1)
+            for (index, cell) in row.cells.enumerated() {
+                switch cell {
+                case .null: try statement.bindNull(at: index + 2)
+                case .integer(let value): try statement.bind(value, at: index + 2)
+                case .real(let value): try statement.bind(value, at: index + 2)
+                case .text(let value): try statement.bind(value, at: index + 2)
+                case .blob(let value): try statement.bind(value, at: index + 2)
+                }
+            }
+            try statement.run()
+        }
+        try connection.execute("COMMIT")
+    }
+
+    /// Replaces the content of the same file.
+    func overwrite(_ bytes: [UInt8]) throws {
+        let file = try OpenFile(path, mode: .readWrite)
+        try file.truncate(to: Int64(bytes.count))
+        try unsafe bytes.withUnsafeBytes { try unsafe file.write($0, at: 0) }
+    }
+
     func pages() throws -> PageFile {
         let file = try OpenFile(path, mode: .read)
         let layout = try DatabaseLayout(of: file)
         return PageFile(file, layout)
     }
 
-    func connection() throws -> Connection {
-        try Connection(path: path, mode: .readOnly, hardening: .untrusted)
+    func connection(_ mode: Connection.Mode = .readOnly) throws -> Connection {
+        try Connection(path: path, mode: mode, hardening: .untrusted)
     }
 
     func root(of name: String) throws -> Int {
@@ -58,8 +87,15 @@ final class PageFixture {
     }
 
     /// A query's rows; the first column is the rowid, unless there is none.
-    func select(_ sql: String, hasRowid: Bool = true) throws -> [PlainRow] {
-        let connection = try connection()
+    func select(
+        _ sql: String, hasRowid: Bool = true, mode: Connection.Mode = .readOnly
+    ) throws -> [PlainRow] {
+        try Self.rows(of: sql, hasRowid: hasRowid, in: connection(mode))
+    }
+
+    static func rows(
+        of sql: String, hasRowid: Bool = true, in connection: borrowing Connection
+    ) throws -> [PlainRow] {
         var statement = try connection.prepare(sql)
         var rows: [PlainRow] = []
         while try statement.step() {
@@ -67,7 +103,7 @@ final class PageFixture {
             rows.append(
                 PlainRow(
                     rowid: hasRowid ? statement.int64(at: 0) : 0,
-                    cells: cells.map { unsafe Self.value(of: statement, at: $0) }))
+                    cells: cells.map { unsafe value(of: statement, at: $0) }))
         }
         return rows
     }
@@ -77,11 +113,16 @@ final class PageFixture {
         case .null: .null
         case .integer: .integer(statement.int64(at: index))
         case .real: .real(statement.double(at: index))
-        // The text's bytes, valid or not.
-        case .text: .text(unsafe String(decoding: statement.unsafeBytes(at: index), as: UTF8.self))
+        case .text: .text(unsafe text(statement.unsafeBytes(at: index)))
         case .blob: .blob(unsafe Array(statement.unsafeBytes(at: index)))
         }
     }
+}
+
+/// The bytes of a text as the first 256 characters of Unicode, so that no byte is lost, valid UTF-8 or not.
+@unsafe func text(_ bytes: UnsafeRawBufferPointer) -> String {
+    if unsafe bytes.allSatisfy({ $0 < 0x80 }) { return unsafe String(decoding: bytes, as: UTF8.self) }
+    return unsafe String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
 }
 
 /// How a tree is read in a test.
@@ -101,7 +142,7 @@ func plainRows(of batch: RowBatch, width: Int = 100) throws -> [PlainRow] {
             if let real = reader.real(at: index) { return .real(real) }
             let bytes = unsafe reader.unsafeBytes(at: index)
             return reader.serialType(at: index).isText
-                ? .text(unsafe String(decoding: bytes, as: UTF8.self)) : .blob(unsafe Array(bytes))
+                ? .text(unsafe text(bytes)) : .blob(unsafe Array(bytes))
         }
         return PlainRow(rowid: batch.rowid(at: row), cells: cells)
     }
@@ -110,11 +151,12 @@ func plainRows(of batch: RowBatch, width: Int = 100) throws -> [PlainRow] {
 /// All rows that a reader of a table gives, batch by batch.
 func read(
     table root: Int, of file: PageFile, after rowid: Int64? = nil, claims: PageClaims? = nil,
-    _ limits: ReadingLimits = ReadingLimits(), onBatch: (RowBatch) throws -> Void = { _ in }
+    _ limits: ReadingLimits = ReadingLimits(), width: Int = 100,
+    onBatch: (RowBatch) throws -> Void = { _ in }
 ) throws -> [PlainRow] {
     let claims = claims ?? PageClaims(pageCount: file.layout.pageCount)
     var reader = TableReader(file, root: root, after: rowid, claims: claims)
-    return try read(limits, onBatch) { batch throws(PageReadError) in
+    return try read(limits, width, onBatch) { batch throws(PageReadError) in
         try reader.fill(batch, rows: limits.rows, bytes: limits.bytes)
     }
 }
@@ -122,17 +164,17 @@ func read(
 /// All entries that a reader of an index gives, batch by batch.
 func read(
     index root: Int, of file: PageFile, claims: PageClaims? = nil, _ limits: ReadingLimits = ReadingLimits(),
-    onBatch: (RowBatch) throws -> Void = { _ in }
+    width: Int = 100, onBatch: (RowBatch) throws -> Void = { _ in }
 ) throws -> [PlainRow] {
     let claims = claims ?? PageClaims(pageCount: file.layout.pageCount)
     var reader = IndexReader(file, root: root, claims: claims)
-    return try read(limits, onBatch) { batch throws(PageReadError) in
+    return try read(limits, width, onBatch) { batch throws(PageReadError) in
         try reader.fill(batch, rows: limits.rows, bytes: limits.bytes)
     }
 }
 
 private func read(
-    _ limits: ReadingLimits, _ onBatch: (RowBatch) throws -> Void,
+    _ limits: ReadingLimits, _ width: Int, _ onBatch: (RowBatch) throws -> Void,
     fill: (RowBatch) throws(PageReadError) -> Bool
 ) throws -> [PlainRow] {
     let batch = RowBatch()
@@ -144,7 +186,7 @@ private func read(
         #expect(batch.count <= limits.rows)
         #expect(!hasMore || !batch.isEmpty)
         try onBatch(batch)
-        rows += try plainRows(of: batch)
+        rows += try plainRows(of: batch, width: width)
     }
     return rows
 }

@@ -6,36 +6,133 @@ import Testing
 struct TableReaderTests {
     static let pageSizes = [512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536]
 
-    /// Rows of all storage classes and of sizes around several overflow thresholds; `count` in table `t`.
-    static func script(pageSize: Int, autoVacuum: Int, count: Int) -> [String] {
-        let local = pageSize - 35
-        return [
-            "PRAGMA page_size = \(pageSize)", "PRAGMA auto_vacuum = \(autoVacuum)", "BEGIN",
-            "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b TEXT, c BLOB, d REAL)",
-            "CREATE TABLE other(id INTEGER PRIMARY KEY, a)", "CREATE INDEX ti ON t(b, a)",
-            """
-            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
-            INSERT INTO t SELECT i * 7 - \(count), CASE i % 6 WHEN 0 THEN NULL WHEN 1 THEN i WHEN 2 THEN i * 1.5
-              WHEN 3 THEN 'é' || i WHEN 4 THEN randomblob(i % 9) ELSE -i * 40000000000 END, 'text ' || i,
-              CASE WHEN i % 23 = 0 THEN zeroblob(\(local) - 40 + i % 80) WHEN i % 41 = 0 THEN randomblob(i * 13 % 20000)
-              ELSE NULL END, i % 3 FROM n
-            """,
-            "INSERT INTO other SELECT id, b FROM t", "COMMIT",
+    static func start(_ pageSize: Int, autoVacuum: Int = 0) -> [String] {
+        [
+            "PRAGMA page_size = \(pageSize)", "PRAGMA auto_vacuum = \(autoVacuum)",
+            "CREATE TABLE t(a, b, c)", "CREATE TABLE u(a, b, c)",
         ]
     }
 
+    /// Two tables of rows of all storage classes, their pages interleaved; some chains of overflow pages.
+    static func interleaved(_ pageSize: Int, autoVacuum: Int) throws -> PageFixture {
+        let fixture = try PageFixture(start(pageSize, autoVacuum: autoVacuum))
+        var numbers = SeededNumbers(UInt64(pageSize + autoVacuum))
+        var first: Int64 = -40
+        for _ in 0..<6 {
+            for table in ["t", "u"] {
+                let rows = numbers.rows(60, width: 3, longest: min(pageSize, 5_000), from: first)
+                try fixture.insert(rows, into: table, columns: "rowid, a, b, c")
+            }
+            first += 200
+        }
+        return fixture
+    }
+
+    static let query = "SELECT rowid, a, b, c FROM t ORDER BY rowid"
+
     @Test("are what SELECT gives", arguments: pageSizes, [0, 1, 2])
     func equalSelect(pageSize: Int, autoVacuum: Int) throws {
-        let fixture = try PageFixture(Self.script(pageSize: pageSize, autoVacuum: autoVacuum, count: 700))
+        let fixture = try Self.interleaved(pageSize, autoVacuum: autoVacuum)
         let file = try fixture.pages()
+        // One pass over the file: no page is in both tables.
         let claims = PageClaims(pageCount: file.layout.pageCount)
-        let rows = try read(table: fixture.root(of: "t"), of: file, claims: claims)
-        #expect(
-            try rows == fixture.select("SELECT id, NULL, a, b, c, iif(d = 0, 0, iif(d = 1, 1, 2)) FROM t ORDER BY id"))
-        let others = try read(table: fixture.root(of: "other"), of: file, claims: claims)
-        #expect(try others == fixture.select("SELECT id, NULL, a FROM other ORDER BY id"))
-        let entries = try read(index: fixture.root(of: "ti"), of: file, claims: claims)
-        #expect(
-            try entries == fixture.select("SELECT b, a, id FROM t INDEXED BY ti ORDER BY b, a, id", hasRowid: false))
+        for table in ["t", "u"] {
+            let rows = try read(table: fixture.root(of: table), of: file, claims: claims)
+            #expect(try rows == fixture.select("SELECT rowid, a, b, c FROM \(table) ORDER BY rowid"))
+        }
+        let schema = try read(table: 1, of: file, claims: claims)
+        #expect(try schema == fixture.select("SELECT rowid, * FROM sqlite_schema"))
+    }
+
+    @Test("payloads around every overflow threshold", arguments: pageSizes)
+    func thresholds(pageSize: Int) throws {
+        let fixture = try PageFixture(Self.start(pageSize))
+        let most = pageSize - 35
+        let least = (pageSize - 12) * 32 / 255 - 23
+        let chained = pageSize - 4
+        // Three bytes of header are about what a record has before its blob.
+        let limits = [
+            most, least + chained, most + chained, least + 2 * chained, most + 2 * chained, least + 9 * chained,
+        ]
+        var numbers = SeededNumbers(3)
+        var rows: [PlainRow] = []
+        for length in limits.flatMap({ $0 - 12...$0 + 4 }) {
+            rows.append(PlainRow(rowid: Int64(rows.count), cells: [.blob(numbers.bytes(length))]))
+        }
+        try fixture.insert(rows, into: "t", columns: "rowid, a")
+        let found = try read(table: fixture.root(of: "t"), of: fixture.pages())
+        #expect(found.map { PlainRow(rowid: $0.rowid, cells: [$0.cells[0]]) } == rows)
+    }
+
+    @Test("every payload length with small pages")
+    func lengths() throws {
+        let fixture = try PageFixture(Self.start(512))
+        var numbers = SeededNumbers(4)
+        let rows = (0..<1_700).map { PlainRow(rowid: Int64($0), cells: [.blob(numbers.bytes($0))]) }
+        try fixture.insert(rows, into: "t", columns: "rowid, a")
+        let found = try read(table: fixture.root(of: "t"), of: fixture.pages())
+        #expect(found.map { PlainRow(rowid: $0.rowid, cells: [$0.cells[0]]) } == rows)
+    }
+
+    @Test("rows that were deleted, moved and grown", arguments: [512, 4_096, 65_536], [0, 1, 2])
+    func holes(pageSize: Int, autoVacuum: Int) throws {
+        let fixture = try Self.interleaved(pageSize, autoVacuum: autoVacuum)
+        try fixture.run([
+            "DELETE FROM t WHERE rowid % 3 = 0", "UPDATE t SET a = 'a' || a WHERE rowid % 5 = 1",
+            "UPDATE t SET c = NULL WHERE rowid % 7 = 2", "INSERT INTO t(a) SELECT b FROM u WHERE rowid % 4 = 1",
+            "DELETE FROM u WHERE rowid > 100", "PRAGMA incremental_vacuum(3)",
+            "INSERT INTO t(rowid, b) SELECT -100000 - rowid, c FROM u",
+        ])
+        let found = try read(table: fixture.root(of: "t"), of: fixture.pages())
+        #expect(try found == fixture.select(Self.query))
+    }
+
+    @Test("deep trees of small pages")
+    func deep() throws {
+        let fixture = try PageFixture(Self.start(512))
+        let first = Int64.max - 60_000
+        let rows = (0..<9_000).map { PlainRow(rowid: first + Int64($0) * 5, cells: [.text("row \($0) of many")]) }
+        try fixture.insert(rows, into: "t", columns: "rowid, a")
+        let found = try read(table: fixture.root(of: "t"), of: fixture.pages())
+        #expect(try found == fixture.select(Self.query))
+    }
+
+    @Test("tables with no row, and with one", arguments: [0, 1], pageSizes)
+    func small(count: Int, pageSize: Int) throws {
+        let fixture = try PageFixture(Self.start(pageSize))
+        let rows = (0..<count).map { PlainRow(rowid: Int64($0), cells: [.null, .integer(7), .null]) }
+        try fixture.insert(rows, into: "t", columns: "rowid, a, b, c")
+        #expect(try read(table: fixture.root(of: "t"), of: fixture.pages()) == rows)
+    }
+
+    @Test("a table that became empty")
+    func emptied() throws {
+        let fixture = try Self.interleaved(512, autoVacuum: 0)
+        try fixture.run(["DELETE FROM t WHERE rowid < 100000"])
+        #expect(try read(table: fixture.root(of: "t"), of: fixture.pages()).isEmpty)
+    }
+
+    @Test("records are as long as the table was when they were written")
+    func shortRecords() throws {
+        let fixture = try PageFixture([
+            "CREATE TABLE t(a, b)", "INSERT INTO t VALUES(1, 'x')", "ALTER TABLE t ADD COLUMN c DEFAULT 'new'",
+            "INSERT INTO t VALUES(2, NULL, 'y')",
+        ])
+        let rows = try read(table: fixture.root(of: "t"), of: fixture.pages())
+        #expect(rows.map(\.cells) == [[.integer(1), .text("x")], [.integer(2), .null, .text("y")]])
+    }
+
+    @Test("the smallest and the largest rowids, and a key of their own in the record's place")
+    func extremes() throws {
+        let keys: [Int64] = [.min, .min + 1, -70_000, -1, 0, 1, 127, 128, 1 << 56, .max - 1, .max]
+        let fixture = try PageFixture(["CREATE TABLE t(id INTEGER PRIMARY KEY, a)"])
+        try fixture.insert(keys.map { PlainRow(rowid: $0, cells: [.integer($0)]) }, into: "t", columns: "id, a")
+        let file = try fixture.pages()
+        let root = try fixture.root(of: "t")
+        #expect(try read(table: root, of: file) == keys.map { PlainRow(rowid: $0, cells: [.null, .integer($0)]) })
+        for key in keys {
+            let rows = try read(table: root, of: file, after: key)
+            #expect(rows.map(\.rowid) == keys.filter { $0 > key })
+        }
     }
 }
