@@ -35,6 +35,33 @@ struct DatabaseHeaderTests {
         #expect(try #require(DatabaseHeader(bytes)).isWAL == isWAL)
     }
 
+    @Test("every field is read from its own bytes")
+    func fields() throws {
+        var bytes = Self.sound
+        for (offset, value) in [(24, 5), (32, 6), (36, 7), (52, 8), (92, 9)] { bytes[offset + 3] = UInt8(value) }
+        (bytes[20], bytes[59]) = (12, 3)
+        let header = try #require(DatabaseHeader(bytes))
+        #expect(header.changeCounter == 5)
+        #expect(header.firstFreelistTrunk == 6)
+        #expect(header.freelistCount == 7)
+        #expect(header.largestRootPage == 8)
+        #expect(header.autoVacuum == .full)
+        #expect(header.versionValidFor == 9)
+        #expect(header.pageCount == nil)
+        #expect(header.reservedBytes == 12)
+        #expect(header.textEncoding == .utf16BigEndian)
+        #expect(header.schemaFormat == 4)
+    }
+
+    @Test("vacuuming is incremental only where there is auto_vacuum", arguments: [0, 3], [0, 1])
+    func autoVacuum(largestRoot: UInt8, isIncremental: UInt8) throws {
+        var bytes = Self.sound
+        (bytes[55], bytes[67]) = (largestRoot, isIncremental)
+        let expected: DatabaseHeader.AutoVacuum =
+            largestRoot == 0 ? .none : isIncremental == 0 ? .full : .incremental
+        #expect(try #require(DatabaseHeader(bytes)).autoVacuum == expected)
+    }
+
     @Test("what is no header is none")
     func none() {
         #expect(DatabaseHeader([]) == nil)
