@@ -61,101 +61,72 @@ struct HostilePageTests {
     @Test("a flipped bit gives the rows of SELECT or an error", arguments: Shape.allCases)
     func flips(shape: Shape) throws {
         let subject = try HostileSubject(shape)
-        let stride = Self.stride ?? 61
+        let stride = Self.stride ?? 97
         // Every mask meets every kind of byte, though not every byte.
         for (index, offset) in Swift.stride(from: 0, to: subject.sound.count, by: stride).enumerated() {
-            let masks: [UInt8] = stride == 1 ? [0x01, 0x80, 0xff, 0x10] : [[0x01, 0x80, 0xff, 0x10][index % 4]]
-            for mask in masks {
-                var bytes = subject.sound
-                bytes[offset] ^= mask
-                try subject.examine(bytes, "\(shape): byte \(offset) ^ \(mask)")
+            for mask in stride == 1 ? Self.masks : [Self.masks[index % Self.masks.count]] {
+                try subject.examine("byte \(offset) ^ \(mask)") { $0[offset] ^= mask }
             }
         }
-        print(shape, subject.sound.count, subject.figures)
-    }
-}
-
-/// A small store, damaged in one way after another.
-final class HostileSubject {
-    let sound: [UInt8]
-    let pageSize: Int
-    private let fixture: PageFixture
-    private let hasIndex: Bool
-    private let tableRoot: Int
-    private let indexRoot: Int?
-    private let schema: [PlainRow]
-    private(set) var figures = Figures()
-
-    struct Figures {
-        var refused = 0
-        var otherSchema = 0
-        var sameRows = 0
-        var selectFails = 0
-        var pageErrors = 0
-        var recordErrors = 0
-    }
-
-    private static let schemaQuery = "SELECT rowid, type, name, rootpage, sql FROM sqlite_schema"
-
-    init(_ shape: HostilePageTests.Shape) throws {
-        fixture = try PageFixture(shape.script)
-        hasIndex = shape.hasIndex
-        sound = try fixture.bytes
-        tableRoot = try fixture.root(of: "t")
-        indexRoot = hasIndex ? try fixture.root(of: "ti") : nil
-        pageSize = try fixture.pages().layout.pageSize
-        schema = try fixture.select(Self.schemaQuery)
-        try examine(sound, "sound")
-        #expect(figures.sameRows == (hasIndex ? 2 : 1))
-    }
-
-    func examine(_ bytes: [UInt8], _ title: String) throws {
-        try fixture.overwrite(bytes)
-        let file: PageFile
-        do {
-            file = try fixture.pages()
-        } catch is SourceRefusal {
-            figures.refused += 1
-            return
+        // What isn't content: every byte of the pages' headers, cell pointers and the first cells.
+        for (index, offset) in subject.structure.enumerated() where stride == 1 || index % 5 == 0 {
+            let mask = Self.masks[index % Self.masks.count]
+            try subject.examine("byte \(offset) ^ \(mask)") { $0[offset] ^= mask }
         }
-        let claims = PageClaims(pageCount: file.layout.pageCount)
-        try compare(
-            Result { try read(table: tableRoot, of: file, claims: claims, width: 2) }, "SELECT rowid, a, b FROM t",
-            title + ", table")
-        guard let indexRoot else { return }
-        try compare(
-            Result { try read(index: indexRoot, of: file, claims: claims, width: 2) },
-            "SELECT 0, a, rowid FROM t INDEXED BY ti ORDER BY a, rowid", title + ", index")
+        subject.report()
     }
 
-    private func compare(
-        _ outcome: Result<[PlainRow], any Error>, _ query: String, _ title: String
-    ) throws {
-        let connection = try fixture.connection(.immutable)
-        guard (try? PageFixture.rows(of: Self.schemaQuery, in: connection)) == schema else {
-            figures.otherSchema += 1
-            return
-        }
-        let selected = Result { try PageFixture.rows(of: query, in: connection) }
-        switch outcome {
-        case .success(let rows):
-            guard case .success(let expected) = selected else {
-                figures.selectFails += 1
-                return
+    private static let masks: [UInt8] = [0x01, 0x80, 0xff, 0x10]
+
+    @Test("swapped pages give the rows of SELECT or an error", arguments: Shape.allCases)
+    func swaps(shape: Shape) throws {
+        let subject = try HostileSubject(shape)
+        var count = 0
+        for first in 1..<subject.pageCount {
+            for second in 0..<first {
+                count += 1
+                guard Self.stride == 1 || count % 13 == 0 else { continue }
+                try subject.examine("pages \(first + 1) and \(second + 1) swapped") { bytes in
+                    for offset in 0..<subject.pageSize {
+                        bytes.swapAt(first * subject.pageSize + offset, second * subject.pageSize + offset)
+                    }
+                }
             }
-            figures.sameRows += 1
-            // SQLite takes missing cells as NULL.
-            let full = rows.map { row in
-                PlainRow(rowid: row.rowid, cells: row.cells + Array(repeating: .null, count: 2 - row.cells.count))
-            }
-            #expect(full == expected, "\(title)")
-        case .failure(let error as PageReadError):
-            figures.pageErrors += 1
-            guard case .success = selected else { return }
-            let lines = try? PageFixture.rows(of: "PRAGMA quick_check", hasRowid: false, in: connection)
-            #expect(lines?.first?.cells != [.text("ok")], "\(title): \(error)")
-        case .failure(is RecordError): figures.recordErrors += 1
-        case .failure(let error): throw error
         }
+        subject.report()
+    }
+
+    @Test("pointers to other pages give the rows of SELECT or an error", arguments: Shape.allCases)
+    func pointers(shape: Shape) throws {
+        let subject = try HostileSubject(shape)
+        var numbers = SeededNumbers(1)
+        for offset in subject.pointers {
+            let targets =
+                Self.stride == 1
+                ? Array(0...subject.pageCount + 1)
+                : (0..<2).map { _ in Int.random(in: 0...subject.pageCount + 1, using: &numbers) }
+            for target in targets {
+                try subject.examine("pointer at \(offset) to \(target)") { bytes in
+                    bytes[offset + 2] = UInt8(target >> 8)
+                    bytes[offset + 3] = UInt8(target & 0xff)
+                }
+            }
+        }
+        subject.report()
+    }
+
+    @Test("a file that ends earlier gives the rows of SELECT or an error", arguments: Shape.allCases)
+    func truncated(shape: Shape) throws {
+        let subject = try HostileSubject(shape)
+        for pages in 1..<subject.pageCount {
+            try subject.examine("cut to \(pages) pages") { $0.removeLast($0.count - pages * subject.pageSize) }
+            try subject.examine("of \(pages) pages") { bytes in
+                bytes.removeLast(bytes.count - pages * subject.pageSize)
+                bytes[30] = UInt8(pages >> 8)
+                bytes[31] = UInt8(pages & 0xff)
+            }
+            try subject.examineCut(to: pages)
+        }
+        subject.report()
     }
 }
