@@ -79,6 +79,32 @@ struct TableBatchTests {
         }
     }
 
+    @Test("give the last row back without touching the pages that others lie in")
+    func removesLast() throws {
+        let fixture = try TableReaderTests.interleaved(512, autoVacuum: 0)
+        let file = try fixture.pages()
+        let root = try fixture.root(of: "t")
+        let batch = RowBatch()
+        var reader = TableReader(file, root: root, claims: PageClaims(pageCount: file.layout.pageCount))
+        while try reader.fill(batch, rows: .max, bytes: .max) {}
+        let expected = try plainRows(of: batch)
+        let byteCount = batch.byteCount
+        for _ in 0..<40 { batch.removeLast() }
+        #expect(batch.byteCount == byteCount)
+        let record: [UInt8] = [2, 1, 77]
+        try unsafe record.withUnsafeBytes { try unsafe batch.append(rowid: 7_000, record: $0) }
+        #expect(batch.byteCount == byteCount + 3)
+        batch.removeLast()
+        #expect(batch.byteCount == byteCount)
+        try unsafe record.withUnsafeBytes { try unsafe batch.append(rowid: 7_001, record: $0) }
+        #expect(
+            try plainRows(of: batch) == expected.dropLast(40) + [PlainRow(rowid: 7_001, cells: [.integer(77)])])
+        batch.removeAll()
+        try unsafe record.withUnsafeBytes { try unsafe batch.append(rowid: 1, record: $0) }
+        batch.removeLast()
+        #expect(batch.byteCount == 0)
+    }
+
     @Test("are appended to rows that a batch has")
     func appends() throws {
         let fixture = try TableReaderTests.interleaved(1_024, autoVacuum: 0)
