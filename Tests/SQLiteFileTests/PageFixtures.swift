@@ -27,7 +27,7 @@ final class PageFixture {
     }
 
     func run(_ script: [String]) throws {
-        let connection = try Connection(path: path, mode: .create, hardening: .own)
+        let connection = try writer()
         for sql in script { try connection.execute(sql) }
         try connection.close()
     }
@@ -40,9 +40,16 @@ final class PageFixture {
         try Data(bytes).write(to: URL(filePath: path))
     }
 
+    /// A test's file needn't outlive a power cut.
+    private func writer() throws -> Connection {
+        let connection = try Connection(path: path, mode: .create, hardening: .own)
+        try connection.execute("PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY")
+        return connection
+    }
+
     /// Inserts rows: rowid and cells.
     func insert(_ rows: [PlainRow], into table: String, columns: String) throws {
-        let connection = try Connection(path: path, mode: .readWrite, hardening: .own)
+        let connection = try writer()
         try connection.execute("BEGIN")
         let places = columns.split(separator: ",").map { _ in "?" }.joined(separator: ", ")
         var statement = try connection.prepare("INSERT INTO \(table)(\(columns)) VALUES(\(places))")

@@ -6,7 +6,7 @@ import Testing
 /// Stores that random statements made, read from their pages and by SELECT.
 ///
 /// `CAUSEWAY_TREES_COUNT` stores from `CAUSEWAY_TREES_SEED` on.
-@Suite("Trees of random histories", .timeLimit(.minutes(600)))
+@Suite("Trees of random histories", .timeLimit(.minutes(60)))
 struct RandomTreeTests {
     private static func setting(_ name: String, else value: Int) -> Int {
         ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? value

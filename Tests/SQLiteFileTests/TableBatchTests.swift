@@ -23,6 +23,8 @@ struct TableBatchTests {
     @Test("end in the same places for a reader that begins after one of them", arguments: limitSets.indices)
     func resume(_ index: Int) throws {
         let fixture = try TableReaderTests.interleaved(1_024, autoVacuum: 0)
+        // Leaves then end before the rowid that the page above gives them.
+        try fixture.run(["DELETE FROM t WHERE rowid % 4 < 2"])
         var limits = Self.limitSets[index]
         limits.rows = max(1, limits.rows)
         let file = try fixture.pages()
@@ -35,7 +37,7 @@ struct TableBatchTests {
             return ends
         }
         let all = try ends(after: nil)
-        for (index, end) in all.enumerated() where index % 9 == 0 || index + 4 > all.count {
+        for (index, end) in all.enumerated() where index % 3 == 0 || index + 4 > all.count {
             #expect(try ends(after: end) == Array(all.dropFirst(index + 1)))
         }
     }

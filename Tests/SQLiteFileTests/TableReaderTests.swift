@@ -105,6 +105,16 @@ struct TableReaderTests {
         #expect(try read(table: fixture.root(of: "t"), of: fixture.pages()) == rows)
     }
 
+    @Test("the schema table, whose root is behind the file's header", arguments: [512, 1_024])
+    func schema(pageSize: Int) throws {
+        let fixture = try PageFixture(
+            ["PRAGMA page_size = \(pageSize)"]
+                + (1...90).map { "CREATE TABLE t\($0)(a, \(String(repeating: "b", count: $0 * 11)))" })
+        let rows = try read(table: 1, of: fixture.pages())
+        #expect(rows.count == 90)
+        #expect(try rows == fixture.select("SELECT rowid, * FROM sqlite_schema"))
+    }
+
     @Test("a table that became empty")
     func emptied() throws {
         let fixture = try Self.interleaved(512, autoVacuum: 0)

@@ -79,6 +79,7 @@ package struct TableReader: ~Copyable {
         // `fill` has seen that the last isn't the largest.
         let first = last.map { $0 + 1 } ?? .min
         var least = bounds.lowerBound
+        let count = batch.count
         var assembled = 0
         var isWhole = true
         var index = 0
@@ -114,7 +115,8 @@ package struct TableReader: ~Copyable {
         }
         try coverage.finish(page)
         guard isWhole else { return false }
-        room.add(path.file.layout.pageSize)
+        // A leaf all of whose rows came before counts for nothing: without a seek it isn't even visited.
+        if batch.count > count { room.add(path.file.layout.pageSize) }
         figures = LeafFigures(rows: max(1, page.cellCount), bytes: path.file.layout.pageSize + assembled)
         return true
     }
