@@ -1,0 +1,181 @@
+package import CausewayPlatform
+
+/// A new database file that grows page by page: gives out page numbers in sequence, writes pages, keeps the pointer map,
+/// and sets the header's numbers at the end.
+///
+/// Stock SQLite makes the file, with its schema and empty trees, and closes it; no connection to it is open while a
+/// writer is. Numbers skip the pages that are the file's own: pointer-map pages and the pending-byte page. The header
+/// keeps its first page count until `finish`: before that, SQLite sees the file as it made it.
+///
+/// After a throw the file isn't usable: build it anew, or go on from the last state.
+package struct DatabaseWriter: ~Copyable {
+    private let file: OpenFile
+    private let numbering: PageNumbering
+    private let changeCounter: UInt32
+    /// The number after the last page given out.
+    private var nextPage: Int
+    private var pointerMap: PointerMap?
+
+    /// What a log writes down to go on from here.
+    package struct State: Hashable, Sendable {
+        /// Bytes.
+        package var pageSize: Int
+        package var isAutoVacuum: Bool
+        /// The number after the last page given out.
+        package var nextPage: Int
+        /// As SQLite left it.
+        package var changeCounter: UInt32
+
+        package init(pageSize: Int, isAutoVacuum: Bool, nextPage: Int, changeCounter: UInt32) {
+            self.pageSize = pageSize
+            self.isAutoVacuum = isAutoVacuum
+            self.nextPage = nextPage
+            self.changeCounter = changeCounter
+        }
+    }
+
+    /// Starts on a file as SQLite made it.
+    ///
+    /// - Parameter file: open for reading and writing.
+    /// - Throws: `.unsuitable` for a file that isn't a database, is in WAL mode, has free pages, bytes reserved at the
+    ///   end of pages, or another length than its header says.
+    package init(_ file: consuming OpenFile) throws(PageError) {
+        let header = try NewFileHeader(of: file)
+        try self.init(file, header.startingState(fileSize: Self.size(of: file)))
+    }
+
+    /// Goes on from a state; the file's pages from `nextPage` on don't count and are written again.
+    ///
+    /// - Throws: `.badState` where the file has another page size or auto-vacuum mode, or fewer pages.
+    package init(_ file: consuming OpenFile, resuming state: State) throws(PageError) {
+        let header = try NewFileHeader(of: file)
+        try header.check(state, fileSize: Self.size(of: file))
+        try self.init(file, state)
+    }
+
+    private init(_ file: consuming OpenFile, _ state: State) throws(PageError) {
+        numbering = PageNumbering(pageSize: state.pageSize, isAutoVacuum: state.isAutoVacuum)
+        changeCounter = state.changeCounter
+        nextPage = state.nextPage
+        var map = state.isAutoVacuum ? PointerMap(numbering) : nil
+        try map?.clear(from: nextPage, on: file)
+        pointerMap = map
+        self.file = file
+    }
+
+    private static func size(of file: borrowing OpenFile) throws(PageError) -> Int64 {
+        do throws(FileError) {
+            return try file.status().size
+        } catch {
+            throw PageError(error)
+        }
+    }
+
+    /// Bytes.
+    package var pageSize: Int { numbering.pageSize }
+    /// Pages so far, the file's own included.
+    package var pageCount: Int { nextPage - 1 }
+
+    /// Gives the next numbers to the pages of some places.
+    /// - Throws: `.full` where the file would have more pages than SQLite allows.
+    mutating func numbers(for places: Range<Int>) throws(PageError) -> PageNumbers {
+        var numbers = PageNumbers()
+        var place = places.lowerBound
+        while place < places.upperBound {
+            try skipOwnPages()
+            let end = min(numbering.end(ofRunFrom: nextPage), nextPage + places.upperBound - place)
+            guard end - 1 <= PageNumbering.largest else {
+                throw PageError(
+                    code: .full,
+                    message: "the new file would have more than \(PageNumbering.largest) pages, SQLite's limit: "
+                        + "use a larger page size")
+            }
+            numbers.append(places: place..<place + end - nextPage, from: nextPage)
+            place += end - nextPage
+            nextPage = end
+        }
+        return numbers
+    }
+
+    /// Gives the next number.
+    mutating func number() throws(PageError) -> Int {
+        let numbers = try numbers(for: 0..<1)
+        guard let number = numbers[0] else { preconditionFailure("a number was asked for") }
+        return number
+    }
+
+    private mutating func skipOwnPages() throws(PageError) {
+        while true {
+            if nextPage == numbering.pendingBytePage {
+                nextPage += 1
+            } else if numbering.isMapPage(nextPage) {
+                try pointerMap?.start(nextPage, on: file)
+                nextPage += 1
+            } else {
+                return
+            }
+        }
+    }
+
+    /// Writes pages under their numbers, adjacent ones with one call.
+    func write(_ pages: PackedLeaves, as numbers: PageNumbers) throws(PageError) {
+        for run in numbers.runs {
+            try unsafe file.write(pages.pages(run.places), page: run.number, pageSize: pageSize)
+        }
+    }
+
+    /// Writes one page.
+    func write(_ bytes: [UInt8], page: Int) throws(PageError) {
+        precondition(bytes.count == pageSize, "a page has one length")
+        try file.write(bytes, 0..<pageSize, page: page, pageSize: pageSize)
+    }
+
+    /// Reads one page.
+    func read(page: Int) throws(PageError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: pageSize)
+        let count = try file.read(into: &bytes, 0..<pageSize, page: page, pageSize: pageSize)
+        if count != pageSize {
+            throw PageError(
+                code: .unsuitable, page: page, message: "the new file ends before a page: remove it and build it anew")
+        }
+        return bytes
+    }
+
+    /// Says in the pointer map what points at a page; without auto-vacuum there is none.
+    mutating func setPointer(to page: Int, _ entry: PointerMap.Entry, from parent: Int) throws(PageError) {
+        try pointerMap?.set(page, entry, parent: parent, on: file)
+    }
+
+    /// What is needed to go on from here, after all that was given a number is in the file. Call `sync` before a log
+    /// relies on it.
+    package mutating func checkpoint() throws(PageError) -> State {
+        try pointerMap?.flush(on: file)
+        return State(
+            pageSize: pageSize, isAutoVacuum: numbering.isAutoVacuum, nextPage: nextPage, changeCounter: changeCounter)
+    }
+
+    /// Returns when what was written is on the medium.
+    package func sync() throws(PageError) {
+        do throws(FileError) {
+            try file.sync()
+        } catch {
+            throw PageError(error)
+        }
+    }
+
+    /// Makes the file a whole database again: pointer map, length, header. Closes it.
+    ///
+    /// - Parameter syncs: whether to return only when the file is on the medium.
+    package consuming func finish(syncs: Bool = true) throws(PageError) {
+        try pointerMap?.flush(on: file)
+        do throws(FileError) {
+            try file.truncate(to: Int64(pageCount) * Int64(pageSize))
+        } catch {
+            throw PageError(error)
+        }
+        var header = try NewFileHeader(of: file)
+        header.set(pageCount: pageCount, changeCounter: changeCounter &+ 1)
+        try file.write(header.bytes, 0..<DatabaseHeader.length, page: 1, pageSize: pageSize)
+        if syncs { try sync() }
+    }
+}

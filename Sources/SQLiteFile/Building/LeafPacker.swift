@@ -1,0 +1,121 @@
+/// Packs rows into dense leaf pages of a table, page by page full, with their overflow pages.
+///
+/// One packer per worker, for the whole pass: it allocates nothing per row. The pages follow from the rows alone:
+/// any number of packers makes the same ones.
+///
+/// Use: `begin`, `append` in ascending order of rowids, `finish`; or `pack`, which is all three. After a throw, begin
+/// anew.
+@safe
+package final class LeafPacker {
+    private let pageSize: Int
+    private let spill: PayloadSpill
+    /// Mutable state is behind one pointer: properties of a class can cost a runtime exclusivity check for each access.
+    private let state: UnsafeMutablePointer<State>
+    private var leaves: PackedLeaves?
+
+    @unsafe private struct State {
+        var leaf: OpenLeaf?
+        var lastRowid: Int64 = .min
+        var rowCount = 0
+    }
+
+    /// - Parameter pageSize: bytes, as the buffers'.
+    package init(pageSize: Int) {
+        self.pageSize = pageSize
+        spill = .table(pageSize: pageSize)
+        unsafe state = .allocate(capacity: 1)
+        unsafe state.initialize(to: State())
+    }
+
+    deinit {
+        unsafe state.deallocate()
+    }
+
+    /// Packs the rows of a batch.
+    /// - Parameter leaves: is emptied first.
+    /// - Throws: as `append`.
+    package func pack(_ rows: RowBatch, into leaves: PackedLeaves) throws(PageError) {
+        begin(leaves)
+        try append(rows)
+        finish()
+    }
+
+    /// Starts to fill a buffer, which is emptied.
+    package func begin(_ leaves: PackedLeaves) {
+        precondition(leaves.pageSize == pageSize, "the packer is made for pages of another size")
+        leaves.removeAll()
+        self.leaves = leaves
+        unsafe state.pointee = State()
+    }
+
+    /// Adds all rows of a batch.
+    /// - Throws: `.outOfOrder` for a rowid that isn't greater than the one before it.
+    package func append(_ rows: RowBatch) throws(PageError) {
+        for index in 0..<rows.count {
+            unsafe try append(rowid: rows.rowid(at: index), record: rows.record(at: index))
+        }
+    }
+
+    /// Adds a row.
+    /// - Throws: `.outOfOrder` for a rowid that isn't greater than the one before it; `.tooLong` for a record over
+    ///   2³¹−1 bytes.
+    package func append(rowid: Int64, record: UnsafeRawBufferPointer) throws(PageError) {
+        if unsafe state.pointee.rowCount > 0, unsafe rowid <= state.pointee.lastRowid { throw outOfOrder(rowid) }
+        if record.count > Int(Int32.max) { throw .payloadTooLong }
+        let key = UInt64(bitPattern: rowid)
+        let payload = UInt64(record.count)
+        let header = Varint.length(of: payload) + Varint.length(of: key)
+        let local = spill.localLength(record.count)
+        let length = header + local + (local < record.count ? 4 : 0)
+        let room = max(LeafLayout.minimumCellLength, length)
+        let start = unsafe state.pointee.leaf?.add(length: room) ?? startOnNewLeaf(length: room, rowid)
+        guard let page = unsafe state.pointee.leaf?.page else { preconditionFailure("append before begin") }
+        var cursor = unsafe page + start
+        unsafe cursor += Varint.write(payload, to: cursor)
+        unsafe cursor += Varint.write(key, to: cursor)
+        if let source = record.baseAddress { unsafe cursor.copyMemory(from: source, byteCount: local) }
+        if room > length { unsafe (page + start + length).zero(room - length) }
+        unsafe state.pointee.lastRowid = rowid
+        unsafe state.pointee.rowCount += 1
+        if local < record.count {
+            unsafe addChain(UnsafeRawBufferPointer(rebasing: record[local...]), pointer: start + header + local)
+        }
+    }
+
+    /// Closes the last leaf; the buffer can then be handed over.
+    package func finish() {
+        closeLeaf()
+        unsafe leaves?.rowCount = state.pointee.rowCount
+        leaves = nil
+    }
+
+    private func startOnNewLeaf(length: Int, _ rowid: Int64) -> Int {
+        closeLeaf()
+        guard let leaves else { preconditionFailure("append before begin") }
+        if leaves.isEmpty { leaves.firstRowid = rowid }
+        unsafe state.pointee.leaf = OpenLeaf(in: leaves)
+        guard let start = unsafe state.pointee.leaf?.add(length: length) else {
+            preconditionFailure("every cell fits on an empty page")
+        }
+        return start
+    }
+
+    private func closeLeaf() {
+        guard let leaves, let leaf = unsafe state.pointee.leaf else { return }
+        unsafe leaf.close(type: TreeKind.table.leafType)
+        unsafe leaves.leaves.append(.init(place: leaf.place, rowid: state.pointee.lastRowid, divider: 0..<0))
+        unsafe state.pointee.leaf = nil
+    }
+
+    @unsafe private func addChain(_ rest: UnsafeRawBufferPointer, pointer: Int) {
+        guard let leaves, let place = unsafe state.pointee.leaf?.place else { return }
+        unsafe leaves.addChain(rest, holder: .leaf(place: place), pointer: pointer)
+        unsafe state.pointee.leaf?.page = leaves.page(at: place)
+    }
+
+    @inline(never) private func outOfOrder(_ rowid: Int64) -> PageError {
+        PageError(
+            code: .outOfOrder,
+            message: unsafe "rowid \(rowid) comes after \(state.pointee.lastRowid): \(PageError.repair)")
+    }
+}

@@ -1,0 +1,67 @@
+internal import CausewayPlatform
+
+/// The header of a new database file, as far as its writer must know and change it
+/// (https://www.sqlite.org/fileformat2.html#the_database_header).
+struct NewFileHeader {
+    private(set) var bytes: [UInt8]
+    private let header: DatabaseHeader
+
+    /// - Throws: `.unsuitable` for a file that isn't a database or can't be extended page by page.
+    init(of file: borrowing OpenFile) throws(PageError) {
+        bytes = [UInt8](repeating: 0, count: DatabaseHeader.length)
+        let count = try file.read(into: &bytes, 0..<bytes.count, page: 1, pageSize: 512)
+        guard count == bytes.count, let header = DatabaseHeader(bytes) else {
+            throw Self.unsuitable("isn't an SQLite database")
+        }
+        self.header = header
+        if header.isWAL || !header.hasKnownVersions { throw Self.unsuitable("is in WAL mode or of an unknown version") }
+        if bytes[20] != 0 { throw Self.unsuitable("has bytes reserved at the end of its pages") }
+        if word(at: 32) != 0 || word(at: 36) != 0 { throw Self.unsuitable("has free pages") }
+    }
+
+    private static func unsuitable(_ reason: String) -> PageError {
+        PageError(
+            code: .unsuitable, message: "the new file \(reason), so its pages can't be built: use the statement engine")
+    }
+
+    private func word(at offset: Int) -> UInt32 {
+        bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    private mutating func set(_ value: UInt32, at offset: Int) {
+        for index in 0..<4 { bytes[offset + index] = UInt8(truncatingIfNeeded: value >> (24 - 8 * UInt32(index))) }
+    }
+
+    /// The largest root page: 0 where the file has no pointer map.
+    private var isAutoVacuum: Bool { word(at: 52) != 0 }
+
+    /// The state of a file that SQLite made and closed.
+    func startingState(fileSize: Int64) throws(PageError) -> DatabaseWriter.State {
+        guard let count = header.pageCount, fileSize == Int64(count) * Int64(header.pageSize) else {
+            throw Self.unsuitable("has another length than its header says")
+        }
+        return DatabaseWriter.State(
+            pageSize: header.pageSize, isAutoVacuum: isAutoVacuum, nextPage: count + 1, changeCounter: word(at: 24))
+    }
+
+    /// - Throws: `.badState` where a state isn't of this file.
+    func check(_ state: DatabaseWriter.State, fileSize: Int64) throws(PageError) {
+        let numbering = PageNumbering(pageSize: header.pageSize, isAutoVacuum: isAutoVacuum)
+        let last = state.nextPage - 1
+        guard state.pageSize == header.pageSize, state.isAutoVacuum == isAutoVacuum,
+            (1...PageNumbering.largest).contains(last), !numbering.isMapPage(last), last != numbering.pendingBytePage,
+            fileSize >= Int64(last) * Int64(header.pageSize)
+        else {
+            throw PageError(
+                code: .badState,
+                message: "the progress noted for the new file isn't of this file: remove both and build it anew")
+        }
+    }
+
+    mutating func set(pageCount: Int, changeCounter: UInt32) {
+        set(changeCounter, at: 24)
+        set(UInt32(truncatingIfNeeded: pageCount), at: 28)
+        // The page count is valid for this change counter; who wrote it last (at 96) stays SQLite.
+        set(changeCounter, at: 92)
+    }
+}

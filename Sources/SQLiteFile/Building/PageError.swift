@@ -1,0 +1,45 @@
+package import CausewayPlatform
+
+/// A b-tree that can't be built: the rows, the new file or the disk don't allow it.
+package struct PageError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Code: Hashable, Sendable {
+        /// Bytes break the file format.
+        case damaged
+        /// Rows whose rowids don't ascend.
+        case outOfOrder
+        /// A payload over SQLite's limit of 2³¹−1 bytes.
+        case tooLong
+        /// A file that can't be extended page by page.
+        case unsuitable
+        /// A state that doesn't fit its file: another file, or a damaged log.
+        case badState
+        /// More pages than a database file can have.
+        case full
+        /// Reading or writing failed.
+        case file(FileError)
+    }
+
+    package let code: Code
+    /// Number of the page, from 1; 0 where no page is concerned.
+    package let page: Int
+    /// What is wrong and what to do.
+    package let message: String
+
+    package init(code: Code, page: Int = 0, message: String) {
+        self.code = code
+        self.page = page
+        self.message = message
+    }
+
+    init(_ error: FileError, page: Int = 0) {
+        self.init(code: .file(error), page: page, message: error.description)
+    }
+
+    static let repair = "the table is damaged: run PRAGMA integrity_check and work on a repaired copy"
+
+    static var payloadTooLong: PageError {
+        PageError(code: .tooLong, message: "a row is over SQLite's limit of 2147483647 bytes: shorten its values")
+    }
+
+    package var description: String { page == 0 ? message : "\(message) (page \(page))" }
+}
