@@ -10,6 +10,7 @@ struct CellExtent: Hashable, Sendable {
     /// - Parameters:
     ///   - cell: from its payload's length on (an interior page's child comes before that) to the end of the page.
     ///   - kind: a cell of a table's leaf has a rowid after the length.
+    ///   - spill: of the same kind.
     @unsafe init?(_ cell: UnsafeRawBufferPointer, kind: TreeKind, spill: PayloadSpill) {
         guard let start = cell.baseAddress else { return nil }
         let end = unsafe start + cell.count

@@ -166,6 +166,7 @@ package struct DatabaseWriter: ~Copyable {
     /// Makes the file a whole database again: pointer map, length, header. Closes it.
     ///
     /// - Parameter syncs: whether to return only when the file is on the medium.
+    /// - Throws: `.file` where writing failed.
     package consuming func finish(syncs: Bool = true) throws(PageError) {
         try pointerMap?.flush(on: file)
         do throws(FileError) {

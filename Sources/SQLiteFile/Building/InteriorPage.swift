@@ -25,9 +25,8 @@ struct InteriorPage: Hashable, Sendable {
         for index in 0..<cellCount {
             guard Self.headerLength + 2 * (index + 1) <= contentStart else { return nil }
             let start = pointer(at: index)
-            guard start >= contentStart, start + 4 < end, cellLength(at: start).map({ start + $0 == end }) == true else {
-                return nil
-            }
+            guard start >= contentStart, start + 4 < end else { return nil }
+            guard let length = cellLength(at: start), start + length == end else { return nil }
             end = start
         }
         guard end == contentStart else { return nil }

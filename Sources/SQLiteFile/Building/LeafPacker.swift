@@ -32,7 +32,9 @@ package final class LeafPacker {
     }
 
     /// Packs the rows of a batch.
-    /// - Parameter leaves: is emptied first.
+    /// - Parameters:
+    ///   - rows: in ascending order of rowids.
+    ///   - leaves: is emptied first.
     /// - Throws: as `append`.
     package func pack(_ rows: RowBatch, into leaves: PackedLeaves) throws(PageError) {
         begin(leaves)

@@ -168,7 +168,8 @@ package struct TreeBuilder: Sendable {
                 let start = unsafe Int(page[pointer]) << 8 | Int(page[pointer + 1])
                 guard start < page.count else { return nil }
                 let cell = unsafe UnsafeRawBufferPointer(rebasing: page[start...])
-                guard let offset = unsafe CellExtent(cell, kind: kind, spill: spill)?.overflowPointer else { return nil }
+                let extent = unsafe CellExtent(cell, kind: kind, spill: spill)
+                guard let offset = extent?.overflowPointer else { return nil }
                 return unsafe Int(UInt32(bigEndian: cell.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
             }
         }

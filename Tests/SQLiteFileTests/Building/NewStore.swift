@@ -19,9 +19,12 @@ struct MadeRow: Hashable, Sendable {
         // Header's length and serial type, which has one byte up to a blob of 57 bytes.
         let type = payload - 2 <= 57 ? 1 : payload - 3 <= 8_185 ? 2 : payload - 4 <= 1_048_569 ? 3 : 4
         let length = max(0, payload - 1 - type)
-        let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ Int(truncatingIfNeeded: rowid)) }
-        self.init(rowid, [.blob(bytes)])
+        let start = Int(truncatingIfNeeded: rowid) & 0xff
+        self.init(rowid, [.blob(Array(Self.pattern[start..<start + length]))])
     }
+
+    /// Bytes that repeat only after 251, so that pages in a wrong order show.
+    static let pattern = (0..<1 << 20).map { UInt8(truncatingIfNeeded: $0 % 251) }
 
     func append(to batch: RowBatch) throws {
         let cells = try EncodedCells(cells)
@@ -41,7 +44,8 @@ final class NewStore {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         path = folder + "/new.sqlite"
         let connection = try Connection(path: path, mode: .create, hardening: .own)
-        try connection.execute("PRAGMA page_size=\(pageSize); PRAGMA auto_vacuum=\(autoVacuum); \(schema)")
+        try connection.execute(
+            "PRAGMA synchronous=OFF; PRAGMA page_size=\(pageSize); PRAGMA auto_vacuum=\(autoVacuum); \(schema)")
         try connection.close()
     }
 
@@ -62,7 +66,9 @@ final class NewStore {
     }
 
     func open() throws -> Connection {
-        try Connection(path: path, mode: .readWrite, hardening: .own)
+        let connection = try Connection(path: path, mode: .readWrite, hardening: .own)
+        try connection.execute("PRAGMA synchronous=OFF")
+        return connection
     }
 
     func file() throws -> OpenFile {
@@ -144,6 +150,38 @@ extension NewStore {
         var writer = try DatabaseWriter(file())
         var tree = try TreeBuilder(.table, root: root, on: writer)
         for leaves in try Self.pack(rows, pageSize: writer.pageSize, batch: batch) {
+            try tree.add(leaves, to: &writer)
+        }
+        try tree.finish(with: &writer)
+        try writer.finish(syncs: false)
+    }
+}
+
+extension NewStore {
+    /// Packs entries, given in the index's order.
+    static func pack(_ entries: [[CellValue]], pageSize: Int, pagesPerBatch: Int) throws -> [PackedLeaves] {
+        let packer = IndexPacker(pageSize: pageSize, pagesPerBatch: pagesPerBatch)
+        var packed = [PackedLeaves(pageSize: pageSize, pages: 1)]
+        packer.begin(packed[0])
+        let batch = RowBatch()
+        for (index, cells) in entries.enumerated() { try MadeRow(Int64(index), cells).append(to: batch) }
+        for index in 0..<batch.count {
+            if try unsafe packer.append(batch.record(at: index)) { continue }
+            packed.append(PackedLeaves(pageSize: pageSize, pages: 1))
+            packer.begin(packed[packed.count - 1])
+            let isTaken = unsafe try packer.append(batch.record(at: index))
+            #expect(isTaken)
+        }
+        packer.finish()
+        return packed
+    }
+
+    /// Fills an empty index.
+    func build(index: String, _ entries: [[CellValue]], pagesPerBatch: Int = 16) throws {
+        let root = try root(index)
+        var writer = try DatabaseWriter(file())
+        var tree = try TreeBuilder(.index, root: root, on: writer)
+        for leaves in try Self.pack(entries, pageSize: writer.pageSize, pagesPerBatch: pagesPerBatch) {
             try tree.add(leaves, to: &writer)
         }
         try tree.finish(with: &writer)

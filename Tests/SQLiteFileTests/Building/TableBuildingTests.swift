@@ -40,7 +40,8 @@ import Testing
         let maximum = pageSize - 35
         let minimum = (pageSize - 12) * 32 / 255 - 23
         let chain = pageSize - 4
-        let corners = [2, 57, 60, 127, minimum, maximum] + (1...3).flatMap { [minimum + $0 * chain, maximum + $0 * chain] }
+        let chains = (1...3).flatMap { [minimum + $0 * chain, maximum + $0 * chain] }
+        let corners = [2, 57, 60, 127, minimum, maximum] + chains
         return Set(corners.flatMap { $0 - 3...$0 + 3 }.filter { $0 >= 2 }).sorted()
     }
 
@@ -80,7 +81,9 @@ import Testing
 
     @Test("wherever batches are cut, the tree is valid", arguments: [1, 2, 3, 10, 64, 999, 1_000])
     func cuts(batch: Int) throws {
-        let rows = (0..<1_000).map { MadeRow(Int64($0) * 3 - 500, payload: 10 + $0 * 37 % 150 + ($0 % 50 == 0 ? 2_000 : 0)) }
+        let rows = (0..<1_000).map {
+            MadeRow(Int64($0) * 3 - 500, payload: 10 + $0 * 37 % 150 + ($0 % 50 == 0 ? 2_000 : 0))
+        }
         for autoVacuum in [0, 1] {
             let store = try NewStore(pageSize: 512, autoVacuum: autoVacuum, "CREATE TABLE t(a)")
             try store.build("t", rows, batch: batch)
