@@ -58,15 +58,7 @@ package final class IndexPacker {
     /// - Throws: `.tooLong` for a record over 2³¹−1 bytes.
     package func append(_ record: UnsafeRawBufferPointer) throws(PageError) -> Bool {
         if record.count > Int(Int32.max) { throw .payloadTooLong }
-        guard let leaves else { preconditionFailure("append before begin") }
-        if let divider = unsafe state.pointee.divider {
-            closeLeaf(divider)
-            if leaves.pageCount >= pagesPerBatch {
-                end()
-                return false
-            }
-        }
-        if unsafe state.pointee.leaf == nil { unsafe state.pointee.leaf = OpenLeaf(in: leaves) }
+        if unsafe state.pointee.leaf == nil || state.pointee.divider != nil, !openLeaf() { return false }
         let header = Varint.length(of: UInt64(record.count))
         let local = spill.localLength(record.count)
         let length = header + local + (local < record.count ? 4 : 0)
@@ -77,19 +69,41 @@ package final class IndexPacker {
             unsafe write(record, local: local, to: page + start)
             if room > length { unsafe (page + start + length).zero(room - length) }
         } else {
-            start = leaves.dividers.count
-            leaves.dividers.append(contentsOf: repeatElement(0, count: length))
-            unsafe leaves.dividers.withUnsafeMutableBytes { bytes in
-                guard let target = bytes.baseAddress else { return }
-                unsafe write(record, local: local, to: target + start)
-            }
-            unsafe state.pointee.divider = start..<start + length
+            start = unsafe addDivider(record, local: local, length: length)
         }
         if local < record.count {
             unsafe addChain(UnsafeRawBufferPointer(rebasing: record[local...]), pointer: start + header + local)
         }
         unsafe state.pointee.rowCount += 1
         return true
+    }
+
+    /// Starts a leaf. The one before it is full, and the divider after it stays one.
+    /// - Returns: false where the buffer is full instead.
+    private func openLeaf() -> Bool {
+        guard let leaves else { preconditionFailure("append before begin") }
+        if let divider = unsafe state.pointee.divider {
+            closeLeaf(divider)
+            if leaves.pageCount >= pagesPerBatch {
+                end()
+                return false
+            }
+        }
+        unsafe state.pointee.leaf = OpenLeaf(in: leaves)
+        return true
+    }
+
+    /// - Returns: where the entry's cell starts in `dividers`.
+    @unsafe private func addDivider(_ record: UnsafeRawBufferPointer, local: Int, length: Int) -> Int {
+        guard let leaves else { preconditionFailure("append before begin") }
+        let start = leaves.dividers.count
+        leaves.dividers.append(contentsOf: repeatElement(0, count: length))
+        unsafe leaves.dividers.withUnsafeMutableBytes { bytes in
+            guard let target = bytes.baseAddress else { return }
+            unsafe write(record, local: local, to: target + start)
+        }
+        unsafe state.pointee.divider = start..<start + length
+        return start
     }
 
     /// Closes the last leaf: the buffer is ready, and the index's last.

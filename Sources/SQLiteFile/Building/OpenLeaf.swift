@@ -17,7 +17,7 @@
 
     /// Makes room for a cell; the caller writes all its bytes.
     /// - Returns: where it starts in the page; nil if it doesn't fit.
-    mutating func add(length: Int) -> Int? {
+    @inline(__always) mutating func add(length: Int) -> Int? {
         let pointerEnd = unsafe LeafLayout.headerLength + 2 * cellCount
         let start = unsafe contentStart - length
         guard start >= pointerEnd + 2 else { return nil }
