@@ -142,7 +142,9 @@ package struct DatabaseWriter: ~Copyable {
     }
 
     /// Says in the pointer map what points at a page; without auto-vacuum there is none.
+    /// - Throws: `.badState` where no such page was given out: the number is from a damaged state.
     mutating func setPointer(to page: Int, _ entry: PointerMap.Entry, from parent: Int) throws(PageError) {
+        guard page >= 2, page < nextPage else { throw PageError.badState(page: page) }
         try pointerMap?.set(page, entry, parent: parent, on: file)
     }
 

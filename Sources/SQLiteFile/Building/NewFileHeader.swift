@@ -52,9 +52,7 @@ struct NewFileHeader {
             (1...PageNumbering.largest).contains(last), !numbering.isMapPage(last), last != numbering.pendingBytePage,
             fileSize >= Int64(last) * Int64(header.pageSize)
         else {
-            throw PageError(
-                code: .badState,
-                message: "the progress noted for the new file isn't of this file: remove both and build it anew")
+            throw PageError.badState(page: 0)
         }
     }
 

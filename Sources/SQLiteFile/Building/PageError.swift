@@ -41,5 +41,11 @@ package struct PageError: Error, Hashable, Sendable, CustomStringConvertible {
         PageError(code: .tooLong, message: "a row is over SQLite's limit of 2147483647 bytes: shorten its values")
     }
 
+    static func badState(page: Int) -> PageError {
+        PageError(
+            code: .badState, page: page,
+            message: "the progress noted for the new file is damaged or of another file: remove both and build it anew")
+    }
+
     package var description: String { page == 0 ? message : "\(message) (page \(page))" }
 }

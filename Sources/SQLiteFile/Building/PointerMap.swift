@@ -40,10 +40,12 @@ struct PointerMap: Sendable {
     }
 
     /// Sets the entry of a page.
+    /// - Throws: `.badState` for a page that has none: a pointer-map page or the pending-byte page.
     mutating func set(
         _ page: Int, _ entry: Entry, parent: Int, on file: borrowing OpenFile
     ) throws(PageError) {
         let map = numbering.mapPage(of: page)
+        guard page > map else { throw PageError.badState(page: page) }
         if slots[current].page != map { try use(map, on: file) }
         let offset = current * numbering.pageSize + Self.entryLength * (page - map - 1)
         bytes[offset] = entry.rawValue

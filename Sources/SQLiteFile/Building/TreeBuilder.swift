@@ -34,9 +34,7 @@ package struct TreeBuilder: Sendable {
         largestRowid = state.largestRowid
         heldLeaf = state.heldLeaf
         hasLastLeaf = state.hasLastLeaf
-        let bad = PageError(
-            code: .badState, page: state.root,
-            message: "the progress noted for a tree is damaged: remove it and the new file, and build it anew")
+        let bad = PageError.badState(page: state.root)
         guard root >= 2, root <= writer.pageCount,
             heldLeaf.isEmpty || heldLeaf.count == writer.pageSize && state.levels.isEmpty
         else { throw bad }

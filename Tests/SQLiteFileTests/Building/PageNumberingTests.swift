@@ -169,6 +169,26 @@ import Testing
         #expect(try code { try $0.open().execute("CREATE TABLE u(a); DROP TABLE u") } == .unsuitable)
     }
 
+    @Test("what the file system refuses is reported with its reason")
+    func fails() throws {
+        let store = try NewStore(pageSize: 512, autoVacuum: 0, "CREATE TABLE t(a)")
+        let root = try store.root("t")
+        var writer = try DatabaseWriter(OpenFile(store.path, mode: .read))
+        var tree = try TreeBuilder(.table, root: root, on: writer)
+        let packed = try NewStore.pack((0..<9).map { MadeRow($0, payload: 450) }, pageSize: 512, batch: 9)
+        do throws(PageError) {
+            try tree.add(packed[0], to: &writer)
+            Issue.record("a file that can't be written was written")
+        } catch {
+            guard case .file(let reason) = error.code else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect(reason.operation == "write")
+            #expect(error.description.contains(store.path))
+        }
+    }
+
     @Test("only the root of an empty tree of the kind is filled")
     func roots() throws {
         let store = try NewStore(

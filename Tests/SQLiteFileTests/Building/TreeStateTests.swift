@@ -137,4 +137,47 @@ import Testing
             }
         }
     }
+
+    @Test("no damage of a state makes it trap", arguments: [0, 1])
+    func damage(autoVacuum: Int) throws {
+        let work = try Work(pageSize: 512, autoVacuum: autoVacuum, batch: 40)
+        var writer = try DatabaseWriter(work.store.file())
+        var trees = try work.start(writer)
+        for step in try work.steps(pageSize: 512) { try trees[step.tree].add(step.leaves, to: &writer) }
+        let last = MadeRow(1_000_000, payload: 1_200)
+        let state = try writer.checkpoint()
+        var held = TreeState(kind: .table, root: work.roots[0])
+        held.heldLeaf = try Self.leaf(with: MadeRow(1, payload: 1_200))
+        held.largestRowid = 1
+        for (number, whole) in (trees.map(\.state) + [held]).enumerated() {
+            for byte in 0..<512 {
+                var damaged = whole
+                if whole.levels.isEmpty {
+                    damaged.heldLeaf[byte] ^= 0x91
+                } else {
+                    damaged.levels[0].page[byte] ^= 0x91
+                }
+                let file = try work.store.file()
+                let more = try NewStore.pack([last], pageSize: 512, batch: 1)[0]
+                do throws(PageError) {
+                    var writer = try DatabaseWriter(file, resuming: state)
+                    var tree = try TreeBuilder(resuming: damaged, on: writer)
+                    if number != 2 { try tree.add(more, to: &writer) }
+                    try tree.finish(with: &writer)
+                } catch {
+                    #expect(error.code == .badState, "tree \(number), byte \(byte)")
+                }
+            }
+        }
+    }
+
+    /// The bytes of a page with one row, as `heldLeaf` has them.
+    private static func leaf(with row: MadeRow) throws -> [UInt8] {
+        let store = try NewStore(pageSize: 512, autoVacuum: 0, "CREATE TABLE t(a)")
+        let root = try store.root("t")
+        var writer = try DatabaseWriter(store.file())
+        var tree = try TreeBuilder(.table, root: root, on: writer)
+        try tree.add(try NewStore.pack([row], pageSize: 512, batch: 1)[0], to: &writer)
+        return tree.state.heldLeaf
+    }
 }
