@@ -92,11 +92,20 @@ import Testing
         let pages = try writer.checkpoint().nextPage - 1
         for step in steps.dropFirst(interruption).prefix(4) { try trees[step.tree].add(step.leaves, to: &writer) }
         if interruption % 2 == 1 {
-            let end = Int64(writer.pageCount) * Int64(writer.pageSize)
-            let rubbish = [UInt8](repeating: 0xee, count: Int(end) - pages * writer.pageSize + 5_000)
-            let file = try store.file()
-            try unsafe rubbish.withUnsafeBytes { try unsafe file.write($0, at: Int64(pages) * Int64(writer.pageSize)) }
+            let pageSize = writer.pageSize
+            try writeRubbish(store, pages * pageSize..<writer.pageCount * pageSize + 5_000)
+            // Entries of those pages in the pointer-map page before them.
+            let map = (pages - 1) / (pageSize / 5 + 1) * (pageSize / 5 + 1) + 2
+            let isAutoVacuum = try writer.checkpoint().isAutoVacuum
+            guard isAutoVacuum, map <= pages else { return }
+            try writeRubbish(store, (map - 1) * pageSize + 5 * (pages - map)..<map * pageSize)
         }
+    }
+
+    private static func writeRubbish(_ store: NewStore, _ bytes: Range<Int>) throws {
+        let file = try store.file()
+        let rubbish = [UInt8](repeating: 0xee, count: bytes.count)
+        try unsafe rubbish.withUnsafeBytes { try unsafe file.write($0, at: Int64(bytes.lowerBound)) }
     }
 
     @Test("a state of another file, or a damaged one, is refused")
