@@ -112,24 +112,32 @@ struct InteriorPage: Hashable, Sendable {
         }
     }
 
+    /// Whether bytes are those of a cell of such a page, without its child.
+    static func isDivider(_ bytes: [UInt8], kind: TreeKind, pageSize: Int) -> Bool {
+        !bytes.isEmpty && dividerLength(bytes[...], kind: kind, pageSize: pageSize) == bytes.count
+    }
+
     /// Bytes of a cell, its child's number included; nil where it goes over the page's end.
     private func cellLength(at start: Int) -> Int? {
-        switch kind {
-        case .index: return extent(at: start + 4).map { $0.length + 4 }
-        case .table:
-            let length = unsafe bytes.withUnsafeBytes { bytes in
-                let key = unsafe UnsafeRawBufferPointer(rebasing: bytes[(start + 4)...])
-                guard let first = key.baseAddress else { return 0 }
-                return unsafe Varint.read(first, before: first + key.count).length
-            }
-            return length == 0 ? nil : length + 4
-        }
+        Self.dividerLength(bytes[(start + 4)...], kind: kind, pageSize: bytes.count).map { $0 + 4 }
     }
 
     private func extent(at start: Int) -> CellExtent? {
         unsafe bytes.withUnsafeBytes { bytes in
             unsafe CellExtent(
                 UnsafeRawBufferPointer(rebasing: bytes[start...]), kind: kind, spill: kind.spill(pageSize: bytes.count))
+        }
+    }
+
+    /// Bytes of the divider at the start of `bytes`: of a table a rowid, of an index a payload.
+    private static func dividerLength(_ bytes: ArraySlice<UInt8>, kind: TreeKind, pageSize: Int) -> Int? {
+        unsafe bytes.withUnsafeBytes { bytes in
+            if kind == .index {
+                return unsafe CellExtent(bytes, kind: .index, spill: .index(pageSize: pageSize))?.length
+            }
+            guard let first = bytes.baseAddress else { return nil }
+            let length = unsafe Varint.read(first, before: first + bytes.count).length
+            return length == 0 ? nil : length
         }
     }
 }

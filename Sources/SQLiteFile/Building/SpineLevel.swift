@@ -14,15 +14,23 @@ struct SpineLevel: Sendable {
     }
 
     /// Nil where the state can't be one of a level of such a tree.
-    init?(_ kind: TreeKind, _ state: TreeState.Level, on writer: borrowing DatabaseWriter) {
+    ///
+    /// - Parameters:
+    ///   - kind: the tree's.
+    ///   - state: as it was written down.
+    ///   - hasLast: whether the last child is an index's last, which no entry follows.
+    ///   - writer: of the file.
+    init?(_ kind: TreeKind, _ state: TreeState.Level, hasLast: Bool, on writer: borrowing DatabaseWriter) {
         guard state.page.count == writer.pageSize, let page = InteriorPage(kind, bytes: state.page),
             (1...2).contains(state.pending.count)
         else { return nil }
-        for child in state.pending {
-            // The spill formula gives four cells room on any page.
-            guard child.page >= 2, child.page <= writer.pageCount, child.divider.count < writer.pageSize / 4 else {
-                return nil
-            }
+        for (index, child) in state.pending.enumerated() {
+            let isLast = hasLast && index == state.pending.count - 1
+            guard child.page >= 2, child.page <= writer.pageCount,
+                isLast
+                    ? child.divider.isEmpty
+                    : InteriorPage.isDivider(child.divider, kind: kind, pageSize: writer.pageSize)
+            else { return nil }
         }
         self.page = page
         pending = state.pending

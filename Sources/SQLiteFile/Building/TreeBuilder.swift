@@ -36,10 +36,14 @@ package struct TreeBuilder: Sendable {
         hasLastLeaf = state.hasLastLeaf
         let bad = PageError.badState(page: state.root)
         guard root >= 2, root <= writer.pageCount,
-            heldLeaf.isEmpty || heldLeaf.count == writer.pageSize && state.levels.isEmpty
+            heldLeaf.isEmpty || heldLeaf.count == writer.pageSize && state.levels.isEmpty,
+            (heldLeaf.isEmpty && state.levels.isEmpty) || (kind == .table) == (largestRowid != nil),
+            heldLeaf.isEmpty || kind == .table || hasLastLeaf
         else { throw bad }
         for (index, level) in state.levels.enumerated() {
-            guard let level = SpineLevel(kind, level, on: writer), level.hasPages == (index + 1 < state.levels.count)
+            let hasLast = hasLastLeaf && index == 0
+            guard let level = SpineLevel(kind, level, hasLast: hasLast, on: writer),
+                level.hasPages == (index + 1 < state.levels.count)
             else { throw bad }
             levels.append(level)
         }
@@ -63,11 +67,13 @@ package struct TreeBuilder: Sendable {
 
     /// Adds the next leaves. Fills in the numbers in the buffer: it can't be added a second time.
     ///
-    /// - Throws: `.outOfOrder` where the first rowid isn't greater than the last one before; `.full`; `.file`.
+    /// - Throws: `.outOfOrder` where the first rowid isn't greater than the last one before; `.badState` where an
+    ///   index's last leaf came before; `.full`; `.file`.
     package mutating func add(_ packed: PackedLeaves, to writer: inout DatabaseWriter) throws(PageError) {
         precondition(packed.pageSize == writer.pageSize, "the leaves are packed for pages of another size")
         guard let last = packed.leaves.last else { return }
-        precondition(!hasLastLeaf, "the index's last leaf came before")
+        // The index's last leaf came before.
+        if hasLastLeaf { throw PageError.badState(page: root) }
         if kind == .table, let largestRowid, packed.firstRowid <= largestRowid {
             throw PageError(
                 code: .outOfOrder, page: root,
@@ -92,7 +98,7 @@ package struct TreeBuilder: Sendable {
     }
 
     private func divider(of leaf: PackedLeaves.Leaf, in packed: PackedLeaves) -> [UInt8] {
-        state.kind == .table ? Self.key(leaf.rowid) : Array(packed.dividers[leaf.divider])
+        kind == .table ? Self.key(leaf.rowid) : Array(packed.dividers[leaf.divider])
     }
 
     private static func key(_ rowid: Int64) -> [UInt8] {
@@ -174,9 +180,12 @@ package struct TreeBuilder: Sendable {
     }
 
     /// Ends the tree: writes what is still in memory, the topmost page to the root.
+    ///
+    /// - Throws: `.badState` where leaves of an index are missing; `.full`; `.file`.
     package consuming func finish(with writer: inout DatabaseWriter) throws(PageError) {
         if !heldLeaf.isEmpty { return try writeHeldLeaf(page: root, with: &writer) }
-        precondition(levels.isEmpty || kind == .table || hasLastLeaf, "the index's last leaf is missing")
+        // The index's last leaf is missing.
+        if kind == .index, !levels.isEmpty, !hasLastLeaf { throw PageError.badState(page: root) }
         try finishLevels(with: &writer)
     }
 }

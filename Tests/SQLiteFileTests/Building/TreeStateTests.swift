@@ -135,6 +135,8 @@ import Testing
                 { $0.levels[0].pending = [] }, { $0.levels[0].pending[0].page = 0 },
                 { $0.levels[0].pending[0].page = .max }, { $0.levels[0].hasPages.toggle() },
                 { $0.levels[0].pending[0].divider = Array(repeating: 1, count: 400) }, { $0.levels.removeLast() },
+                { $0.levels[0].pending[0].divider = [0x81] }, { $0.levels[0].pending[0].divider.append(0) },
+                { $0.largestRowid = $0.kind == .table ? nil : 5 }, { $0.heldLeaf = [UInt8](repeating: 0, count: 512) },
             ]
             for (number, change) in changes.enumerated() {
                 var state = tree.state
