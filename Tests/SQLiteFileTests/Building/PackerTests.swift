@@ -94,4 +94,79 @@ import Testing
         leaves.removeAll(keepingCapacity: 20_000)
         #expect(leaves.footprint <= 20_480)
     }
+
+    /// Where the last cell of an interior page went up, too: recycled buffers and pages keep no bytes of other rows.
+    @Test("what isn't content is zero", arguments: [0, 30, 34, 35, 36, 68, 69, 70, 100, 124, 125, 149])
+    func zeros(count: Int) throws {
+        let store = try NewStore(pageSize: 512, autoVacuum: 0, "CREATE TABLE t(a); CREATE INDEX i ON t(a)")
+        let (table, index) = (try store.root("t"), try store.root("i"))
+        let rows = (0..<count).map { row in
+            MadeRow(Int64(row) - 5_000, [.blob([UInt8(row)] + [UInt8](repeating: 0xee, count: 391 + row % 9))])
+        }
+        let packer = LeafPacker(pageSize: 512)
+        let leaves = PackedLeaves(pageSize: 512, pages: 3)
+        var writer = try DatabaseWriter(store.file())
+        var tree = try TreeBuilder(.table, root: table, on: writer)
+        for start in stride(from: 0, to: count, by: 10) {
+            let batch = RowBatch()
+            for row in rows[start..<min(start + 10, count)] { try row.append(to: batch) }
+            try packer.pack(batch, into: leaves)
+            try tree.add(leaves, to: &writer)
+        }
+        try tree.finish(with: &writer)
+        let entries = rows.map { $0.cells + [.integer($0.rowid)] }
+        var other = try TreeBuilder(.index, root: index, on: writer)
+        for leaves in try NewStore.pack(entries, pageSize: 512, pagesPerBatch: 3) { try other.add(leaves, to: &writer) }
+        try other.finish(with: &writer)
+        try writer.finish(syncs: false)
+        #expect(try store.check() == "ok")
+        let bytes = try [UInt8](store.bytes)
+        for start in stride(from: 512, to: bytes.count, by: 512) where [2, 5, 10, 13].contains(bytes[start]) {
+            let header = bytes[start] < 10 ? 12 : 8
+            let pointers = header + 2 * (Int(bytes[start + 3]) << 8 | Int(bytes[start + 4]))
+            let content = Int(bytes[start + 5]) << 8 | Int(bytes[start + 6])
+            let isZero = bytes[start + pointers..<start + content].allSatisfy { $0 == 0 }
+            #expect(isZero, "page \(start / 512 + 1)")
+            #expect(bytes[start + 1] == 0 && bytes[start + 2] == 0 && bytes[start + 7] == 0)
+        }
+    }
+
+    @Test("cells of three bytes are filled up to four with zero, whatever was in the buffer")
+    func shortCells() throws {
+        let store = try NewStore(
+            pageSize: 512, autoVacuum: 0, "CREATE TABLE t(a); CREATE TABLE w(a PRIMARY KEY) WITHOUT ROWID")
+        let (table, index) = (try store.root("t"), try store.root("w"))
+        let rubbish = RowBatch()
+        try MadeRow(1, [.blob([UInt8](repeating: 0xee, count: 10_000))]).append(to: rubbish)
+        var writer = try DatabaseWriter(store.file())
+
+        let packer = LeafPacker(pageSize: 512)
+        let leaves = PackedLeaves(pageSize: 512)
+        try packer.pack(rubbish, into: leaves)
+        packer.begin(leaves)
+        // A record without cells: its header's length alone. SQLite writes none and takes it for damage.
+        try unsafe [UInt8(1)].withUnsafeBytes { try unsafe packer.append(rowid: 1, record: $0) }
+        packer.finish()
+        var tree = try TreeBuilder(.table, root: table, on: writer)
+        try tree.add(leaves, to: &writer)
+        try tree.finish(with: &writer)
+
+        let entries = IndexPacker(pageSize: 512)
+        entries.begin(leaves)
+        _ = try unsafe entries.append(rubbish.record(at: 0))
+        entries.finish()
+        entries.begin(leaves)
+        _ = try unsafe [UInt8(2), 8].withUnsafeBytes { try unsafe entries.append($0) }
+        entries.finish()
+        var other = try TreeBuilder(.index, root: index, on: writer)
+        try other.add(leaves, to: &writer)
+        try other.finish(with: &writer)
+        try writer.finish(syncs: false)
+
+        #expect(try store.rows("PRAGMA integrity_check(w)") == [[.text("ok")]])
+        #expect(try store.rows("SELECT a FROM w") == [[.integer(0)]])
+        let bytes = try [UInt8](store.bytes)
+        #expect(Array(bytes[table * 512 - 4..<table * 512]) == [1, 1, 1, 0])
+        #expect(Array(bytes[index * 512 - 4..<index * 512]) == [2, 2, 8, 0])
+    }
 }
