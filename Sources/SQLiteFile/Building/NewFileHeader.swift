@@ -32,7 +32,7 @@ struct NewFileHeader {
         for index in 0..<4 { bytes[offset + index] = UInt8(truncatingIfNeeded: value >> (24 - 8 * UInt32(index))) }
     }
 
-    /// The largest root page: 0 where the file has no pointer map.
+    /// The largest root page is noted only where the file has a pointer map.
     private var isAutoVacuum: Bool { word(at: 52) != 0 }
 
     /// The state of a file that SQLite made and closed.
@@ -47,7 +47,7 @@ struct NewFileHeader {
     /// - Throws: `.badState` where a state isn't of this file.
     func check(_ state: DatabaseWriter.State, fileSize: Int64) throws(PageError) {
         let numbering = PageNumbering(pageSize: header.pageSize, isAutoVacuum: isAutoVacuum)
-        let last = state.nextPage - 1
+        let last = max(0, state.nextPage &- 1)
         guard state.pageSize == header.pageSize, state.isAutoVacuum == isAutoVacuum,
             (1...PageNumbering.largest).contains(last), !numbering.isMapPage(last), last != numbering.pendingBytePage,
             fileSize >= Int64(last) * Int64(header.pageSize)

@@ -32,12 +32,6 @@ struct PayloadSpill: Hashable, Sendable {
         let filling = minimumLocal + (payload - minimumLocal) % overflowCapacity
         return filling <= maximumLocal ? filling : minimumLocal
     }
-
-    /// Bytes that such a payload takes in its cell, the number of the first overflow page included.
-    func cellLength(_ payload: Int) -> Int {
-        let local = localLength(payload)
-        return local < payload ? local + 4 : local
-    }
 }
 
 /// A b-tree's kind (https://www.sqlite.org/fileformat2.html#b_tree_pages).

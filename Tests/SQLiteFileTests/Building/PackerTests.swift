@@ -137,7 +137,7 @@ import Testing
             pageSize: 512, autoVacuum: 0, "CREATE TABLE t(a); CREATE TABLE w(a PRIMARY KEY) WITHOUT ROWID")
         let (table, index) = (try store.root("t"), try store.root("w"))
         let rubbish = RowBatch()
-        try MadeRow(1, [.blob([UInt8](repeating: 0xee, count: 10_000))]).append(to: rubbish)
+        try MadeRow(1, [.blob([UInt8](repeating: 0xee, count: 90))]).append(to: rubbish)
         var writer = try DatabaseWriter(store.file())
 
         let packer = LeafPacker(pageSize: 512)

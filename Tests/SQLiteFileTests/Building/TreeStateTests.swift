@@ -117,7 +117,7 @@ import Testing
         let state = try writer.checkpoint()
         for change: (inout DatabaseWriter.State) -> Void in [
             { $0.pageSize = 1_024 }, { $0.isAutoVacuum = false }, { $0.nextPage += 1 }, { $0.nextPage = 1 },
-            { $0.nextPage = 106 }, { $0.nextPage = -5 }, { $0.nextPage = .max },
+            { $0.nextPage = 106 }, { $0.nextPage = -5 }, { $0.nextPage = .min }, { $0.nextPage = .max },
         ] {
             var state = state
             change(&state)
