@@ -182,6 +182,26 @@ import Testing
         }
     }
 
+    @Test("a state can't make a pointer-map page a child", arguments: [2, 105])
+    func pointerMapPages(page: Int) throws {
+        let work = try Work(pageSize: 512, autoVacuum: 1, batch: 40)
+        var writer = try DatabaseWriter(work.store.file())
+        var trees = try work.start(writer)
+        for step in try work.steps(pageSize: 512) { try trees[step.tree].add(step.leaves, to: &writer) }
+        for tree in trees {
+            var state = tree.state
+            state.levels[0].pending[0].page = page
+            let damaged = try TreeBuilder(resuming: state, on: writer)
+            do throws(PageError) {
+                try damaged.finish(with: &writer)
+                Issue.record("page \(page) became a child")
+            } catch {
+                #expect(error.code == .badState)
+                #expect(error.page == page)
+            }
+        }
+    }
+
     /// The bytes of a page with one row, as `heldLeaf` has them.
     private static func leaf(with row: MadeRow) throws -> [UInt8] {
         let store = try NewStore(pageSize: 512, autoVacuum: 0, "CREATE TABLE t(a)")
