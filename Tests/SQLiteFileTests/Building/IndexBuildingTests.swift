@@ -18,7 +18,8 @@ import Testing
     private static func check(_ store: NewStore, _ rows: [MadeRow], _ note: Comment? = nil) throws {
         #expect(try store.check() == "ok", note)
         let found = try store.rows("SELECT a, rowid FROM t INDEXED BY i ORDER BY a")
-        #expect(found == entries(rows), note)
+        let isSame = found == entries(rows)
+        #expect(isSame, note)
     }
 
     private static let schema = "CREATE TABLE t(a); CREATE INDEX i ON t(a)"

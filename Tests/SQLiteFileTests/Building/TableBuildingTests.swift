@@ -10,7 +10,8 @@ import Testing
     static func expectRows(_ rows: [MadeRow], of table: String, in store: NewStore, _ note: Comment? = nil) throws {
         let found = try store.rows("SELECT rowid, * FROM \(table) ORDER BY rowid")
         let wanted = rows.map { [.integer($0.rowid)] + $0.cells }
-        #expect(found == wanted, note)
+        let isSame = found == wanted
+        #expect(isSame, note)
     }
 
     @Test("SQLite finds rows of all storage classes again", arguments: pageSizes, [0, 1, 2])
@@ -115,7 +116,8 @@ import Testing
             before[field] = Data(count: 4)
             after[field] = Data(count: 4)
         }
-        #expect(before == after)
+        let isSame = before == after
+        #expect(isSame)
         #expect(try store.check() == "ok")
     }
 

@@ -93,10 +93,13 @@ import Testing
         let connection = try store.open()
         for table in tables {
             let rows = try NewStore.rows("SELECT rowid, * FROM \(table.name) ORDER BY rowid", on: connection)
-            #expect(rows == table.rows.map { [.integer($0.rowid)] + ($0.cells + [.null, .null]).prefix(3) })
+            let wanted = table.rows.map { [.integer($0.rowid)] + ($0.cells + [.null, .null]).prefix(3) }
+            let hasRows = rows == wanted
+            #expect(hasRows)
             let entries = try NewStore.rows(
                 "SELECT a, rowid FROM \(table.name) INDEXED BY i\(table.name) ORDER BY a", on: connection)
-            #expect(entries == table.entries)
+            let hasEntries = entries == table.entries
+            #expect(hasEntries)
         }
         #expect(try NewStore.check(connection) == "ok", "built")
         for round in 0..<6 {
