@@ -39,7 +39,7 @@ package struct DatabaseWriter: ~Copyable {
     /// - Parameter file: open for reading and writing.
     /// - Throws: `.unsuitable` for a file that isn't a database, is in WAL mode, has free pages, bytes reserved at the
     ///   end of pages, or another length than its header says.
-    package init(_ file: consuming OpenFile) throws(PageError) {
+    package init(_ file: consuming OpenFile) throws(PageBuildError) {
         let header = try NewFileHeader(of: file)
         try self.init(file, header.startingState(fileSize: Self.size(of: file)))
     }
@@ -47,13 +47,13 @@ package struct DatabaseWriter: ~Copyable {
     /// Goes on from a state; the file's pages from `nextPage` on don't count and are written again.
     ///
     /// - Throws: `.badState` where the file has another page size or auto-vacuum mode, or fewer pages.
-    package init(_ file: consuming OpenFile, resuming state: State) throws(PageError) {
+    package init(_ file: consuming OpenFile, resuming state: State) throws(PageBuildError) {
         let header = try NewFileHeader(of: file)
         try header.check(state, fileSize: Self.size(of: file))
         try self.init(file, state)
     }
 
-    private init(_ file: consuming OpenFile, _ state: State) throws(PageError) {
+    private init(_ file: consuming OpenFile, _ state: State) throws(PageBuildError) {
         numbering = PageNumbering(pageSize: state.pageSize, isAutoVacuum: state.isAutoVacuum)
         changeCounter = state.changeCounter
         nextPage = state.nextPage
@@ -63,11 +63,11 @@ package struct DatabaseWriter: ~Copyable {
         self.file = file
     }
 
-    private static func size(of file: borrowing OpenFile) throws(PageError) -> Int64 {
+    private static func size(of file: borrowing OpenFile) throws(PageBuildError) -> Int64 {
         do throws(FileError) {
             return try file.status().size
         } catch {
-            throw PageError(error)
+            throw PageBuildError(error)
         }
     }
 
@@ -78,14 +78,14 @@ package struct DatabaseWriter: ~Copyable {
 
     /// Gives the next numbers to the pages of some places.
     /// - Throws: `.full` where the file would have more pages than SQLite allows.
-    mutating func numbers(for places: Range<Int>) throws(PageError) -> PageNumbers {
+    mutating func numbers(for places: Range<Int>) throws(PageBuildError) -> PageNumbers {
         var numbers = PageNumbers()
         var place = places.lowerBound
         while place < places.upperBound {
             try skipOwnPages()
             let end = min(numbering.end(ofRunFrom: nextPage), nextPage + places.upperBound - place)
             guard end - 1 <= PageNumbering.largest else {
-                throw PageError(
+                throw PageBuildError(
                     code: .full,
                     message: "the new file would have more than \(PageNumbering.largest) pages, SQLite's limit: "
                         + "use a larger page size")
@@ -98,13 +98,13 @@ package struct DatabaseWriter: ~Copyable {
     }
 
     /// Gives the next number.
-    mutating func number() throws(PageError) -> Int {
+    mutating func number() throws(PageBuildError) -> Int {
         let numbers = try numbers(for: 0..<1)
         guard let number = numbers[0] else { preconditionFailure("a number was asked for") }
         return number
     }
 
-    private mutating func skipOwnPages() throws(PageError) {
+    private mutating func skipOwnPages() throws(PageBuildError) {
         while true {
             if nextPage == numbering.pendingBytePage {
                 nextPage += 1
@@ -118,24 +118,34 @@ package struct DatabaseWriter: ~Copyable {
     }
 
     /// Writes pages under their numbers, adjacent ones with one call.
-    func write(_ pages: PackedLeaves, as numbers: PageNumbers) throws(PageError) {
+    func write(_ pages: PackedLeaves, as numbers: PageNumbers) throws(PageBuildError) {
         for run in numbers.runs {
             try unsafe file.write(pages.pages(run.places), page: run.number, pageSize: pageSize)
         }
     }
 
     /// Writes one page.
-    func write(_ bytes: [UInt8], page: Int) throws(PageError) {
+    func write(_ bytes: [UInt8], page: Int) throws(PageBuildError) {
         precondition(bytes.count == pageSize, "a page has one length")
         try file.write(bytes, 0..<pageSize, page: page, pageSize: pageSize)
     }
 
+    /// Makes a root that an earlier run may have filled empty again.
+    package func empty(_ root: Int, _ kind: TreeKind) throws(PageBuildError) {
+        var page = [UInt8](repeating: 0, count: pageSize)
+        page[0] = kind.leafType
+        // Where the content begins; 65,536 is stored as 0.
+        page[5] = UInt8(truncatingIfNeeded: pageSize >> 8)
+        page[6] = UInt8(truncatingIfNeeded: pageSize)
+        try write(page, page: root)
+    }
+
     /// Reads one page.
-    func read(page: Int) throws(PageError) -> [UInt8] {
+    func read(page: Int) throws(PageBuildError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: pageSize)
         let count = try file.read(into: &bytes, 0..<pageSize, page: page, pageSize: pageSize)
         if count != pageSize {
-            throw PageError(
+            throw PageBuildError(
                 code: .unsuitable, page: page, message: "the new file ends before a page: remove it and build it anew")
         }
         return bytes
@@ -143,25 +153,25 @@ package struct DatabaseWriter: ~Copyable {
 
     /// Says in the pointer map what points at a page; without auto-vacuum there is none.
     /// - Throws: `.badState` where no such page was given out: the number is from a damaged state.
-    mutating func setPointer(to page: Int, _ entry: PointerMap.Entry, from parent: Int) throws(PageError) {
-        guard page >= 2, page < nextPage else { throw PageError.badState(page: page) }
+    mutating func setPointer(to page: Int, _ entry: PointerMap.Entry, from parent: Int) throws(PageBuildError) {
+        guard page >= 2, page < nextPage else { throw PageBuildError.badState(page: page) }
         try pointerMap?.set(page, entry, parent: parent, on: file)
     }
 
     /// What is needed to go on from here, after all that was given a number is in the file. Call `sync` before a log
     /// relies on it.
-    package mutating func checkpoint() throws(PageError) -> State {
+    package mutating func checkpoint() throws(PageBuildError) -> State {
         try pointerMap?.flush(on: file)
         return State(
             pageSize: pageSize, isAutoVacuum: numbering.isAutoVacuum, nextPage: nextPage, changeCounter: changeCounter)
     }
 
     /// Returns when what was written is on the medium.
-    package func sync() throws(PageError) {
+    package func sync() throws(PageBuildError) {
         do throws(FileError) {
             try file.sync()
         } catch {
-            throw PageError(error)
+            throw PageBuildError(error)
         }
     }
 
@@ -169,12 +179,12 @@ package struct DatabaseWriter: ~Copyable {
     ///
     /// - Parameter syncs: whether to return only when the file is on the medium.
     /// - Throws: `.file` where writing failed.
-    package consuming func finish(syncs: Bool = true) throws(PageError) {
+    package consuming func finish(syncs: Bool = true) throws(PageBuildError) {
         try pointerMap?.flush(on: file)
         do throws(FileError) {
             try file.truncate(to: Int64(pageCount) * Int64(pageSize))
         } catch {
-            throw PageError(error)
+            throw PageBuildError(error)
         }
         var header = try NewFileHeader(of: file)
         header.set(pageCount: pageCount, changeCounter: changeCounter &+ 1)

@@ -56,7 +56,7 @@ package final class IndexPacker {
     ///
     /// - Returns: false where the buffer is full: it is ready, and the entry isn't in it.
     /// - Throws: `.tooLong` for a record over 2³¹−1 bytes.
-    package func append(_ record: UnsafeRawBufferPointer) throws(PageError) -> Bool {
+    package func append(_ record: UnsafeRawBufferPointer) throws(PageBuildError) -> Bool {
         if record.count > Int(Int32.max) { throw .payloadTooLong }
         if unsafe state.pointee.leaf == nil || state.pointee.divider != nil, !openLeaf() { return false }
         let header = Varint.length(of: UInt64(record.count))

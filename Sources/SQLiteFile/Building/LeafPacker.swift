@@ -36,7 +36,7 @@ package final class LeafPacker {
     ///   - rows: in ascending order of rowids.
     ///   - leaves: is emptied first.
     /// - Throws: as `append`.
-    package func pack(_ rows: RowBatch, into leaves: PackedLeaves) throws(PageError) {
+    package func pack(_ rows: RowBatch, into leaves: PackedLeaves) throws(PageBuildError) {
         begin(leaves)
         try append(rows)
         finish()
@@ -52,7 +52,7 @@ package final class LeafPacker {
 
     /// Adds all rows of a batch.
     /// - Throws: `.outOfOrder` for a rowid that isn't greater than the one before it.
-    package func append(_ rows: RowBatch) throws(PageError) {
+    package func append(_ rows: RowBatch) throws(PageBuildError) {
         for index in 0..<rows.count {
             unsafe try append(rowid: rows.rowid(at: index), record: rows.record(at: index))
         }
@@ -61,7 +61,7 @@ package final class LeafPacker {
     /// Adds a row.
     /// - Throws: `.outOfOrder` for a rowid that isn't greater than the one before it; `.tooLong` for a record over
     ///   2³¹−1 bytes.
-    package func append(rowid: Int64, record: UnsafeRawBufferPointer) throws(PageError) {
+    package func append(rowid: Int64, record: UnsafeRawBufferPointer) throws(PageBuildError) {
         if unsafe state.pointee.rowCount > 0, unsafe rowid <= state.pointee.lastRowid { throw outOfOrder(rowid) }
         if record.count > Int(Int32.max) { throw .payloadTooLong }
         let key = UInt64(bitPattern: rowid)
@@ -115,9 +115,9 @@ package final class LeafPacker {
         unsafe state.pointee.leaf?.page = leaves.page(at: place)
     }
 
-    @inline(never) private func outOfOrder(_ rowid: Int64) -> PageError {
-        PageError(
+    @inline(never) private func outOfOrder(_ rowid: Int64) -> PageBuildError {
+        PageBuildError(
             code: .outOfOrder,
-            message: unsafe "rowid \(rowid) comes after \(state.pointee.lastRowid): \(PageError.repair)")
+            message: unsafe "rowid \(rowid) comes after \(state.pointee.lastRowid): \(PageBuildError.repair)")
     }
 }

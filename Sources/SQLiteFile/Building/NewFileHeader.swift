@@ -7,7 +7,7 @@ struct NewFileHeader {
     private let header: DatabaseHeader
 
     /// - Throws: `.unsuitable` for a file that isn't a database or can't be extended page by page.
-    init(of file: borrowing OpenFile) throws(PageError) {
+    init(of file: borrowing OpenFile) throws(PageBuildError) {
         bytes = [UInt8](repeating: 0, count: DatabaseHeader.length)
         let count = try file.read(into: &bytes, 0..<bytes.count, page: 1, pageSize: 512)
         guard count == bytes.count, let header = DatabaseHeader(bytes) else {
@@ -19,8 +19,8 @@ struct NewFileHeader {
         if word(at: 32) != 0 || word(at: 36) != 0 { throw Self.unsuitable("has free pages") }
     }
 
-    private static func unsuitable(_ reason: String) -> PageError {
-        PageError(
+    private static func unsuitable(_ reason: String) -> PageBuildError {
+        PageBuildError(
             code: .unsuitable, message: "the new file \(reason), so its pages can't be built: use the statement engine")
     }
 
@@ -36,7 +36,7 @@ struct NewFileHeader {
     private var isAutoVacuum: Bool { word(at: 52) != 0 }
 
     /// The state of a file that SQLite made and closed.
-    func startingState(fileSize: Int64) throws(PageError) -> DatabaseWriter.State {
+    func startingState(fileSize: Int64) throws(PageBuildError) -> DatabaseWriter.State {
         guard let count = header.pageCount, fileSize == Int64(count) * Int64(header.pageSize) else {
             throw Self.unsuitable("has another length than its header says")
         }
@@ -45,14 +45,14 @@ struct NewFileHeader {
     }
 
     /// - Throws: `.badState` where a state isn't of this file.
-    func check(_ state: DatabaseWriter.State, fileSize: Int64) throws(PageError) {
+    func check(_ state: DatabaseWriter.State, fileSize: Int64) throws(PageBuildError) {
         let numbering = PageNumbering(pageSize: header.pageSize, isAutoVacuum: isAutoVacuum)
         let last = max(0, state.nextPage &- 1)
         guard state.pageSize == header.pageSize, state.isAutoVacuum == isAutoVacuum,
             (1...PageNumbering.largest).contains(last), !numbering.isMapPage(last), last != numbering.pendingBytePage,
             fileSize >= Int64(last) * Int64(header.pageSize)
         else {
-            throw PageError.badState(page: 0)
+            throw PageBuildError.badState(page: 0)
         }
     }
 

@@ -41,9 +41,9 @@ struct PointerMap: Sendable {
     /// - Throws: `.badState` for a page that has none: a pointer-map page or the pending-byte page.
     mutating func set(
         _ page: Int, _ entry: Entry, parent: Int, on file: borrowing OpenFile
-    ) throws(PageError) {
+    ) throws(PageBuildError) {
         let map = numbering.mapPage(of: page)
-        guard page > map else { throw PageError.badState(page: page) }
+        guard page > map else { throw PageBuildError.badState(page: page) }
         if slots[current].page != map { try use(map, on: file) }
         let offset = current * numbering.pageSize + Self.entryLength * (page - map - 1)
         bytes[offset] = entry.rawValue
@@ -55,14 +55,14 @@ struct PointerMap: Sendable {
     }
 
     /// Starts a new pointer-map page, all zeros.
-    mutating func start(_ map: Int, on file: borrowing OpenFile) throws(PageError) {
+    mutating func start(_ map: Int, on file: borrowing OpenFile) throws(PageBuildError) {
         try takeSlot(for: map, on: file)
         zero(fromOffset: 0)
     }
 
     /// Zeros the entries for pages from `page` on, in the pointer-map page that has its entry: what a file's earlier
     /// pages left there.
-    mutating func clear(from page: Int, on file: borrowing OpenFile) throws(PageError) {
+    mutating func clear(from page: Int, on file: borrowing OpenFile) throws(PageBuildError) {
         let map = numbering.mapPage(of: page)
         // The page right after the last is itself a pointer-map page: it is started when pages are given out.
         if map >= page { return }
@@ -71,7 +71,7 @@ struct PointerMap: Sendable {
     }
 
     /// Writes back what was changed.
-    mutating func flush(on file: borrowing OpenFile) throws(PageError) {
+    mutating func flush(on file: borrowing OpenFile) throws(PageBuildError) {
         for slot in slots.indices { try writeBack(slot, on: file) }
     }
 
@@ -82,7 +82,7 @@ struct PointerMap: Sendable {
     }
 
     /// Makes a pointer-map page the current one.
-    private mutating func use(_ map: Int, on file: borrowing OpenFile) throws(PageError) {
+    private mutating func use(_ map: Int, on file: borrowing OpenFile) throws(PageBuildError) {
         clock += 1
         if let slot = slots.firstIndex(where: { $0.page == map }) {
             current = slot
@@ -93,13 +93,13 @@ struct PointerMap: Sendable {
         let count = try file.read(into: &bytes, part(of: current), page: map, pageSize: numbering.pageSize)
         if count != numbering.pageSize {
             slots[current].page = 0
-            throw PageError(
+            throw PageBuildError(
                 code: .unsuitable, page: map,
                 message: "the new file ends before a pointer-map page: remove it and build it anew")
         }
     }
 
-    private mutating func takeSlot(for map: Int, on file: borrowing OpenFile) throws(PageError) {
+    private mutating func takeSlot(for map: Int, on file: borrowing OpenFile) throws(PageBuildError) {
         clock += 1
         var oldest = 0
         for slot in slots.indices where slots[slot].lastUse < slots[oldest].lastUse { oldest = slot }
@@ -108,7 +108,7 @@ struct PointerMap: Sendable {
         current = oldest
     }
 
-    private mutating func writeBack(_ slot: Int, on file: borrowing OpenFile) throws(PageError) {
+    private mutating func writeBack(_ slot: Int, on file: borrowing OpenFile) throws(PageBuildError) {
         guard slots[slot].page != 0, slots[slot].isDirty else { return }
         try file.write(bytes, part(of: slot), page: slots[slot].page, pageSize: numbering.pageSize)
         slots[slot].isDirty = false

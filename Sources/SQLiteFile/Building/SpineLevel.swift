@@ -44,7 +44,9 @@ struct SpineLevel: Sendable {
 
 extension TreeBuilder {
     /// Adds the next page of the level below.
-    mutating func push(_ child: TreeState.Child, to level: Int, with writer: inout DatabaseWriter) throws(PageError) {
+    mutating func push(_ child: TreeState.Child, to level: Int, with writer: inout DatabaseWriter)
+        throws(PageBuildError)
+    {
         if level == levels.count { levels.append(SpineLevel(kind, pageSize: writer.pageSize)) }
         let pending = levels[level].pending
         if pending.isEmpty {
@@ -63,7 +65,7 @@ extension TreeBuilder {
     /// Writes a level's page, which isn't the root, and starts the next. The cell after its last child goes up.
     private mutating func close(
         _ level: Int, last: TreeState.Child, with writer: inout DatabaseWriter
-    ) throws(PageError) {
+    ) throws(PageBuildError) {
         let number = try writer.number()
         try write(level, last: last.page, page: number, with: &writer)
         levels[level].page = InteriorPage(kind, pageSize: writer.pageSize)
@@ -73,7 +75,7 @@ extension TreeBuilder {
 
     private mutating func write(
         _ level: Int, last: Int, page number: Int, with writer: inout DatabaseWriter
-    ) throws(PageError) {
+    ) throws(PageBuildError) {
         levels[level].page.close(rightmost: last)
         let page = levels[level].page
         try writer.write(page.bytes, page: number)
@@ -82,7 +84,7 @@ extension TreeBuilder {
     }
 
     /// Writes the last pages of all levels, the topmost to the root.
-    mutating func finishLevels(with writer: inout DatabaseWriter) throws(PageError) {
+    mutating func finishLevels(with writer: inout DatabaseWriter) throws(PageBuildError) {
         var level = 0
         while level < levels.count {
             if levels[level].pending.count == 2 { try split(level, with: &writer) }
@@ -98,7 +100,7 @@ extension TreeBuilder {
 
     /// The level ends with one child too many for its page: the page's last cell goes up, so that the child isn't alone
     /// on the next page.
-    private mutating func split(_ level: Int, with writer: inout DatabaseWriter) throws(PageError) {
+    private mutating func split(_ level: Int, with writer: inout DatabaseWriter) throws(PageBuildError) {
         let pending = levels[level].pending
         guard let last = levels[level].page.removeLast() else { preconditionFailure("a full page has cells") }
         try close(level, last: last, with: &writer)

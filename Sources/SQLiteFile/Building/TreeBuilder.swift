@@ -8,7 +8,7 @@
 package struct TreeBuilder: Sendable {
     let kind: TreeKind
     /// Number of the root page.
-    let root: Int
+    package let root: Int
     private var largestRowid: Int64?
     private var heldLeaf: [UInt8] = []
     private var hasLastLeaf = false
@@ -17,7 +17,7 @@ package struct TreeBuilder: Sendable {
     /// Starts a tree at a root that SQLite made and that is empty.
     ///
     /// - Throws: `.unsuitable` where that page isn't the root of an empty tree of this kind.
-    package init(_ kind: TreeKind, root: Int, on writer: borrowing DatabaseWriter) throws(PageError) {
+    package init(_ kind: TreeKind, root: Int, on writer: borrowing DatabaseWriter) throws(PageBuildError) {
         self.kind = kind
         self.root = root
         guard root >= 2, root <= writer.pageCount else { throw Self.unsuitable(root) }
@@ -28,13 +28,13 @@ package struct TreeBuilder: Sendable {
     /// Goes on from a state.
     ///
     /// - Throws: `.badState` where the state can't be one of a tree of this file.
-    package init(resuming state: TreeState, on writer: borrowing DatabaseWriter) throws(PageError) {
+    package init(resuming state: TreeState, on writer: borrowing DatabaseWriter) throws(PageBuildError) {
         kind = state.kind
         root = state.root
         largestRowid = state.largestRowid
         heldLeaf = state.heldLeaf
         hasLastLeaf = state.hasLastLeaf
-        let bad = PageError.badState(page: state.root)
+        let bad = PageBuildError.badState(page: state.root)
         guard root >= 2, root <= writer.pageCount,
             heldLeaf.isEmpty || heldLeaf.count == writer.pageSize && state.levels.isEmpty,
             (heldLeaf.isEmpty && state.levels.isEmpty) || (kind == .table) == (largestRowid != nil),
@@ -59,8 +59,8 @@ package struct TreeBuilder: Sendable {
         return state
     }
 
-    private static func unsuitable(_ root: Int) -> PageError {
-        PageError(
+    private static func unsuitable(_ root: Int) -> PageBuildError {
+        PageBuildError(
             code: .unsuitable, page: root,
             message: "a tree of the new file can't be filled: its root isn't an empty page of its kind")
     }
@@ -69,15 +69,15 @@ package struct TreeBuilder: Sendable {
     ///
     /// - Throws: `.outOfOrder` where the first rowid isn't greater than the last one before; `.badState` where an
     ///   index's last leaf came before; `.full`; `.file`.
-    package mutating func add(_ packed: PackedLeaves, to writer: inout DatabaseWriter) throws(PageError) {
+    package mutating func add(_ packed: PackedLeaves, to writer: inout DatabaseWriter) throws(PageBuildError) {
         precondition(packed.pageSize == writer.pageSize, "the leaves are packed for pages of another size")
         guard let last = packed.leaves.last else { return }
         // The index's last leaf came before.
-        if hasLastLeaf { throw PageError.badState(page: root) }
+        if hasLastLeaf { throw PageBuildError.badState(page: root) }
         if kind == .table, let largestRowid, packed.firstRowid <= largestRowid {
-            throw PageError(
+            throw PageBuildError(
                 code: .outOfOrder, page: root,
-                message: "rowid \(packed.firstRowid) comes after \(largestRowid): \(PageError.repair)")
+                message: "rowid \(packed.firstRowid) comes after \(largestRowid): \(PageBuildError.repair)")
         }
         try placeHeldLeaf(with: &writer)
         largestRowid = kind == .table ? last.rowid : nil
@@ -112,7 +112,7 @@ package struct TreeBuilder: Sendable {
     /// Fills in the numbers of overflow pages, and says in the pointer map what points at them.
     private func number(
         _ packed: PackedLeaves, _ numbers: PageNumbers, with writer: inout DatabaseWriter
-    ) throws(PageError) {
+    ) throws(PageBuildError) {
         for chain in packed.chains {
             var before: Int?
             for place in chain.places {
@@ -131,7 +131,7 @@ package struct TreeBuilder: Sendable {
     private func point(
         _ chain: PackedLeaves.Chain, at number: Int, _ packed: PackedLeaves, _ numbers: PageNumbers,
         with writer: inout DatabaseWriter
-    ) throws(PageError) {
+    ) throws(PageBuildError) {
         switch chain.holder {
         case .leaf(let place):
             unsafe packed.page(at: place).storeBig(UInt32(truncatingIfNeeded: number), at: chain.pointer)
@@ -146,7 +146,7 @@ package struct TreeBuilder: Sendable {
     }
 
     /// A second leaf comes: the first one gets a number.
-    private mutating func placeHeldLeaf(with writer: inout DatabaseWriter) throws(PageError) {
+    private mutating func placeHeldLeaf(with writer: inout DatabaseWriter) throws(PageBuildError) {
         guard !heldLeaf.isEmpty, let largestRowid else { return }
         let page = try writer.number()
         try writeHeldLeaf(page: page, with: &writer)
@@ -154,7 +154,7 @@ package struct TreeBuilder: Sendable {
         try push(TreeState.Child(page: page, divider: Self.key(largestRowid)), to: 0, with: &writer)
     }
 
-    private func writeHeldLeaf(page: Int, with writer: inout DatabaseWriter) throws(PageError) {
+    private func writeHeldLeaf(page: Int, with writer: inout DatabaseWriter) throws(PageBuildError) {
         try writer.write(heldLeaf, page: page)
         for overflow in overflowPages(ofLeaf: heldLeaf) {
             try writer.setPointer(to: overflow, .firstOverflow, from: page)
@@ -182,10 +182,10 @@ package struct TreeBuilder: Sendable {
     /// Ends the tree: writes what is still in memory, the topmost page to the root.
     ///
     /// - Throws: `.badState` where leaves of an index are missing; `.full`; `.file`.
-    package consuming func finish(with writer: inout DatabaseWriter) throws(PageError) {
+    package consuming func finish(with writer: inout DatabaseWriter) throws(PageBuildError) {
         if !heldLeaf.isEmpty { return try writeHeldLeaf(page: root, with: &writer) }
         // The index's last leaf is missing.
-        if kind == .index, !levels.isEmpty, !hasLastLeaf { throw PageError.badState(page: root) }
+        if kind == .index, !levels.isEmpty, !hasLastLeaf { throw PageBuildError.badState(page: root) }
         try finishLevels(with: &writer)
     }
 }

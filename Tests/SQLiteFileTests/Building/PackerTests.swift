@@ -73,7 +73,7 @@ import Testing
         let leaves = PackedLeaves(pageSize: 512)
         let bad = RowBatch()
         for rowid: Int64 in [5, 4] { try MadeRow(rowid, payload: 90).append(to: bad) }
-        #expect(throws: PageError.self) { try packer.pack(bad, into: leaves) }
+        #expect(throws: PageBuildError.self) { try packer.pack(bad, into: leaves) }
         let good = RowBatch()
         for rowid: Int64 in [4, 5] { try MadeRow(rowid, payload: 90).append(to: good) }
         try packer.pack(good, into: leaves)

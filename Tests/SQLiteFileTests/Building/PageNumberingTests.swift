@@ -132,7 +132,7 @@ import Testing
         let rows = (0..<10).map { MadeRow(Int64($0), payload: 450) }
         let packed = try NewStore.pack(rows, pageSize: 512, batch: 5)
         try tree.add(packed[0], to: &writer)
-        do throws(PageError) {
+        do throws(PageBuildError) {
             try tree.add(packed[1], to: &writer)
             Issue.record("too many pages")
         } catch {
@@ -142,11 +142,11 @@ import Testing
 
     @Test("files that can't be extended page by page are refused")
     func refusals() throws {
-        func code(_ change: (NewStore) throws -> Void) throws -> PageError.Code? {
+        func code(_ change: (NewStore) throws -> Void) throws -> PageBuildError.Code? {
             let store = try NewStore(pageSize: 1_024, autoVacuum: 0, "CREATE TABLE t(a)")
             try change(store)
             let file = try store.file()
-            do throws(PageError) {
+            do throws(PageBuildError) {
                 _ = try DatabaseWriter(file)
                 return nil
             } catch {
@@ -176,7 +176,7 @@ import Testing
         var writer = try DatabaseWriter(OpenFile(store.path, mode: .read))
         var tree = try TreeBuilder(.table, root: root, on: writer)
         let packed = try NewStore.pack((0..<9).map { MadeRow($0, payload: 450) }, pageSize: 512, batch: 9)
-        do throws(PageError) {
+        do throws(PageBuildError) {
             try tree.add(packed[0], to: &writer)
             Issue.record("a file that can't be written was written")
         } catch {
@@ -201,7 +201,7 @@ import Testing
         for (kind, root): (TreeKind, Int) in [
             (.index, table), (.table, index), (.table, full), (.table, 0), (.table, 1), (.table, 2), (.table, 99),
         ] {
-            let error = #expect(throws: PageError.self) { _ = try TreeBuilder(kind, root: root, on: writer) }
+            let error = #expect(throws: PageBuildError.self) { _ = try TreeBuilder(kind, root: root, on: writer) }
             #expect(error?.code == .unsuitable)
         }
     }
@@ -209,12 +209,12 @@ import Testing
     @Test("rows that don't ascend are refused, in a batch and between batches")
     func order() throws {
         for rowids: [Int64] in [[1, 1], [2, 1], [.max, .min], [-1, -2]] {
-            let error = #expect(throws: PageError.self) {
+            let error = #expect(throws: PageBuildError.self) {
                 _ = try NewStore.pack(rowids.map { MadeRow($0, payload: 5) }, pageSize: 512, batch: 9)
             }
             #expect(error?.code == .outOfOrder)
             let store = try NewStore(pageSize: 512, autoVacuum: 1, "CREATE TABLE t(a)")
-            let error2 = #expect(throws: PageError.self) {
+            let error2 = #expect(throws: PageBuildError.self) {
                 try store.build("t", rowids.map { MadeRow($0, payload: 5) }, batch: 1)
             }
             #expect(error2?.code == .outOfOrder)

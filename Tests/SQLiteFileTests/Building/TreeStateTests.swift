@@ -121,7 +121,7 @@ import Testing
         ] {
             var state = state
             change(&state)
-            let error = #expect(throws: PageError.self) {
+            let error = #expect(throws: PageBuildError.self) {
                 _ = try DatabaseWriter(work.store.file(), resuming: state)
             }
             #expect(error?.code == .badState)
@@ -141,7 +141,7 @@ import Testing
             for (number, change) in changes.enumerated() {
                 var state = tree.state
                 change(&state)
-                let error = #expect(throws: PageError.self, "change \(number) of \(tree.state.kind)") {
+                let error = #expect(throws: PageBuildError.self, "change \(number) of \(tree.state.kind)") {
                     _ = try TreeBuilder(resuming: state, on: writer)
                 }
                 #expect(error?.code == .badState)
@@ -170,7 +170,7 @@ import Testing
                 }
                 let file = try work.store.file()
                 let more = try NewStore.pack([last], pageSize: 512, batch: 1)[0]
-                do throws(PageError) {
+                do throws(PageBuildError) {
                     var writer = try DatabaseWriter(file, resuming: state)
                     var tree = try TreeBuilder(resuming: damaged, on: writer)
                     if number != 2 { try tree.add(more, to: &writer) }
@@ -192,7 +192,7 @@ import Testing
             var state = tree.state
             state.levels[0].pending[0].page = page
             let damaged = try TreeBuilder(resuming: state, on: writer)
-            do throws(PageError) {
+            do throws(PageBuildError) {
                 try damaged.finish(with: &writer)
                 Issue.record("page \(page) became a child")
             } catch {

@@ -1,7 +1,7 @@
 package import CausewayPlatform
 
 /// A b-tree that can't be built: the rows, the new file or the disk don't allow it.
-package struct PageError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct PageBuildError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
         /// Bytes break the file format.
         case damaged
@@ -37,12 +37,12 @@ package struct PageError: Error, Hashable, Sendable, CustomStringConvertible {
 
     static let repair = "the table is damaged: run PRAGMA integrity_check and work on a repaired copy"
 
-    static var payloadTooLong: PageError {
-        PageError(code: .tooLong, message: "a row is over SQLite's limit of 2147483647 bytes: shorten its values")
+    static var payloadTooLong: PageBuildError {
+        PageBuildError(code: .tooLong, message: "a row is over SQLite's limit of 2147483647 bytes: shorten its values")
     }
 
-    static func badState(page: Int) -> PageError {
-        PageError(
+    static func badState(page: Int) -> PageBuildError {
+        PageBuildError(
             code: .badState, page: page,
             message: "the progress noted for the new file is damaged or of another file: remove both and build it anew")
     }
