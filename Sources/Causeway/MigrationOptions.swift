@@ -48,6 +48,9 @@ public struct MigrationOptions: Hashable, Sendable {
     /// Bytes that the rows in flight may take: batches shrink, then workers become fewer, until they fit; nil sets no
     /// limit.
     public var memoryLimit: Int?
+    /// How rows are moved: by pages of the database file, or by SQL statements. Both make the same rows; work begun with
+    /// one engine isn't resumed with the other, and the open step starts over.
+    public var engine = EngineChoice.auto
     /// Runs consecutive steps as one where the result is the same.
     public var fusesSteps = true
     /// What a run does with the unfinished work of an earlier run.

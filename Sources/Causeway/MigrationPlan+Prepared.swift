@@ -15,7 +15,10 @@ extension MigrationPlan {
         targetVersion = prepared.targetVersion
         path = prepared.path
         diskBytes = prepared.diskBytes
-        memoryBytes = EngineOptions.memoryBytes(jobs: options.jobs, batchBytes: options.batchBytes)
+        let hasPages = prepared.steps.contains { $0.works.contains { $0.method == .rebuild } }
+        memoryBytes = max(
+            EngineOptions.memoryBytes(jobs: options.jobs, batchBytes: options.batchBytes),
+            hasPages ? EngineOptions.pageMemoryBytes(jobs: options.jobs, pageSize: prepared.pageSize) : 0)
         walBreak = prepared.walBreak
         warnings = prepared.warnings + prepared.notices
         renames = prepared.renames
@@ -64,6 +67,7 @@ extension MigrationPlan.Table {
     init(_ work: TableWork) {
         name = work.table
         method = work.method.rawValue
+        reason = work.reason
         indexes = work.indexes.map { index in
             MigrationPlan.Index(
                 name: index.name, columns: index.columns.map(\.name), isUnique: index.isUnique,

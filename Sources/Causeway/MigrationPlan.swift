@@ -53,9 +53,12 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
     public struct Table: Hashable, Sendable, Codable {
         /// Its name.
         public var name: String
-        /// `statements`: passes read rows by SELECT and write them by INSERT; `objects`: mapping models make them;
-        /// `empty`: no row of the source becomes one of this table's.
+        /// `rebuild`: pages of the source's table are read, and pages are written; `statements`: passes read rows by
+        /// SELECT and write them by INSERT; `objects`: mapping models make them; `empty`: no row of the source becomes one
+        /// of this table's.
         public var method: String
+        /// Why the table isn't rebuilt from pages; nil where it is, and where nobody asked for pages.
+        public var reason: String?
         /// Every index of the finished table, those of its constraints included.
         public var indexes: [Index]
     }

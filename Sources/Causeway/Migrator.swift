@@ -133,10 +133,11 @@ public struct Migrator: Sendable {
     }
 
     private func engineOptions() throws(EngineError) -> EngineOptions {
-        let wanted = EngineOptions(
+        var wanted = EngineOptions(
             batchRows: options.batchRows, batchBytes: options.batchBytes,
             jobs: options.jobs ?? ProcessFacts.processorCount, checkpointInterval: options.checkpointInterval,
             compressionLevel: Int32(clamping: options.checkpointCompression), memoryLimit: options.memoryLimit)
+        wanted.engine = options.engine
         guard let limit = options.memoryLimit else { return wanted }
         return try MemoryBudget(bytes: limit).fitting(wanted)
     }

@@ -36,6 +36,8 @@ struct ByteCount: ExpressibleByArgument, Hashable, CustomStringConvertible {
 /// `stop`, `default`, `reject`.
 extension OnViolation: ExpressibleByArgument {}
 
+extension EngineChoice: ExpressibleByArgument {}
+
 /// `none`, `quick`, `full`.
 extension MigrationOptions.Verification: ExpressibleByArgument {}
 

@@ -123,6 +123,12 @@ public struct MigrateArguments: ParsableArguments {
             valueName: "bytes"))
     var memoryLimit: ByteCount?
 
+    @Option(
+        help: ArgumentHelp(
+            "Move rows by pages of the database file, or by SQL statements; both make the same rows.",
+            valueName: EngineChoice.allCases.map(\.rawValue).joined(separator: "|")))
+    var engine = EngineChoice.auto
+
     @Flag(help: "Write a complete store for every step, even where steps can run as one.")
     var noFuse = false
 
@@ -174,6 +180,7 @@ public struct MigrateArguments: ParsableArguments {
         options.batchBytes = batchBytes.bytes
         options.jobs = jobs
         options.memoryLimit = memoryLimit?.bytes
+        options.engine = engine
         options.fusesSteps = !noFuse
         options.mappingModels = mappingModels
         options.infersDespiteMismatch = infersDespiteMismatch

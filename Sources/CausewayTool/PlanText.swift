@@ -26,7 +26,7 @@ struct PlanText {
                     + "\(Figures.bytes(step.diskBytes)) of disk",
             ]
             lines +=
-                passes(step) + step.passes.compactMap(\.mapping).flatMap(Self.mapping)
+                passes(step) + methods(step) + step.passes.compactMap(\.mapping).flatMap(Self.mapping)
                 + listed(step.conversions, under: "  Converted:") + listed(step.losses, under: "  Lost:")
             if showsSQL { lines += statements(step) }
         }
@@ -50,6 +50,15 @@ struct PlanText {
                 movesRows ? String(pass.carried) : "", movesRows ? String(pass.changed) : "")
         }
         return table.isEmpty ? [] : table.lines
+    }
+
+    /// Which tables pages make, where any could.
+    private func methods(_ step: MigrationPlan.Step) -> [String] {
+        let rebuilt = step.tables.filter { $0.method == "rebuild" }.map(\.name)
+        let others = step.tables.compactMap { table in table.reason.map { "\(table.name) (\($0))" } }
+        return [("rebuilt from pages", rebuilt), ("by statements", others)].compactMap { method, tables in
+            tables.isEmpty ? nil : "  Tables \(method): \(tables.joined(separator: ", "))"
+        }
     }
 
     /// An entity mapping: what is special about its rows, and how every property gets its value.

@@ -32,6 +32,8 @@ package struct StepPlan: Sendable {
     package var warnings: [String]
     /// What explicit mapping models do; nil for a run of inferred steps.
     package var objects: ObjectStep?
+    /// How tables with passes get their rows, by name; statements where it says nothing.
+    package var methods: [String: MethodChoice] = [:]
 }
 
 extension StepPlan {

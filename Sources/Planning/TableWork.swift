@@ -6,6 +6,8 @@ package import CausewayStoreFormat
 package struct TableWork: Sendable {
     /// How the table gets its rows.
     package enum Method: String, Hashable, Sendable {
+        /// Leaves are read from the source's pages, and dense leaves are written; no statement sees a row.
+        case rebuild
         /// Passes read them by SELECT and write them by INSERT.
         case statements
         /// Mapping models make them as objects.
@@ -16,13 +18,18 @@ package struct TableWork: Sendable {
 
     package var table: String
     package var method: Method
+    /// Why no cheaper method can make it; nil where there is none, or nobody asked.
+    package var reason: String?
     /// In the order in which they fill the table.
     package var passes: [RowPass]
     package var indexes: [TableIndex]
 
-    package init(table: String, method: Method, passes: [RowPass], indexes: [TableIndex]) {
+    package init(
+        table: String, method: Method, reason: String? = nil, passes: [RowPass], indexes: [TableIndex]
+    ) {
         self.table = table
         self.method = method
+        self.reason = reason
         self.passes = passes
         self.indexes = indexes
     }
@@ -64,7 +71,10 @@ extension StepPlan {
     package var works: [TableWork] {
         let indexes = Dictionary(grouping: indexes) { $0.table.lowercased() }
         func work(_ table: String, _ method: TableWork.Method, _ passes: [RowPass]) -> TableWork {
-            TableWork(table: table, method: method, passes: passes, indexes: indexes[table.lowercased()] ?? [])
+            let choice = methods[table]
+            return TableWork(
+                table: table, method: choice?.method ?? method, reason: choice?.reason, passes: passes,
+                indexes: indexes[table.lowercased()] ?? [])
         }
         var order: [String] = []
         var passesByTable: [String: [RowPass]] = [:]

@@ -14,6 +14,7 @@ struct ChainPlanner {
     /// Tables and columns that nobody names otherwise keep the store's names.
     let keepsNames: Bool
     let code: CodeCatalog
+    let pages: PageReading
 
     /// - Returns: a step for every run, and what is worth knowing about them.
     func plan(_ runs: [StepChain.Run], to target: String) throws(EngineError) -> (steps: [StepPlan], warnings: [String])
@@ -24,6 +25,7 @@ struct ChainPlanner {
         for (index, run) in runs.enumerated() {
             let goal = try goal(of: run, isLast: index == runs.count - 1, target)
             var step = try plan(run, from: source, to: goal)
+            step.methods = pages.methods(of: step, from: source, isFirst: index == 0)
             step.losses += try PreparedMigration.losses(of: step, stale: index == 0 ? binding : nil, in: store).map {
                 "\(run.versions.joined(separator: " → ")): \($0)"
             }

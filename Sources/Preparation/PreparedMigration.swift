@@ -10,6 +10,7 @@ package import CausewayStores
 package struct PreparedMigration: Sendable {
     package let location: StoreLocation
     package let storeBytes: Int
+    package let pageSize: Int
     package let sourceVersion: String
     package let targetVersion: String
     /// Every version of the path, both ends included.
@@ -44,6 +45,7 @@ package struct PreparedMigration: Sendable {
         }.flatMap { $0.hops.isEmpty ? nil : $0 }
         let origin = try VersionIdentification(of: store, in: history, target: target)
         (location, storeBytes, walBreak) = (store.location, store.bytes, store.walBreak)
+        pageSize = Int(store.pageSize)
         (sourceVersion, targetVersion) = (origin.name, target)
         let framework = request.frameworkVersion ?? store.metadata.frameworkVersion
         frameworkVersion = framework
@@ -77,7 +79,7 @@ package struct PreparedMigration: Sendable {
         let planned = try ChainPlanner(
             store: store, history: history, binding: binding, names: names, frameworkVersion: framework,
             // Only names that the user asked for change.
-            keepsNames: !renames.isEmpty, code: CodeCatalog(request.code)
+            keepsNames: !renames.isEmpty, code: CodeCatalog(request.code), pages: PageReading(request, store)
         ).plan(runs, to: target)
         warnings += planned.warnings
         if origin.isFromCache {

@@ -125,7 +125,8 @@ extension StoreSchema {
         let columns = try info.rows { row throws(SQLiteError) in
             let column = Column(
                 name: try row.string(at: 1) ?? "", declaredType: try row.string(at: 2) ?? "",
-                primaryKeyPlace: Int(truncatingIfNeeded: row.int64(at: 5)), isGenerated: row.int64(at: 6) != 0)
+                primaryKeyPlace: Int(truncatingIfNeeded: row.int64(at: 5)), isGenerated: row.int64(at: 6) != 0,
+                hasDefault: row.type(at: 4) != .null)
             if column.isGenerated, row.int64(at: 3) != 0 { mandatoryGenerated = column.name }
             return column
         }

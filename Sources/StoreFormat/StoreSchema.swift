@@ -36,12 +36,17 @@ package struct StoreSchema: Sendable {
         package let primaryKeyPlace: Int
         /// A generated column: virtual ones have no cell in the record.
         package let isGenerated: Bool
+        /// Whether records that end before the column have another value than NULL in it (`DEFAULT`).
+        package let hasDefault: Bool
 
-        package init(name: String, declaredType: String, primaryKeyPlace: Int, isGenerated: Bool) {
+        package init(
+            name: String, declaredType: String, primaryKeyPlace: Int, isGenerated: Bool, hasDefault: Bool = false
+        ) {
             self.name = name
             self.declaredType = declaredType
             self.primaryKeyPlace = primaryKeyPlace
             self.isGenerated = isGenerated
+            self.hasDefault = hasDefault
         }
     }
 

@@ -37,6 +37,8 @@ package final class SourceStore: @unchecked Sendable {
     package let schema: StoreSchema
     package let connection: Connection
     private var guardian: Guardian?
+    /// See `pageFile`.
+    var opened: PageFile?
     /// Connections that were opened with the store.
     package var waiting: [SourceReader] = []
     /// The -wal as it was before the transaction began; nil without one.

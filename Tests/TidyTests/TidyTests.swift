@@ -83,7 +83,8 @@ struct TidyTests {
     @Test("folders of the engine use each other in one direction")
     func arrows() throws {
         let rooms = [
-            "Run", "Steps", "Verification", "Finishing", "Loading/Objects", "Loading/Statements", "Loading/Pipeline",
+            "Run", "Steps", "Verification", "Finishing", "Loading/Objects", "Loading/Statements", "Loading/Pages",
+            "Loading/Pipeline",
             "Loading", "Swap", "Progress", "Loading/Rows", "Recovery", "Events",
         ]
         let arrows = try Arrows(of: "Sources/Engine", rooms: rooms)

@@ -64,6 +64,23 @@ final class CheckpointFiles {
         written.sort()
     }
 
+    /// The newest checkpoint of the step that can be read and that has a part of this name; nil where none has.
+    static func newest(of place: StepPlace, with part: String) throws(EngineError) -> StepRecord? {
+        let names = try EngineError.at(place.work) { try Files.list(place.work) }
+        let sequences = names.filter { WorkFile.isCheckpoint($0, of: place.index) }
+            .compactMap { WorkFile.sequence(ofCheckpoint: $0, of: place.index) }
+        for sequence in sequences.sorted(by: >) {
+            let path = place.work + "/" + WorkFile.checkpoint(place.index, sequence: sequence)
+            // Damaged, or of another plan: an older one may be neither.
+            guard let bytes = try? Files.readFile(path, limit: CheckpointContainer.maximumPayload * 2),
+                let content = try? CheckpointContainer.decode(bytes, expecting: place.identity),
+                let record = try? StepRecord(content.payload, sequence: content.sequence), record.step == place.index
+            else { continue }
+            return record.parts[part] == nil ? nil : record
+        }
+        return nil
+    }
+
     // MARK: - Segments
 
     /// Adds a segment, durable when this returns. It counts once a commit has named it through `segmentParts`.

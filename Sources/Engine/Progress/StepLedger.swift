@@ -30,7 +30,15 @@ final class StepLedger {
     }
 
     /// Where the record is saved.
-    private let keeping: ProgressRow
+    private enum Keeping {
+        /// In the store, with the rows that it speaks of.
+        case row(ProgressRow)
+        /// In checkpoint files alone, each written when the pages that it speaks of are durable.
+        case files(sync: () throws(EngineError) -> Void)
+    }
+
+    private let place: StepPlace
+    private var keeping: Keeping
     let checkpoints: CheckpointFiles
     private let commitInterval: Double
     private let checkpointInterval: Double
@@ -64,24 +72,43 @@ final class StepLedger {
     convenience init(
         beginning place: StepPlace, in staging: StagingConnection, room: Int, options: EngineOptions
     ) throws(EngineError) {
-        self.init(try ProgressRow(reserving: room, in: staging), StepRecord(step: place.index), place, options)
+        self.init(
+            .row(try ProgressRow(reserving: room, in: staging)), StepRecord(step: place.index), place, options)
     }
 
     /// Resumes a step from what was saved; nil if nothing can be resumed: the progress can't be read, or belongs to
     /// another plan.
+    ///
+    /// - Parameters:
+    ///   - place: the step's files.
+    ///   - staging: the store's connection.
+    ///   - newer: the last checkpoint of pages; it counts where the row is older.
+    ///   - options: how the run works.
+    /// - Throws: where the row or the folder can't be read.
     convenience init?(
-        resuming place: StepPlace, in staging: StagingConnection, options: EngineOptions
+        resuming place: StepPlace, in staging: StagingConnection, orFrom newer: StepRecord? = nil,
+        options: EngineOptions
     ) throws(EngineError) {
-        let keeping = ProgressRow(in: staging)
-        guard let content = try keeping.read(place.identity),
-            let record = try? StepRecord(content.payload, sequence: content.sequence), record.step == place.index
+        let row = ProgressRow(in: staging)
+        guard let content = try row.read(place.identity),
+            var record = try? StepRecord(content.payload, sequence: content.sequence), record.step == place.index
         else { return nil }
-        self.init(keeping, record, place, options)
+        if let newer, newer.sequence >= record.sequence { record = newer }
+        self.init(.row(row), record, place, options)
         try checkpoints.adopt(upTo: record.sequence)
     }
 
-    private init(_ keeping: ProgressRow, _ record: StepRecord, _ place: StepPlace, _ options: EngineOptions) {
+    /// Resumes a step in the middle of its pages, from a checkpoint file. `keep(inFilesAfter:)` must follow.
+    convenience init(
+        resuming place: StepPlace, from record: StepRecord, options: EngineOptions
+    ) throws(EngineError) {
+        self.init(.files(sync: {}), record, place, options)
+        try checkpoints.adopt(upTo: record.sequence)
+    }
+
+    private init(_ keeping: Keeping, _ record: StepRecord, _ place: StepPlace, _ options: EngineOptions) {
         self.keeping = keeping
+        self.place = place
         self.record = record
         checkpoints = CheckpointFiles(place, level: options.compressionLevel)
         commitInterval = options.commitInterval
@@ -91,6 +118,12 @@ final class StepLedger {
         checkpointedAt = (record.status.rows, record.status.bytes)
         if let open = record.open { resumesAt = (record.completed, open.name, open.cursor) }
     }
+
+    /// From now on the progress is in checkpoint files, and `sync` makes durable what the next one speaks of.
+    func keep(inFilesAfter sync: @escaping () throws(EngineError) -> Void) { keeping = .files(sync: sync) }
+
+    /// From now on the progress is in the store.
+    func keep(in staging: StagingConnection) { keeping = .row(ProgressRow(in: staging)) }
 
     /// Rows that earlier runs had read; nil for a new step.
     let resumedRows: Int?
@@ -116,7 +149,7 @@ final class StepLedger {
                 throw EngineError(
                     .foreignCheckpoint,
                     """
-                    \(keeping.path): the unfinished work stopped at “\(resumed.name)”, but this run is at “\(name)”
+                    \(place.staging.path): the unfinished work stopped at “\(resumed.name)”, but this run is at “\(name)”
                     """,
                     remedy: "run again with --restart to discard it")
             }
@@ -172,6 +205,12 @@ final class StepLedger {
         }
     }
 
+    /// Whether an earlier run has done the next `count` stations.
+    func hasDone(next count: Int) -> Bool { next + count <= record.completed }
+
+    /// Whether an earlier run has begun the next station.
+    var hasBegunNext: Bool { record.completed > next || resumesAt?.station == next }
+
     /// How many stations the step has reached.
     var stations: Int { next }
 
@@ -196,7 +235,8 @@ final class StepLedger {
                 try reader.requireEnd()
             } catch {
                 throw EngineError(
-                    .foreignCheckpoint, "\(keeping.path): the saved part “\(name)” can't be read: \(error.message)",
+                    .foreignCheckpoint,
+                    "\(place.staging.path): the saved part “\(name)” can't be read: \(error.message)",
                     remedy: "run again with --restart to discard the unfinished work")
             }
         }
@@ -237,12 +277,17 @@ final class StepLedger {
         }
         record.parts = parts
         let container = try checkpoints.container(record)
-        try keeping.commit(container)
+        switch keeping {
+        case .row(let row): try row.commit(container)
+        case .files(let sync): try sync()
+        }
         let now = MonotonicClock.seconds()
         savingSeconds += now - start
         lastCommit = now
-        if now - lastCheckpoint >= checkpointInterval { try writeCheckpoint(container) }
+        if now - lastCheckpoint >= checkpointInterval || isInFiles { try writeCheckpoint(container) }
     }
+
+    private var isInFiles: Bool { if case .files = keeping { true } else { false } }
 
     /// `container` is what the last commit saved, if available.
     private func writeCheckpoint(_ container: [UInt8]? = nil) throws(EngineError) {
@@ -265,7 +310,8 @@ final class StepLedger {
     /// Saves what can be saved when a run ends before the step is done: everything up to the cursor if the transaction
     /// holds exactly that, else what the last commit saved.
     func saveBeforeEnding() throws(EngineError) {
-        guard isAtCursor, keeping.canCommit else { return }
+        if case .row(let row) = keeping, !row.canCommit { return }
+        guard isAtCursor else { return }
         try commit()
         try writeCheckpoint()
     }

@@ -7,22 +7,36 @@ import CausewayStores
 
 /// The first phase: tables, then all rows.
 extension StepRun {
+    /// - Parameters:
+    ///   - opened: the store's connection; nil where an earlier run stopped in the middle of its pages.
+    ///   - ledger: how far the step is.
+    ///   - state: what it has written.
+    ///   - progress: rows and bytes of the steps before; raised.
+    /// - Returns: the connection for all that comes after.
+    /// - Throws: the first failure.
     func load(
-        into staging: StagingConnection, _ ledger: StepLedger, _ state: StepState, _ progress: inout Progress
-    ) throws(EngineError) {
+        into opened: StagingConnection?, _ ledger: StepLedger, _ state: StepState, _ progress: inout Progress
+    ) throws(EngineError) -> StagingConnection {
         try ledger.keep("written", restore: state.restore, save: state.save)
         try sideFiles.keep(in: ledger)
+        try keepMethods(in: ledger)
         try ledger.once("tables") { () throws(EngineError) in
-            try staging.setHeader(userVersion: source.userVersion, applicationID: source.applicationID)
-            try createTables(in: staging)
+            guard let opened else { throw EngineError(unfinishedPagesOf: place) }
+            try opened.setHeader(userVersion: source.userVersion, applicationID: source.applicationID)
+            try createTables(in: opened)
         }
         if !ledger.isResumed {
             try ledger.commit()
             try place.sync()
             KillPoint.reach(.stagingCreated)
         }
+        let works = step.works
+        let staging = try loadPages(works.filter { $0.method == .rebuild }, opened, ledger, state, &progress)
         if let objects = step.objects { try make(objects, staging, ledger, state, &progress) }
-        try loader(staging, ledger, state).load(step.works, &progress)
+        let mover = mover(ledger, state)
+        try StatementLoader(mover: mover, staging: staging).load(
+            works.filter { $0.method != .rebuild }, &progress)
+        return staging
     }
 
     /// Entity and join tables, the house tables, history's, the app's own: in Core Data's order for a fresh store.
@@ -51,7 +65,8 @@ extension StepRun {
             step: step, objects: objects, source: source, staging: staging, ledger: ledger, state: state,
             scratchPath: place.scratch, options: options, code: code, external: external, keyMap: sideFiles.keyMap,
             cancellation: cancellation, events: events)
-        try run.run(&progress, joins: loader(staging, ledger, state).load) { () throws(EngineError) in
+        let loader = StatementLoader(mover: mover(ledger, state), staging: staging)
+        try run.run(&progress, joins: loader.load) { () throws(EngineError) in
             try validate(stage, staging)
         }
         for (number, rows) in state.objects.made {
@@ -62,9 +77,9 @@ extension StepRun {
 
     // MARK: - Loading
 
-    private func loader(_ staging: StagingConnection, _ ledger: StepLedger, _ state: StepState) -> StatementLoader {
-        StatementLoader(
-            source: source, staging: staging, ledger: ledger, state: state, external: external, options: options,
+    func mover(_ ledger: StepLedger, _ state: StepState) -> PassMover {
+        PassMover(
+            source: source, ledger: ledger, state: state, external: external, options: options,
             rejects: sideFiles.rejects, screening: screening(of:), cancellation: cancellation, events: events)
     }
 

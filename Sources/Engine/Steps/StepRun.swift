@@ -61,10 +61,11 @@ struct StepRun {
 
     /// The phases that write.
     private func made(_ progress: inout Progress) throws(EngineError) -> StepResult {
-        let (staging, ledger) = try condemning { () throws(EngineError) in try opened(&progress) }
+        let (opened, ledger) = try condemning { () throws(EngineError) in try self.opened(&progress) }
         let state = StepState(step)
+        let staging: StagingConnection
         do throws(EngineError) {
-            try load(into: staging, ledger, state, &progress)
+            staging = try load(into: opened, ledger, state, &progress)
             try finish(staging, ledger, state)
         } catch {
             throw try end(ledger, after: error)
@@ -96,18 +97,28 @@ struct StepRun {
 
     // MARK: - Beginning and ending
 
-    private func opened(_ progress: inout Progress) throws(EngineError) -> (StagingConnection, StepLedger) {
+    /// Without a connection where an earlier run stopped in the middle of the store's pages.
+    private func opened(_ progress: inout Progress) throws(EngineError) -> (StagingConnection?, StepLedger) {
         let (staging, ledger) = if let resumed = try resumed(&progress) { resumed } else { try begun(progress) }
         ledger.checkpointed = { sequence, rows in events(.checkpoint(sequence: sequence, rows: rows)) }
         return (staging, ledger)
     }
 
     /// An earlier run's work on the step; nil if there is none, or none that can be resumed.
-    private func resumed(_ progress: inout Progress) throws(EngineError) -> (StagingConnection, StepLedger)? {
-        guard try place.staging.hasContent(),
-            let staging = try StagingConnection(resuming: place.staging, cancellation: cancellation, events: events),
-            let ledger = try StepLedger(resuming: place, in: staging, options: options)
-        else { return nil }
+    private func resumed(_ progress: inout Progress) throws(EngineError) -> (StagingConnection?, StepLedger)? {
+        guard try place.staging.hasContent() else { return nil }
+        let pages = try CheckpointFiles.newest(of: place, with: StagingPages.part)
+        let (staging, ledger): (StagingConnection?, StepLedger)
+        if let pages, try StagingPages.isUnfinished(pages, place.staging) {
+            (staging, ledger) = (nil, try StepLedger(resuming: place, from: pages, options: options))
+        } else {
+            guard
+                let opened = try StagingConnection(
+                    resuming: place.staging, cancellation: cancellation, events: events),
+                let resumed = try StepLedger(resuming: place, in: opened, orFrom: pages, options: options)
+            else { return nil }
+            (staging, ledger) = (opened, resumed)
+        }
         (progress.rows, progress.bytes) = (ledger.record.status.rows, ledger.record.status.bytes)
         events(.resumed(step: place.index, rows: progress.rows))
         return (staging, ledger)

@@ -17,6 +17,8 @@ package struct EngineOptions: Hashable, Sendable {
     package var compressionLevel: Int32
     /// Bytes that batches in flight may take together; nil sets no limit.
     package var memoryLimit: Int?
+    /// Both engines make the same rows.
+    package var engine = EngineChoice.auto
 
     package init(
         batchRows: Int = 4_096, batchBytes: Int = 1 << 20, jobs: Int,
@@ -40,6 +42,16 @@ package struct EngineOptions: Hashable, Sendable {
     package static func memoryBytes(jobs: Int, batchBytes: Int) -> Int {
         // Each has two halves: rows read, and rows to write.
         2 * poolSize(jobs: max(1, jobs)) * batchBytes
+    }
+
+    /// Bytes of a batch of the page engine: 256 pages, at most 4 MiB. It follows from the page size alone, because the last
+    /// leaf of each batch isn't full, and the store's bytes must not depend on options.
+    package static func pageBatchBytes(pageSize: Int) -> Int { min(4 << 20, pageSize * 256) }
+
+    /// Bytes of all batches in flight where pages are read and written.
+    package static func pageMemoryBytes(jobs: Int, pageSize: Int) -> Int {
+        // Pages read, rows made, records, pages to write.
+        4 * poolSize(jobs: max(1, jobs)) * pageBatchBytes(pageSize: pageSize)
     }
 
     /// Batches that circulate in a pass: one for each worker, and as many again so that no worker waits.

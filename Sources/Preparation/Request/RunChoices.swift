@@ -53,3 +53,13 @@ extension VerificationLevel: Comparable {
 
     private var depth: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
+
+/// Which engine moves the rows that steps without code move.
+public enum EngineChoice: String, Hashable, Sendable, CaseIterable {
+    /// The cheaper one for each table.
+    case auto
+    /// Pages of the database file where it can be done, statements elsewhere.
+    case pages
+    /// SQL statements, for every table.
+    case statements
+}

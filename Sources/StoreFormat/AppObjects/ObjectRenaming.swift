@@ -51,7 +51,7 @@ struct ObjectRenaming {
         guard sql.lowercased().ranges(of: "excluded").count == text.lowercased().ranges(of: "excluded").count else {
             return .gone(["the row “excluded” of an upsert, which SQLite doesn't rename"])
         }
-        let gone = moves.gone.filter { text.utf8.contains($0.mark.utf8) }.map(\.what)
+        let gone = moves.gone.filter { text.hasPart($0.mark) }.map(\.what)
         return gone.isEmpty ? .text(text) : .gone(gone)
     }
 
@@ -76,7 +76,7 @@ private struct Moves {
     init(about sql: String) {
         self.sql = sql
         var prefix = "causeway_"
-        while sql.lowercased().utf8.contains(prefix.utf8) { prefix += "_" }
+        while sql.lowercased().hasPart(prefix) { prefix += "_" }
         self.prefix = prefix
     }
 
@@ -112,7 +112,7 @@ extension SchemaRenames.Table {
     fileprivate func affectedColumns(in sql: String) -> [(name: String, newName: String?)] {
         let text = sql.lowercased()
         let changed = columns.filter { $0.name != $0.newName }
-        var chosen = changed.map { text.utf8.contains($0.name.lowercased().utf8) }
+        var chosen = changed.map { text.hasPart($0.name.lowercased()) }
         var isComplete = false
         while !isComplete {
             isComplete = true

@@ -158,7 +158,7 @@ struct ScratchSchema: ~Copyable {
 
 extension String {
     /// Whether the text may have common table expressions, which are compiled anew with each mention (`MemoryBound`).
-    var mayNeedMemory: Bool { lowercased().utf8.contains("with".utf8) }
+    var mayNeedMemory: Bool { lowercased().hasPart("with") }
 }
 
 extension SQLiteError {

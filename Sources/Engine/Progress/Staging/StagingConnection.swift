@@ -109,11 +109,30 @@ final class StagingConnection: @unchecked Sendable {
 
     private static let schema = "the new store's schema"
 
+    /// Whether a table has no row.
+    func isEmpty(_ table: String) throws(EngineError) -> Bool {
+        try EngineError.writing("the new store's schema") {
+            var statement = try connection.prepare("SELECT 1 FROM \(try SQLIdentifier(table)) LIMIT 1")
+            return try !statement.step()
+        }
+    }
+
     /// Takes over what the app keeps in the database's header.
     func setHeader(userVersion: Int64, applicationID: Int64) throws(EngineError) {
         try EngineError.writing("the new store's header") {
             try connection.setPragma("user_version", to: userVersion)
             try connection.setPragma("application_id", to: applicationID)
+        }
+    }
+
+    /// Ends the last transaction, and lets go of the file: it is written without SQLite from now on. This connection
+    /// isn't used again.
+    func release() throws(EngineError) {
+        try close()
+        try EngineError.writing("committing the new store") {
+            try connection.setPragma("locking_mode", to: "NORMAL")
+            // The lock goes with the end of the next statement that reads (https://www.sqlite.org/pragma.html#pragma_locking_mode).
+            _ = try connection.pragmaInteger("schema_version")
         }
     }
 

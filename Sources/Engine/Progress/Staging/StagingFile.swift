@@ -1,6 +1,7 @@
 import CausewayPlatform
 import CausewaySQLite
 import CausewaySQLiteFile
+import CausewayStoreFormat
 import CausewayStores
 
 /// The new store under construction, as a file; statements need a `StagingConnection` on it.
@@ -30,6 +31,13 @@ struct StagingFile {
             guard let status = try Files.statusIfExists(path), status.size > 0 else { return false }
             let head = try Files.readPrefix(of: path, length: DatabaseHeader.length)
             return DatabaseHeader(head).map { status.size > $0.pageSize } ?? true
+        }
+    }
+
+    /// What SQLite reads of the schema. The file's pages may be in the making: only the schema is read.
+    func schema() throws(EngineError) -> StoreSchema {
+        try EngineError.reading(path) {
+            try StoreSchema(reading: try Connection(path: path, mode: .readOnly, hardening: .own))
         }
     }
 

@@ -3,11 +3,11 @@ import CausewaySQLite
 import CausewaySQLiteFile
 import CausewayStores
 
-/// Where a pass's rows go: takes batches in order.
-///
 /// Writes rows with INSERT statements of many rows each: the statement's own cost is what limits a row-by-row writer
 /// (InsideSpeed §2.1).
-struct StatementSink: ~Copyable {
+struct StatementSink: RowSink, ~Copyable {
+    let packing = NoPacking()
+
     /// Rows in one INSERT: 32 gives almost all of the gain (0.49 of the time, against 0.45 at 128), and the rest of a
     /// batch costs little.
     private static let rowsPerStatement = 32
@@ -45,8 +45,7 @@ struct StatementSink: ~Copyable {
         }
     }
 
-    /// Writes every row of the batch; the batch may be recycled when this returns.
-    mutating func write(_ batch: RowBatch) throws(EngineError) {
+    mutating func write(_ batch: RowBatch, _ packed: Void) throws(EngineError) {
         do {
             defer { KillPoint.reach(.batchWritten) }
             var index = 0

@@ -3,19 +3,24 @@ import CausewayPreparation
 import CausewaySQLiteFile
 import CausewayStores
 
-/// Moves the rows of one pass: a reader, `jobs` workers that project, and the caller as the one writer.
+/// Moves the rows of one pass: a reader, `jobs` workers that project and pack, and the caller as the one writer.
 struct RowPipeline {
     let pass: RowPass
+    /// Where the pass's cells are in the source's records; nil: in its order, as in a statement's rows.
+    var map: RowMap?
+    /// When a batch is closed.
+    let limits: BatchLimits
     /// What is needed to leave bad rows out; nil if they stop the run.
     var screening: RowScreening?
     let options: EngineOptions
     let external: ExternalValues
     let cancellation: Cancellation
 
-    /// A batch in flight: the rows read, and the rows that a worker made from them.
-    private struct Batch: Sendable {
+    /// A batch in flight: the rows read, the rows that a worker made from them, and what it packed them into.
+    private struct Batch<Packed: Sendable>: Sendable {
         let input = RowBatch()
         let output = RowBatch()
+        let packed: Packed
         var dropped = 0
         /// Rows that another pass moves.
         var elsewhere = 0
@@ -45,27 +50,31 @@ struct RowPipeline {
     ///   - progress: called on the caller's thread after each batch was written.
     /// - Returns: what was moved, the beginning included.
     /// - Throws: the first failure of any thread; all have ended by then.
-    func run(
-        from makeSource: @escaping @Sendable () throws(EngineError) -> StatementSource, into sink: inout StatementSink,
+    func run<Source: RowSource & ~Copyable, Sink: RowSink & ~Copyable>(
+        from makeSource: @escaping @Sendable () throws(EngineError) -> Source, into sink: inout Sink,
         after begun: PassCount, departing: () -> Void, quarantine: (QuarantinedRows) throws(EngineError) -> Void,
         progress: (Moved) throws(EngineError) -> Void
     ) throws(EngineError) -> PassCount {
-        let (pass, screening, external) = (pass, screening, external)
+        let (pass, map, screening, external, limits) = (pass, map, screening, external, limits)
+        let packing = sink.packing
         let jobs = max(1, options.jobs)
-        let limits = BatchLimits(rows: options.batchRows, bytes: options.batchBytes)
-        let batches = (0..<EngineOptions.poolSize(jobs: jobs)).map { _ in Batch(digest: begun.digest) }
+        let batches = (0..<EngineOptions.poolSize(jobs: jobs)).map { _ in
+            Batch(packed: packing.makePacked(), digest: begun.digest)
+        }
         var count = begun
         try OrderedPipeline(workers: jobs, batches: batches, cancellation: cancellation).run(
             reading: { every throws(EngineError) in
                 var source = try makeSource()
-                try every { (batch: inout Batch) throws(EngineError) in
+                try every { (batch: inout Batch<Sink.Packing.Packer.Packed>) throws(EngineError) in
                     try source.fill(batch.input, limits: limits)
                 }
             },
             working: { _, every throws(EngineError) in
-                let projector = try RowProjector(pass, external: external, screening: screening)
-                _ = try every { (batch: inout Batch) throws(EngineError) in
+                let projector = try RowProjector(pass, map: map, external: external, screening: screening)
+                let packer = packing.makePacker()
+                _ = try every { (batch: inout Batch<Sink.Packing.Packer.Packed>) throws(EngineError) in
                     try projector.project(batch.input, into: batch.output)
+                    try packer.pack(batch.output, into: batch.packed)
                     (batch.dropped, batch.elsewhere) = (projector.dropped, projector.elsewhere)
                     batch.quarantined = projector.takeQuarantined()
                     batch.digest = projector.takeDigest()
@@ -74,7 +83,7 @@ struct RowPipeline {
             take: { batch throws(EngineError) in
                 try requireComplete(batch)
                 departing()
-                try sink.write(batch.output)
+                try sink.write(batch.output, batch.packed)
                 if !batch.quarantined.lines.isEmpty { try quarantine(batch.quarantined) }
                 count.written += batch.output.count
                 count.bytes += batch.output.byteCount
@@ -89,12 +98,12 @@ struct RowPipeline {
                 batch.input.removeAll(keepingCapacity: limits.bytes * 2)
                 batch.output.removeAll(keepingCapacity: limits.bytes * 2)
             })
-        sink.finish()
+        try sink.finish()
         return count
     }
 
     /// Rows in = rows out + dropped + quarantined, batch by batch; the verification counts in the stores again.
-    private func requireComplete(_ batch: Batch) throws(EngineError) {
+    private func requireComplete<Packed>(_ batch: Batch<Packed>) throws(EngineError) {
         let settled = batch.output.count + batch.dropped + batch.elsewhere + batch.quarantined.count
         guard settled == batch.input.count else {
             throw EngineError(

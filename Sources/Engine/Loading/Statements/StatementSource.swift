@@ -4,21 +4,8 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
-/// When a batch is closed, whichever limit comes first.
-package struct BatchLimits: Hashable, Sendable {
-    /// At least 1.
-    package var rows: Int
-    /// The row that passes this many bytes is the batch's last: a single row may be larger.
-    package var bytes: Int
-
-    package init(rows: Int, bytes: Int) {
-        self.rows = max(1, rows)
-        self.bytes = max(1, bytes)
-    }
-}
-
-/// Where a pass's rows come from: a SELECT, as records, cell by cell in the storage class in which SQLite gives them.
-struct StatementSource: ~Copyable {
+/// Rows of a SELECT as records, cell by cell in the storage class in which SQLite gives them.
+struct StatementSource: RowSource, ~Copyable {
     private var statement: Statement
     private let writer: RecordWriter
     private let columns: Int

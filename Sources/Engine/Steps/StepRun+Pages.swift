@@ -1,0 +1,101 @@
+import CausewayCheckpoint
+import CausewayPlanning
+import CausewayPlatform
+import CausewayStoreFormat
+import CausewayStores
+
+/// The part of the first phase in which no connection is open on the new store.
+extension StepRun {
+    /// Loads the tables that pages make; without any, or where an earlier run has done it, nothing happens.
+    ///
+    /// - Returns: the connection for what comes after; `opened` is closed unless it is this one.
+    func loadPages(
+        _ works: [TableWork], _ opened: StagingConnection?, _ ledger: StepLedger, _ state: StepState,
+        _ progress: inout Progress
+    ) throws(EngineError) -> StagingConnection {
+        // A station for each pass, and one for the finished file.
+        let stations = works.reduce(works.isEmpty ? 0 : 1) { $0 + $1.passes.count }
+        if let opened, ledger.hasDone(next: stations) {
+            ledger.skip(to: ledger.stations + stations)
+            ledger.forget(StagingPages.part)
+            return opened
+        }
+        let schema = if let opened { try begun(works, ledger, opened) } else { try place.staging.schema() }
+        let pages = try StagingPages(place.staging)
+        try ledger.keep(StagingPages.part, restore: pages.restore, save: pages.save)
+        ledger.beforeCommit(of: StagingPages.part, pages.prepare)
+        ledger.keep(inFilesAfter: pages.sync)
+        try pages.open()
+        // What is saved from here on says that no connection may write to the file.
+        if opened != nil { try ledger.commit() }
+        KillPoint.reach(.pagesBegun)
+        try PageLoader(
+            mover: mover(ledger, state), pages: pages, schema: schema
+        ).load(works, &progress)
+        try ledger.once(StagingPages.part) { () throws(EngineError) in try pages.finish() }
+        try ledger.commit()
+        KillPoint.reach(.pagesDone)
+        return try reopened(ledger)
+    }
+
+    /// Closes the store whose trees pages will fill.
+    ///
+    /// - Returns: its schema.
+    private func begun(
+        _ works: [TableWork], _ ledger: StepLedger, _ staging: StagingConnection
+    ) throws(EngineError) -> StoreSchema {
+        // The progress in the store knows nothing of pages: they are those of checkpoints that are lost.
+        if ledger.hasBegunNext { throw EngineError(unfinishedPagesOf: place) }
+        for work in works {
+            // A root that leads to pages that don't count looks damaged.
+            guard (try? staging.isEmpty(work.table)) == true else { throw EngineError(unfinishedPagesOf: place) }
+        }
+        try ledger.commit()
+        let schema = try EngineError.reading(place.staging.path) { try StoreSchema(reading: staging.connection) }
+        try staging.release()
+        return schema
+    }
+
+    /// Which tables pages make: work that was begun with others isn't resumed.
+    func keepMethods(in ledger: StepLedger) throws(EngineError) {
+        let tables = step.works.filter { $0.method == .rebuild }.map(\.table)
+        var wasKept = false
+        try ledger.keep("methods") { reader throws(CheckpointError) in
+            wasKept = true
+            var saved: [String] = []
+            for _ in 0..<(try reader.count(limit: StoreSchema.maximumObjects)) { saved.append(try reader.string()) }
+            guard saved == tables else {
+                throw CheckpointError(.foreignPlan, "the step was begun with another --engine or --memory-limit")
+            }
+        } save: { writer in
+            writer.write(count: tables.count)
+            for table in tables { writer.write(table) }
+        }
+        // Work of a version that knew only statements.
+        if ledger.isResumed, !wasKept, !tables.isEmpty { throw EngineError(unfinishedPagesOf: place) }
+    }
+
+    /// The connection on the whole file; from here on the progress is in it.
+    private func reopened(_ ledger: StepLedger) throws(EngineError) -> StagingConnection {
+        guard
+            let staging = try StagingConnection(resuming: place.staging, cancellation: cancellation, events: events)
+        else {
+            throw EngineError(
+                .verification, "\(place.staging.path): the pages of the new store can't be read",
+                remedy: "check the disk and the memory, then run again with --restart")
+        }
+        ledger.forget(StagingPages.part)
+        ledger.keep(in: staging)
+        try ledger.commit()
+        return staging
+    }
+}
+
+extension EngineError {
+    /// The step starts over.
+    init(unfinishedPagesOf place: StepPlace) {
+        self.init(
+            .foreignCheckpoint, "\(place.staging.path): pages of an earlier run can't be resumed",
+            remedy: "run again with --restart to discard the unfinished work")
+    }
+}
