@@ -51,8 +51,9 @@ struct AppTableTests {
 
     @Test(
         "every kind of table arrives with every row, in any batches, in one step or in several",
-        arguments: [1, 7, 1_024], [true, false])
-    func carried(batch: Int, fuses: Bool) throws {
+        arguments: [1, 7, 1_024],
+        [(true, EngineChoice.statements), (false, .statements), (true, .pages), (false, .pages)])
+    func carried(batch: Int, way: (fuses: Bool, engine: EngineChoice)) throws {
         let scenario = try Scenario(Self.versions[0], Self.versions[1], Self.versions[2], rows: Self.rows)
         func contents(_ path: String) throws -> [[String]] {
             var result: [[String]] = []
@@ -70,7 +71,7 @@ struct AppTableTests {
             return result
         }
         let before = try contents(scenario.store)
-        var request = scenario.request(to: "V3", fuses: fuses, batchRows: batch)
+        var request = scenario.request(to: "V3", fuses: way.fuses, batchRows: batch, engine: way.engine)
         request.verification = .full
         let outcome = try Migration(request).run()
         #expect(outcome.prepared.steps.allSatisfy { !$0.losses.contains { $0.contains("of the app's own") } })

@@ -66,15 +66,17 @@ extension Scenario {
         let models: String
         let target: String
         let output: String?
+        let engine: String
     }
 
     /// Runs in a process that is killed at a point of the protocol.
     func kill(
-        at point: KillPoint, _ count: Int = 1, to target: String? = nil, output: String? = nil
+        at point: KillPoint, _ count: Int = 1, to target: String? = nil, output: String? = nil,
+        engine: EngineChoice = .auto
     ) async throws {
         let errand = Errand(
             place: "\(point.rawValue):\(count)", store: store, models: models, target: target ?? lastVersion,
-            output: output)
+            output: output, engine: engine.rawValue)
         await #expect(processExitsWith: .signal(SIGKILL)) { [errand = errand as Errand] in
             unsafe setenv("CAUSEWAY_HARNESS", "1", 1)
             unsafe setenv("CAUSEWAY_KILL_AT", errand.place, 1)
@@ -82,6 +84,7 @@ extension Scenario {
                 store: errand.store, models: errand.models, output: errand.output, target: errand.target,
                 options: EngineOptions(batchRows: 7, jobs: 1))
             request.options.checkpointInterval = 0
+            request.options.engine = EngineChoice(rawValue: errand.engine) ?? .auto
             _ = try Migration(request).run()
         }
     }

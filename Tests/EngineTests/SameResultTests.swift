@@ -68,13 +68,15 @@ struct SameResultTests {
         try Scenario(Self.versions[0], Self.versions[1], Self.versions[2], Self.versions[3], rows: Self.rows)
     }
 
-    @Test("batches of 1, 7 and 1,024 rows and 1 to 4 workers give the same bytes")
-    func bytes() throws {
+    @Test(
+        "batches of 1, 7 and 1,024 rows and 1 to 4 workers give the same bytes",
+        arguments: [EngineChoice.statements, .pages])
+    func bytes(engine: EngineChoice) throws {
         let scenario = try scenario()
         var expected: Data?
         for batchRows in [1_024, 7, 1] {
             for jobs in 1...4 {
-                let request = scenario.request(to: "V4", batchRows: batchRows, jobs: jobs)
+                let request = scenario.request(to: "V4", batchRows: batchRows, jobs: jobs, engine: engine)
                 let path = try EngineRun.output(request, as: "\(batchRows)-\(jobs).sqlite")
                 let bytes = try Data(contentsOf: URL(filePath: path))
                 #expect(bytes == expected ?? bytes, "\(batchRows) rows, \(jobs) workers")
@@ -83,15 +85,17 @@ struct SameResultTests {
         }
     }
 
-    @Test("joined steps and single steps give the same rows", arguments: ["V2", "V3", "V4"])
-    func fusion(target: String) throws {
+    @Test(
+        "joined steps and single steps give the same rows, by statements and by pages", arguments: ["V2", "V3", "V4"],
+        [EngineChoice.statements, .pages])
+    func fusion(target: String, engine: EngineChoice) throws {
         let scenario = try scenario()
         let joined = try Migration(scenario.request(to: target)).prepare()
         let single = try Migration(scenario.request(to: target, fuses: false)).prepare()
         #expect(joined.path == single.path)
         #expect(single.steps.count == single.path.count - 1)
-        let paths = try [true, false].map { fuses in
-            try EngineRun.output(scenario.request(to: target, fuses: fuses), as: "\(fuses).sqlite")
+        let paths = try [(true, engine), (false, .statements)].map { fuses, engine in
+            try EngineRun.output(scenario.request(to: target, fuses: fuses, engine: engine), as: "\(fuses).sqlite")
         }
         let (a, b) = (try Database.dump(paths[0]), try Database.dump(paths[1]))
         #expect(a.count == b.count)

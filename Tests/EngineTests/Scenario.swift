@@ -107,12 +107,14 @@ final class Scenario {
     }
 
     func request(
-        to target: String? = nil, output: String? = nil, fuses: Bool = true, batchRows: Int = 100, jobs: Int = 2
+        to target: String? = nil, output: String? = nil, fuses: Bool = true, batchRows: Int = 100, jobs: Int = 2,
+        engine: EngineChoice = .auto
     ) -> MigrationRequest {
         var request = MigrationRequest(
             store: store, models: models, output: output, target: target,
             options: EngineOptions(batchRows: batchRows, jobs: jobs))
         request.fusesSteps = fuses
+        request.options.engine = engine
         return request
     }
 

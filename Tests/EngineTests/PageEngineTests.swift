@@ -1,0 +1,140 @@
+import CausewayEngine
+import CausewayPlanning
+import CausewayPlatform
+import CausewayPreparation
+import CausewayStores
+import Foundation
+import Testing
+
+/// Pages are another way to the same store.
+@Suite("The page engine", .timeLimit(.minutes(60)))
+struct PageEngineTests {
+    /// Tables of several batches: a batch has 256 pages. Some rows overflow, rowids have gaps.
+    private static let versions = [
+        model(
+            entity(
+                "Note", attribute("text"), attribute("size", "Double"), attribute("gone"), attribute("n", "Integer 64")),
+            entity("Page", attribute("body", "Binary"), attribute("day", "Date")), entity("Empty", attribute("a"))),
+        model(
+            entity(
+                "Note", attribute("title", was: "text"), attribute("size", "Double"), attribute("n", "Integer 64"),
+                attribute("rank", "Integer 16", optional: false, default: "7")),
+            entity("Leaf", was: "Page", attribute("body", "Binary"), attribute("day", "Date")),
+            entity("Aardvark"), entity("Empty", attribute("a"))),
+    ]
+    private static let rows = """
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2600)
+        INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT, ZTEXT, ZSIZE, ZGONE, ZN) \
+        SELECT i * 3 - 900, 2, i % 4, printf('%.*c', i % 90 * 17 + CASE WHEN i % 97 THEN 0 ELSE 9000 END, 'x'), \
+        CASE i % 5 WHEN 0 THEN NULL WHEN 1 THEN i ELSE i / 8.0 END, 'gone', i * i * 1000003 - 50000 FROM n;
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)
+        INSERT INTO ZPAGE (Z_PK, Z_ENT, Z_OPT, ZBODY, ZDAY) \
+        SELECT i, 3, 1, zeroblob(i * 2500), i * 86400.0 + i % 3 / 2.0 FROM n;
+        """
+
+    private static func scenario(wal: Bool = false) throws -> Scenario {
+        try Scenario(versions[0], versions[1], wal: wal, rows: rows)
+    }
+
+    private static let byStatements = Result {
+        let scenario = try Self.scenario()
+        _ = try Migration(scenario.request(to: "V2", engine: .statements)).run()
+        return try Database.dump(scenario.store)
+    }
+
+    private static let byPages = Result {
+        let scenario = try Self.scenario()
+        _ = try Migration(scenario.request(to: "V2", engine: .pages)).run()
+        return try Data(contentsOf: URL(filePath: scenario.store))
+    }
+
+    private static func careful(_ scenario: Scenario, _ engine: EngineChoice = .pages) -> MigrationRequest {
+        var request = scenario.careful()
+        request.options.engine = engine
+        return request
+    }
+
+    private static func expectDone(_ scenario: Scenario, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        #expect(try Database.dump(scenario.store) == byStatements.get(), sourceLocation: sourceLocation)
+        #expect(try scenario.rows("PRAGMA integrity_check") == ["'ok'"], sourceLocation: sourceLocation)
+        #expect(scenario.backups.count == 1, sourceLocation: sourceLocation)
+    }
+
+    @Test(
+        "makes the statements' rows, and the same bytes for any batch size and any number of workers",
+        arguments: [1, 4_096], [1, 5])
+    func sameBytes(batchRows: Int, jobs: Int) throws {
+        let scenario = try Self.scenario()
+        _ = try Migration(scenario.request(to: "V2", batchRows: batchRows, jobs: jobs, engine: .pages)).run()
+        try Self.expectDone(scenario)
+        #expect(try Data(contentsOf: URL(filePath: scenario.store)) == Self.byPages.get())
+    }
+
+    @Test(
+        "makes the statements' rows of a chain with links, in one step and in several, in place and beside",
+        arguments: [true, false], [true, false])
+    func chain(fuses: Bool, isOutput: Bool) throws {
+        let scenario = try Scenario.chain(wal: true)
+        let output = isOutput ? scenario.folder + "/New.sqlite" : nil
+        var request = scenario.request(to: scenario.lastVersion, output: output, fuses: fuses, engine: .pages)
+        request.verification = .full
+        _ = try Migration(request).run()
+        #expect(try Database.dump(output ?? scenario.store) == Scenario.chainResult.get())
+    }
+
+    @Test("resumes after an interruption at any batch, to the same rows", arguments: 1...6)
+    func interrupted(batches: Int) throws {
+        let scenario = try Self.scenario()
+        try scenario.interrupt(afterBatches: batches, Self.careful(scenario))
+        let rerun = try scenario.rerun(Self.careful(scenario))
+        #expect(rerun.outcome.resumed != nil)
+        #expect(rerun.warnings.isEmpty)
+        try Self.expectDone(scenario)
+    }
+
+    @Test(
+        "finishes after a kill at any point of the pages",
+        arguments: [
+            (KillPoint.pagesBegun, 1), (.batchWritten, 1), (.batchWritten, 2), (.batchWritten, 4),
+            (.checkpointWritten, 1),
+            (.checkpointWritten, 2), (.checkpointWritten, 3), (.checkpointWritten, 5), (.checkpointWritten, 6),
+            (.pagesDone, 1), (.committing, 2), (.committed, 2), (.committing, 3), (.committed, 3), (.schemaFinished, 1),
+        ])
+    func killed(point: KillPoint, count: Int) async throws {
+        let scenario = try Self.scenario()
+        try await scenario.kill(at: point, count, engine: .pages)
+        _ = try scenario.rerun(Self.careful(scenario))
+        try Self.expectDone(scenario)
+    }
+
+    @Test(
+        "begins the open step anew where the engine was changed",
+        arguments: [
+            (EngineChoice.pages, EngineChoice.statements), (.statements, .pages),
+        ])
+    func changed(first: EngineChoice, second: EngineChoice) throws {
+        let scenario = try Self.scenario()
+        try scenario.interrupt(afterBatches: 2, Self.careful(scenario, first))
+        let rerun = try scenario.rerun(Self.careful(scenario, second))
+        #expect(rerun.warnings.contains { $0.contains("--engine") && $0.contains("starts over") }, "\(rerun.warnings)")
+        try Self.expectDone(scenario)
+    }
+
+    @Test("a damaged page ends the run before the store is touched, with the page and the table")
+    func damaged() throws {
+        let scenario = try Self.scenario()
+        let root = try #require(
+            Int(try scenario.rows("SELECT rootpage FROM sqlite_schema WHERE name = 'ZNOTE'").first ?? ""))
+        let file = try FileHandle(forUpdating: URL(filePath: scenario.store))
+        // The kind of the page.
+        try file.seek(toOffset: UInt64(root - 1) * 4_096)
+        try file.write(contentsOf: Data([0]))
+        try file.close()
+        let before = try Data(contentsOf: URL(filePath: scenario.store))
+        let error = try failure {
+            _ = try Migration(scenario.request(to: "V2", engine: .pages)).run()
+        }
+        #expect(error.kind == .sourceData, "\(error)")
+        #expect(try Data(contentsOf: URL(filePath: scenario.store)) == before)
+    }
+}

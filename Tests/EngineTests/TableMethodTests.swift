@@ -1,0 +1,70 @@
+import CausewayEngine
+import CausewayPlanning
+import CausewayPreparation
+import CausewaySQLite
+import CausewayStores
+import Testing
+
+/// Which tables pages make, and why the others not.
+@Suite("Methods of tables", .timeLimit(.minutes(60)))
+struct TableMethodTests {
+    private static let first = model(
+        entity("Note", attribute("text"), toMany("tags", "Tag", inverse: "notes")),
+        entity("Tag", attribute("label"), toMany("notes", "Note", inverse: "tags")))
+    private static let second = model(
+        entity("Note", attribute("title", was: "text"), toMany("tags", "Tag", inverse: "notes")),
+        entity("Tag", attribute("label"), attribute("new"), toMany("notes", "Note", inverse: "tags")))
+
+    private func works(_ scenario: Scenario, _ engine: EngineChoice, output: String? = nil) throws -> [TableWork] {
+        let request = scenario.request(to: "V2", output: output, engine: engine)
+        let store = try SourceStore.reading(try StoreLocation(existing: scenario.store))
+        defer { store.release() }
+        let history = try ModelHistory(reading: scenario.models, edges: [:])
+        return try PreparedMigration(request, history: history, store: store).steps.flatMap(\.works)
+    }
+
+    private func methods(_ works: [TableWork]) -> [String: String] {
+        Dictionary(
+            works.filter { !$0.passes.isEmpty }.map { ($0.table, $0.reason ?? $0.method.rawValue) },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    @Test("entity tables are rebuilt, join tables are not yet; with --engine statements nothing is")
+    func ordinary() throws {
+        let scenario = try Scenario(Self.first, Self.second)
+        #expect(
+            try methods(works(scenario, .pages)) == [
+                "ZNOTE": "rebuild", "ZTAG": "rebuild", "Z_1TAGS": "its rows are sorted",
+            ])
+        #expect(try works(scenario, .statements).allSatisfy { $0.method != .rebuild && $0.reason == nil })
+    }
+
+    @Test(
+        "a table whose records only SQLite can make goes through statements",
+        arguments: [
+            ("CREATE TABLE t (a, b)", "rebuild"), ("CREATE TABLE t (id INTEGER PRIMARY KEY, b)", "rebuild"),
+            ("CREATE TABLE t (a, b UNIQUE)", "a constraint of it has an index"),
+            ("CREATE TABLE t (a PRIMARY KEY, b) WITHOUT ROWID", "its rows have no rowid of their own"),
+            ("CREATE TABLE t (a, b AS (a + 1))", "it has a generated column"),
+            ("CREATE TABLE t (a, b DEFAULT 3)", "it has a column with a DEFAULT"),
+            ("CREATE TABLE t (rowid, oid, _rowid_)", "its rows are sorted"),
+            ("CREATE TABLE t (a INTEGER PRIMARY KEY DESC, b)", "its rows get other rowids"),
+        ])
+    func appTable(sql: String, expected: String) throws {
+        let scenario = try Scenario(Self.first, Self.second, rows: sql)
+        let methods = try methods(works(scenario, .pages))
+        #expect(methods["t"] == expected)
+    }
+
+    @Test("a -wal has newer pages: they are read by statements where the store isn't migrated in place")
+    func wal() throws {
+        let scenario = try Scenario(Self.first, Self.second, wal: true)
+        // While a connection is open, its log isn't folded in.
+        let writer = try Connection(path: scenario.store, mode: .readWrite, hardening: .own)
+        try writer.execute("INSERT INTO ZTAG (Z_PK, Z_ENT, Z_OPT) VALUES (5, 2, 1)")
+        let beside = try works(scenario, .pages, output: scenario.folder + "/New.sqlite")
+        #expect(methods(beside)["ZTAG"] == "the store's -wal has newer pages")
+        #expect(try methods(works(scenario, .pages))["ZTAG"] == "rebuild")
+        try writer.execute("SELECT 1")
+    }
+}
