@@ -15,7 +15,7 @@ struct BackupTests {
         original = try Data(contentsOf: URL(fileURLWithPath: store))
     }
 
-    /// Migrates, and gives the backup's name.
+    /// Migrates, and returns the backup's name.
     private func migrate() throws -> String {
         let run = try ToolProcess(
             ["migrate", store, "--models", SharedStores.models, "--to", "CoreDataMigration_Example 2", "--quiet"])
@@ -33,7 +33,7 @@ struct BackupTests {
         return run.errors
     }
 
-    @Test("a rollback brings the original back to the byte and keeps the new store; it can be migrated again")
+    @Test("a rollback restores the original's bytes and keeps the new store; the store can be migrated again")
     func roundTrip() throws {
         let backup = try migrate()
         let new = try folder.content()["Store.sqlite"]
@@ -49,7 +49,7 @@ struct BackupTests {
         _ = try migrate()
     }
 
-    @Test("the original of a store that is broken or gone comes back", arguments: [true, false])
+    @Test("the original of a broken or missing store is restored", arguments: [true, false])
     func lost(isGone: Bool) throws {
         let backup = try migrate()
         if isGone {
@@ -73,7 +73,7 @@ struct BackupTests {
         #expect(run.output.contains("there is no backup"))
     }
 
-    @Test("of several backups one must be named for a rollback")
+    @Test("with several backups, a rollback needs the name of one")
     func several() throws {
         let backup = try migrate()
         let other = try folder.copy(folder.path(backup), as: "Store.sqlite.premigration-00000000")
@@ -84,7 +84,7 @@ struct BackupTests {
         #expect(try folder.content()["Store.sqlite"] == original)
     }
 
-    @Test("a file that is no backup of the store is neither put in its place nor removed")
+    @Test("a file that isn't the store's backup is neither restored nor removed")
     func foreign() throws {
         _ = try migrate()
         for name in ["Other.sqlite", "Store.sqlite.premigration-notes"] {
@@ -99,14 +99,14 @@ struct BackupTests {
             try Set(folder.content().keys) == ["Store.sqlite", "Other.sqlite", "Store.sqlite.premigration-notes"])
     }
 
-    @Test("a damaged backup isn't put in the place of a sound store")
+    @Test("a damaged backup doesn't replace a sound store")
     func damaged() throws {
         let backup = folder.path(try migrate())
         try original.prefix(original.count / 2).write(to: URL(fileURLWithPath: backup))
         _ = try expectRefusal(65, ["rollback", store])
     }
 
-    @Test("a purge says what it has removed and how many bytes that were")
+    @Test("a purge reports the removed file and its size")
     func purge() throws {
         let backup = try migrate()
         let run = try ToolProcess(["purge-backup", store])
@@ -116,7 +116,7 @@ struct BackupTests {
         #expect(try Set(folder.content().keys) == ["Store.sqlite"])
     }
 
-    @Test("a backup that may be all that is left is not purged", arguments: [true, false])
+    @Test("a backup that may be the only good copy is not purged", arguments: [true, false])
     func lastCopy(isDamaged: Bool) throws {
         _ = try migrate()
         if isDamaged {

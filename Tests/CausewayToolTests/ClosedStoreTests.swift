@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Stores in WAL mode beside which SQLite can make nothing. Only root can make one, and run the tool as another user.
+/// Stores in WAL mode in folders where SQLite can make no files. The tests need root to change owners.
 @Suite(
     "Closed stores", .timeLimit(.minutes(60)),
     .enabled(if: OtherUser.canRun, "needs root, setpriv, and a build that other users may run"))
@@ -26,12 +26,12 @@ struct ClosedStoreTests {
         #expect(try contentOfOrchard() == before)
     }
 
-    /// Everything that only reads the store; what it writes goes elsewhere.
+    /// Commands that only read the store; their output is elsewhere.
     static let looks = [
         ["inspect"], ["verify", "--models"], ["plan", "--models"], ["migrate", "--output", "--models"],
     ]
 
-    /// What keeps SQLite from making a -shm that it could remove.
+    /// Conditions in which SQLite can't make a -shm that it could remove.
     enum Closed: CaseIterable { case file, fileWithEmptyLog, folder }
 
     private func look(_ command: [String], pausing: String = "") throws -> ToolProcess {
@@ -58,7 +58,7 @@ struct ClosedStoreTests {
     }
 
     @Test(
-        "a store in WAL mode that nobody has open is read where nothing can be made beside it, and nothing is left",
+        "a closed store in WAL mode is read where no file can be made beside it, and none is left",
         arguments: looks, Closed.allCases)
     func closedWAL(command: [String], closed: Closed) throws {
         try close(closed, log: closed == .fileWithEmptyLog ? Data() : nil)
@@ -69,7 +69,7 @@ struct ClosedStoreTests {
     }
 
     @Test(
-        "a -wal that holds something, and that can't be read, is never passed over",
+        "a -wal with content that can't be read is never ignored",
         arguments: looks + [["migrate", "--models"]], [Closed.file, .folder])
     func closedLog(command: [String], closed: Closed) throws {
         try close(closed, log: Data(repeating: 1, count: 100))
@@ -80,7 +80,7 @@ struct ClosedStoreTests {
         #expect(try contentOfOrchard() == before)
     }
 
-    /// Writes to the store, as far as its time tells, once a file is there: until it is ended, or before it interrupts the
+    /// Once a file exists, changes the store's modification time: until it is ended, or once before it interrupts the
     /// process that holds the work directory.
     private func writer(after path: String, interrupts: Bool = false) throws -> Process {
         let process = Process()
@@ -97,7 +97,7 @@ struct ClosedStoreTests {
         return process
     }
 
-    @Test("what is written to while it is read without locks is refused", arguments: looks, [false, true])
+    @Test("a store that is written to while it is read without locks is refused", arguments: looks, [false, true])
     func changed(command: [String], hasPlan: Bool) throws {
         guard !hasPlan || command[0] == "migrate" else { return }
         try close(.file)
@@ -113,7 +113,7 @@ struct ClosedStoreTests {
         #expect(!FileManager.default.fileExists(atPath: folder.path("mine/New.sqlite")))
     }
 
-    @Test("an interrupt is told as one, though the store was written to meanwhile")
+    @Test("an interrupt is reported as one, though the store was written to meanwhile")
     func interrupted() throws {
         try close(.file)
         let writer = try writer(after: folder.path("mine/.New.sqlite.migration/plan.json"), interrupts: true)

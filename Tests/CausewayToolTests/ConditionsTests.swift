@@ -3,8 +3,8 @@ import CausewaySQLite
 import Foundation
 import Testing
 
-/// Steps that the rows of a store decide about, on the command line.
-@Suite("Commands on steps that the rows decide about", .timeLimit(.minutes(60)))
+/// Steps whose success depends on the store's rows, on the command line.
+@Suite("Commands on steps that depend on the rows", .timeLimit(.minutes(60)))
 struct ConditionsTests {
     /// Versions V1, V2 and V3 of a model with posts and their authors; the rest of a post's and an author's properties
     /// are given.
@@ -77,7 +77,7 @@ struct ConditionsTests {
         #expect(report.steps.map(\.conditions) == [[], Self.conditions])
     }
 
-    @Test("plan refuses what the last step would, with 65, and writes nothing", arguments: [[], ["--no-fuse"]])
+    @Test("plan refuses with 65 what the last step would refuse, and writes nothing", arguments: [[], ["--no-fuse"]])
     func plan(flags: [String]) throws {
         let folder = try WorkFolder()
         let models = try Self.history(in: folder)
@@ -118,7 +118,7 @@ struct ConditionsTests {
         #expect(try folder.content() == before)
     }
 
-    @Test("inspect counts rows of no entity of their table, and not as another table's")
+    @Test("inspect counts rows of an entity that isn't in their table, and not as another table's")
     func strangers() throws {
         let folder = try WorkFolder()
         let models = try Self.history(in: folder)
@@ -145,7 +145,7 @@ struct ConditionsTests {
         #expect(plan.status == 65)
         #expect(plan.errors.contains("table ZAUTHOR: Z_ENT is that of an entity with another table in 1 row (p1)"))
         #expect(plan.errors.contains("leave these rows out with --bad-rows quarantine --rejects FILE"))
-        // The advice helps.
+        // The message's advice works.
         let run = try ToolProcess([
             "migrate", store, "--models", models, "--to", "V2", "--bad-rows", "quarantine", "--rejects",
             folder.path("rejects.jsonl"),

@@ -60,7 +60,7 @@ struct ConversionsTests {
         #expect(try ToolProcess(["verify", store, "--models", models]).status == 0)
     }
 
-    @Test("numbers that don't fit end with 65 and say how to go on; values that lose precision are a warning")
+    @Test("numbers that don't fit exit with 65 and say what to do; values that lose precision are a warning")
     func misfits() throws {
         let folder = try WorkFolder()
         let models = try Self.models(["Integer 64", "Boolean"], in: folder)

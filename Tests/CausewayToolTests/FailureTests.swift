@@ -12,7 +12,7 @@ struct FailureTests {
         var storeIsNew: Bool
     }
 
-    /// What is wrong with the store.
+    /// The store's damage.
     enum Damage: String, CaseIterable {
         case missing, empty, notADatabase, truncated, notCoreData
 
@@ -59,7 +59,7 @@ struct FailureTests {
         #expect(error.storeIsNew == false, sourceLocation: place)
     }
 
-    @Test("a store that is none is refused", arguments: Damage.allCases)
+    @Test("a file that isn't a store is refused", arguments: Damage.allCases)
     func damage(_ damage: Damage) throws {
         for command in ["inspect", "plan", "migrate"] {
             for flags in [[], ["--json"]] as [[String]] {
@@ -93,7 +93,7 @@ struct FailureTests {
         try expectFailure(66, ["models", folder.path("No.xcdatamodeld"), "--json"], in: folder)
     }
 
-    @Test("nothing is ever written over")
+    @Test("no file is ever overwritten")
     func outputExists() throws {
         let folder = try WorkFolder()
         let store = try folder.copy(SharedStores.version1, as: "Store.sqlite")
@@ -120,7 +120,7 @@ struct FailureTests {
     }
 
     @Test(
-        "flags that can't be meant are refused",
+        "invalid and contradictory options are refused",
         arguments: [
             ["--batch-size", "0"], ["--batch-size", "many"], ["--batch-bytes", "12X"], ["--batch-bytes", "1"],
             ["--batch-bytes", "99999999999G"], ["--jobs", "0"], ["--jobs", "-1"], ["--next", "A"], ["--next", "=B"],
@@ -139,7 +139,7 @@ struct FailureTests {
         #expect(run.errors.contains("no store was touched; correct the command line, then run again\n"))
     }
 
-    @Test("a limit on memory is kept by smaller batches, and refused where the smallest don't fit")
+    @Test("batches are made smaller for a memory limit, which is refused where the smallest don't fit")
     func memoryLimit() throws {
         let folder = try WorkFolder()
         let store = try folder.copy(SharedStores.version1, as: "Store.sqlite")

@@ -30,7 +30,7 @@ struct FiguresTests {
         #expect(Figures.seconds(value) == text)
     }
 
-    @Test("rates are those of the last seconds, the rest is by the average")
+    @Test("rates are those of the last seconds, the remaining time is by the average")
     func meter() {
         var meter = ProgressMeter(now: 100)
         #expect(meter.fraction == nil)
@@ -38,7 +38,7 @@ struct FiguresTests {
         for second in 1...10 {
             meter.update(rows: second * 10, bytes: second * 1_000, total: 400, now: 100 + Double(second))
         }
-        // Twice as fast from now on.
+        // From here on twice as fast.
         for second in 1...5 {
             meter.update(rows: 100 + second * 20, bytes: 10_000 + second * 2_000, total: 400, now: 110 + Double(second))
         }

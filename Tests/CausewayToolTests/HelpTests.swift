@@ -2,7 +2,7 @@ import Causeway
 import Foundation
 import Testing
 
-/// What the tool says about itself; `SNAP_UPDATE=1` rewrites the golden texts.
+/// The tool's help texts; `SNAP_UPDATE=1` rewrites the golden texts.
 @Suite("Help", .timeLimit(.minutes(60)))
 struct HelpTests {
     static let commands = [
@@ -78,7 +78,7 @@ struct HelpTests {
         }
     }
 
-    @Test("every command, argument and flag is explained, and stands in its command's help and in the article")
+    @Test("every command, argument and flag is explained in its command's help and in the article")
     func everythingIsExplained() throws {
         let article = try Self.article("CommandLine")
         let dump = try ToolProcess(["--experimental-dump-help"])
@@ -121,7 +121,7 @@ struct HelpTests {
     }
 
     @Test(
-        "a mistyped command is answered with the one that was meant",
+        "for a mistyped command the right one is suggested",
         arguments: [
             ("inspct", "inspect"), ("migrat", "migrate"), ("paln", "plan"), ("genrate", "generate"),
             ("rolback", "rollback"), ("purge-bakup", "purge-backup"),
@@ -133,7 +133,7 @@ struct HelpTests {
         #expect(answer.output == "")
     }
 
-    @Test("a word that is near no command gets no suggestion")
+    @Test("a word that is similar to no command gets no suggestion")
     func noSuggestion() throws {
         let answer = try ToolProcess(["frobnicate"])
         #expect(answer.status == 64)

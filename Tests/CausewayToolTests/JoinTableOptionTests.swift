@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// `--schema-template` and `--join-table`, on a store whose model leaves a name open.
-@Suite("Names that a model leaves open, on the command line", .timeLimit(.minutes(60)))
+/// `--schema-template` and `--join-table`, on a store whose model doesn't determine a name.
+@Suite("Names that a model doesn't determine, on the command line", .timeLimit(.minutes(60)))
 struct JoinTableOptionTests {
     private static func model(_ attribute: String) -> String {
         func side(_ name: String, _ inverse: String) -> String {
@@ -18,7 +18,7 @@ struct JoinTableOptionTests {
             """
     }
 
-    /// A bundle of two versions, the second with an attribute more, and stores of both.
+    /// A bundle of two versions, the second with one more attribute, and stores of both.
     private struct Names {
         let folder: WorkFolder
         let store: String
@@ -51,7 +51,7 @@ struct JoinTableOptionTests {
             try ToolProcess([command, store, "--models", models, "--to", version] + options)
         }
 
-        /// The name that the store has, and the other.
+        /// The name that the store has, and the other possible one.
         func names() throws -> (has: String, other: String) {
             let plan = try run("plan", to: "V2", ["--sql"])
             let has = try #require(Self.both.first { plan.output.contains("CREATE TABLE \($0) ") })
@@ -59,7 +59,7 @@ struct JoinTableOptionTests {
         }
     }
 
-    @Test("plan and migrate name both names, and what settles them silences the warning")
+    @Test("plan and migrate name both names; with a template or a chosen name there is no warning")
     func warnings() throws {
         let names = try Names()
         for command in ["plan", "migrate"] {
@@ -76,7 +76,7 @@ struct JoinTableOptionTests {
         }
     }
 
-    @Test("a wrong choice is put right by a run that only renames; where nothing is to be done, nothing is")
+    @Test("a wrong choice is corrected by a run that only renames; a right one needs no work")
     func renames() throws {
         let names = try Names()
         let (has, other) = try names.names()
@@ -91,7 +91,7 @@ struct JoinTableOptionTests {
         #expect(try names.folder.content() == before)
     }
 
-    @Test("a name that can't be exits with 64 and says what can be; a template of another version with 78")
+    @Test("an impossible name exits with 64 and the possible ones; a template of another version with 78")
     func refusals() throws {
         let names = try Names()
         let before = try names.folder.content()

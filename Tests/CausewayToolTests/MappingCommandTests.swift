@@ -21,7 +21,7 @@ struct MappingCommandTests {
         let file = Self.snapshots.appendingPathComponent("mappings-\(history).txt")
         if ProcessInfo.processInfo.environment["SNAP_UPDATE"] == "1" { try Data(run.output.utf8).write(to: file) }
         #expect(run.output == String(decoding: try Data(contentsOf: file), as: UTF8.self))
-        // What is left to defaults is written out.
+        // Default expressions are printed too.
         #expect(!run.output.contains("default)"))
     }
 
@@ -44,7 +44,7 @@ struct MappingCommandTests {
         #expect(mappings[1].lines.contains("    policy: ContactPolicy"))
     }
 
-    @Test("a mapping model in the models' place is shown by itself")
+    @Test("a mapping model given in place of models is shown by itself")
     func alone() throws {
         let path = "Fixtures/Staff/v1-v2.xcmappingmodel"
         let text = try Self.run(["models", path])
@@ -59,7 +59,7 @@ struct MappingCommandTests {
     }
 
     @Test(
-        "flags that can't be meant are refused",
+        "invalid and contradictory options are refused",
         arguments: [
             ["plan", "store", "--models", "models", "--on-violation", "reject"],
             ["plan", "store", "--models", "models", "--rejects", "file"],
@@ -85,7 +85,7 @@ struct MappingCommandTests {
         #expect(try folder.content() == before)
     }
 
-    @Test("a policy that nobody registered stops a plan and a migration", arguments: ["plan", "migrate"])
+    @Test("a policy that isn't registered stops a plan and a migration", arguments: ["plan", "migrate"])
     func unregistered(command: String) throws {
         let folder = try WorkFolder()
         let store = folder.path("Store.sqlite")

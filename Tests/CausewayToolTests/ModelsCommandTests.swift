@@ -2,7 +2,7 @@ import Causeway
 import Foundation
 import Testing
 
-/// What `causeway models` says of histories that aren't in order, and what `plan` says of links that end.
+/// `causeway models` on histories with errors, and `plan` on links that end.
 @Suite("The models command", .timeLimit(.minutes(60)))
 struct ModelsCommandTests {
     private static func version(_ properties: String) -> String {
@@ -23,7 +23,7 @@ struct ModelsCommandTests {
         return path
     }
 
-    @Test("a version that can't be read makes the exit status 78, and the others are listed", arguments: [true, false])
+    @Test("for an unreadable version the exit status is 78, and the others are listed", arguments: [true, false])
     func unreadable(json: Bool) throws {
         let folder = try WorkFolder()
         let models = try Self.bundle([Self.version(""), "<model", Self.version("")], in: folder)

@@ -2,7 +2,7 @@ import Causeway
 import Foundation
 import Testing
 
-/// What the command prints: valid for every name, and true where it can't be printed.
+/// The command's output: valid for every name. Where it can't be printed, the error says what was done.
 @Suite("Output", .timeLimit(.minutes(60)))
 struct OutputTests {
     private static let model = """
@@ -76,7 +76,7 @@ struct OutputTests {
         #expect(line.event == "error" && line.message.contains("no" + name))
     }
 
-    @Test("JSON is valid where a name is no text at all", arguments: ["inspect", "verify", "status"])
+    @Test("JSON is valid where a name isn't valid UTF-8", arguments: ["inspect", "verify", "status"])
     func brokenName(command: String) throws {
         let process = Process()
         let output = folder.path("output")
@@ -112,7 +112,7 @@ struct OutputTests {
     }
 
     @Test(
-        "a summary that can't be written says that the store is new",
+        "where the summary can't be written, the error says that the store is new",
         .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")), arguments: [[], ["--json"]])
     func fullOutput(flags: [String]) throws {
         let store = try generate("Store.sqlite")
@@ -142,7 +142,7 @@ struct OutputTests {
     }
 
     @Test(
-        "where nothing is migrated but a transaction is rolled back, the run says so, whether it can print or not",
+        "a run that only rolls a transaction back says so, whether it can print or not",
         .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
     func rolledBack() throws {
         let store = try generate("Store.sqlite")
@@ -159,7 +159,7 @@ struct OutputTests {
 
     #if DEBUG
         @Test(
-            "where nothing is migrated but the journal mode given back, the run says so, whether it can print or not",
+            "a run that only restores the journal mode says so, whether it can print or not",
             .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
         func modeGivenBack() throws {
             let store = try generate("Store.sqlite")
@@ -181,7 +181,7 @@ struct OutputTests {
         }
     #endif
 
-    @Test("help of a command that isn't there is a mistake in the command line", arguments: ["nope", "migrat"])
+    @Test("help for an unknown command is a usage error", arguments: ["nope", "migrat"])
     func helpOfNothing(word: String) throws {
         let run = try ToolProcess(["help", word])
         #expect(run.status == 64)
@@ -189,7 +189,7 @@ struct OutputTests {
         #expect(run.output == "")
     }
 
-    @Test("help of a command is its help")
+    @Test("`help` with a command's name prints that command's help")
     func helpOfCommand() throws {
         for arguments in [["help"], ["help", "migrate"], ["help", "--help"]] {
             #expect(try ToolProcess(arguments).status == 0, "\(arguments)")
@@ -199,7 +199,7 @@ struct OutputTests {
     }
 
     @Test(
-        "generate that is interrupted leaves nothing",
+        "an interrupted generate leaves no file",
         arguments: [(SIGINT, Int32(130), "Interrupted"), (SIGTERM, 143, "Terminated")])
     func interrupted(signal: Int32, status: Int32, word: String) throws {
         let process = Process()

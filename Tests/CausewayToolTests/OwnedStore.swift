@@ -11,7 +11,7 @@ struct OwnedStore {
         folder = try WorkFolder()
         try FileManager.default.copyItem(atPath: OtherUser.orchard, toPath: folder.path("Orchard"))
         store = folder.path("Orchard/Orchard-v1.sqlite")
-        // It is in WAL mode, in which much that a closed place means is about the -shm (`ClosedStoreTests`).
+        // It is in WAL mode, where a folder without write permission affects the -shm (`ClosedStoreTests`).
         try setWAL(false)
     }
 
@@ -53,6 +53,6 @@ enum OtherUser {
     static let orchard = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Fixtures/Orchard").path
 
-    /// Whether the tool can be run as this user: a build in a home folder is closed to others.
+    /// Whether this user can run the tool: others can't read a build in a home folder.
     static let canRun = getuid() == 0 && (try? ToolProcess(["--version"], as: number))?.status == 0
 }

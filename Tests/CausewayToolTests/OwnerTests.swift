@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Stores that belong to somebody else. Only root can make one, and run the tool as another user.
+/// Stores that belong to another user. The tests need root to change owners and users.
 @Suite(
     "Owners", .timeLimit(.minutes(60)),
     .enabled(if: OtherUser.canRun, "needs root, setpriv, and a build that other users may run"))
@@ -51,7 +51,7 @@ struct OwnerTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: backup())) == original)
     }
 
-    @Test("an output is the caller's, and the run says so; the source stays another's, to the byte")
+    @Test("an output is the caller's, and the run says so; the source keeps its owner and bytes")
     func output() throws {
         try give(0, 0)
         let place = folder.path("mine")
@@ -97,7 +97,7 @@ struct OwnerTests {
         #expect(try migrate(["--ignore-ownership"], as: OtherUser.number).status == 0)
     }
 
-    @Test("a folder that gives its group to what is made in it lets the new store have it")
+    @Test("in a setgid folder the new store can have the folder's group")
     func folderGroup() throws {
         try give(OtherUser.number, OtherUser.number)
         let root = folder.path("Orchard")
@@ -127,7 +127,7 @@ struct OwnerTests {
         #expect(try FileManager.default.attributesOfItem(atPath: output)[.posixPermissions] as? Int == 0o444)
     }
 
-    @Test("another user's store in a folder with the sticky bit is refused, though its owner is to be ignored")
+    @Test("another user's store in a folder with the sticky bit is refused, even with --ignore-ownership")
     func sticky() throws {
         try give(0, 0, mode: 0o666)
         try FileManager.default.setAttributes([.posixPermissions: 0o1777], ofItemAtPath: folder.path("Orchard"))
@@ -163,12 +163,12 @@ struct OwnerTests {
         }
     }
 
-    /// What stands where the external files' folder should, and what a run says of it.
+    /// The mode of the external files' folder, nil for a file in its place, and the message about it.
     static let folders: [(mode: Int?, says: String)] = [
         (0o000, "can't be read"), (0o444, "can't be read"), (nil, "isn't in"),
     ]
 
-    @Test("a folder of external files that can't be read is said of the rows that need it", arguments: folders)
+    @Test("a folder of external files that can't be read is reported for the rows that need it", arguments: folders)
     func unreadableExternalFolder(mode: Int?, says: String) throws {
         try give(OtherUser.number, OtherUser.number)
         let files = folder.path("Orchard/.Orchard-v1_SUPPORT/_EXTERNAL_DATA")
@@ -191,7 +191,7 @@ struct OwnerTests {
         #expect(other.status == 0, "\(other.errors)")
     }
 
-    @Test("a folder of external files that may be searched but not listed is refused where they must be copied")
+    @Test("an external files' folder that can't be listed is refused where the files must be copied")
     func unlistedExternalFolder() throws {
         try give(OtherUser.number, OtherUser.number)
         let files = folder.path("Orchard/.Orchard-v1_SUPPORT/_EXTERNAL_DATA")
@@ -206,7 +206,7 @@ struct OwnerTests {
         #expect(try migrate(as: OtherUser.number).status == 0)
     }
 
-    @Test("a folder in which the caller may make nothing is refused in place")
+    @Test("a folder without write permission is refused in place")
     func closedFolder() throws {
         try give(0, OtherUser.number)
         let before = try folder.content()

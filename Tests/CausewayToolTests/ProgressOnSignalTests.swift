@@ -2,9 +2,9 @@ import Causeway
 import CausewayTool
 import Testing
 
-@Suite("The line of status", .timeLimit(.minutes(60)))
+@Suite("The status line", .timeLimit(.minutes(60)))
 struct ProgressOnSignalTests {
-    @Test("says what is going on before there is a step")
+    @Test("names the current work before there is a step")
     func beginning() {
         #expect(ProgressOnSignal(now: 0).line(now: 9) == "preparing, no checkpoint yet")
     }
@@ -29,7 +29,7 @@ struct ProgressOnSignalTests {
         #expect(status.line(now: 3) == "indexes, 7 of 7 rows, no checkpoint yet")
     }
 
-    @Test("what an earlier run has done counts as rows, not as speed")
+    @Test("an earlier run's rows count as rows, not for the rate")
     func resumed() {
         let status = ProgressOnSignal(now: 0)
         status.receive(.passBegan(title: "Post"), now: 0)
@@ -40,7 +40,7 @@ struct ProgressOnSignalTests {
         #expect(status.line(now: 2) == "pass Post, 1,110 of 2,000 rows, 100 rows/s, no checkpoint yet")
     }
 
-    @Test("after a resume the time that is left follows from this run's speed")
+    @Test("after a resume the remaining time is by this run's rate")
     func timeLeft() {
         var meter = ProgressMeter(now: 0)
         meter.rebase()

@@ -14,7 +14,7 @@ enum SharedStores {
     static let version1 = path("colourful-posts/CoreDataMigration_Example_1.sqlite")
 }
 
-/// A folder of one's own that is removed at the end.
+/// A temporary folder that is removed at the end.
 final class WorkFolder {
     let url: URL
 
@@ -29,7 +29,7 @@ final class WorkFolder {
 
     func path(_ name: String) -> String { url.appendingPathComponent(name).path }
 
-    /// Copies a file, writable, and gives the copy's path.
+    /// Makes a writable copy of a file, and returns its path.
     func copy(_ source: String, as name: String) throws -> String {
         try Data(contentsOf: URL(fileURLWithPath: source)).write(to: url.appendingPathComponent(name))
         return path(name)
@@ -45,7 +45,7 @@ final class WorkFolder {
         try FileManager.default.contentsOfDirectory(atPath: url.path).first { $0.hasPrefix(name + ".premigration") }
     }
 
-    /// Every file's bytes by name, folders included; but of a lock's text, which says who held it last.
+    /// Every file's bytes by name, also in folders; without a lock file's text, which names its last holder.
     func content() throws -> [String: Data] {
         var result: [String: Data] = [:]
         for name in try FileManager.default.subpathsOfDirectory(atPath: url.path) {

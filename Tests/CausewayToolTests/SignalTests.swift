@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A `causeway migrate` that is under way, with its events.
+/// A running `causeway migrate`, with its events.
 private final class RunningMigration {
     let process = Process()
     private let events = Pipe()
@@ -12,7 +12,7 @@ private final class RunningMigration {
         let store = try folder.copy(
             SharedStores.path("posts-and-colors/CoreDataMigration_Example_3.sqlite"), as: "Store.sqlite")
         process.executableURL = URL(fileURLWithPath: try #require(ToolProcess.path))
-        // One row a batch: 15,990 chances to stop, and a run that takes far longer than the signal's way.
+        // One row per batch: 15,990 chances to stop, and the run takes far longer than the signal.
         process.arguments = [
             "migrate", store, "--models", Self.models, "--json", "--batch-size", "1", "--jobs", "1",
         ]
@@ -52,7 +52,7 @@ private final class RunningMigration {
     }
 }
 
-/// Ctrl-C, the system's request to end, and the question for the status, while rows are moved.
+/// SIGINT, SIGTERM and SIGUSR1 while rows are moved.
 @Suite("Signals", .timeLimit(.minutes(60)), .enabled(if: SharedStores.exist, "shared/stores is missing"))
 struct SignalTests {
     @Test(
@@ -79,7 +79,7 @@ struct SignalTests {
         #expect(try Set(folder.content().keys) == ["Store.sqlite", backup])
     }
 
-    @Test("SIGUSR1 prints a line of status and stops nothing")
+    @Test("SIGUSR1 prints a status line and doesn't stop the run")
     func status() throws {
         let folder = try WorkFolder()
         let run = try RunningMigration(folder)
@@ -93,10 +93,10 @@ struct SignalTests {
     }
 
     #if DEBUG
-        @Test("a second signal ends the process at once, wherever it hangs, and the store is complete")
+        @Test("a second signal ends the process at once, even a hanging one, and the store is complete")
         func second() throws {
             let folder = try WorkFolder()
-            // It hangs far longer than the test, as soon as the plan has its name, and doesn't look for a request to stop
+            // It hangs far longer than the test, as soon as the plan has its name, and doesn't check for a stop request
             // in between: nothing but the second signal can end the process.
             let run = try RunningMigration(
                 folder, environment: ["CAUSEWAY_HARNESS": "1", "CAUSEWAY_PAUSE_AT": "planWritten:600000"])
@@ -117,9 +117,9 @@ struct SignalTests {
     #endif
 
     #if os(Linux)
-        @Test("a crash ends the process without showing memory")
+        @Test("a crash ends the process without printing memory")
         func crash() throws {
-            // What the test runner was started with is no wish of this process's user.
+            // With SWIFT_BACKTRACE set for the test runner, the tool would use that setting.
             guard ProcessInfo.processInfo.environment["SWIFT_BACKTRACE"] == nil else { return }
             let folder = try WorkFolder()
             let run = try RunningMigration(folder)

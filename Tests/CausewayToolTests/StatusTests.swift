@@ -3,7 +3,7 @@ import CausewayTool
 import Foundation
 import Testing
 
-/// `status`, and the flags that say what becomes of unfinished work.
+/// `status`, and the flags for unfinished work.
 @Suite("Unfinished work", .timeLimit(.minutes(60)), .enabled(if: SharedStores.exist, "shared/stores is missing"))
 struct StatusTests {
     private let folder: WorkFolder
@@ -26,7 +26,7 @@ struct StatusTests {
         return try JSONDecoder().decode(MigrationStatus.self, from: Data(run.output.utf8))
     }
 
-    @Test("there is none where nothing was begun, and after a migration")
+    @Test("there is none before and after a migration")
     func none() throws {
         let run = try ToolProcess(["status", store])
         #expect(run.status == 0)
@@ -38,14 +38,14 @@ struct StatusTests {
         #expect(after.processID == nil)
     }
 
-    @Test("a store that isn't there is refused")
+    @Test("a missing store is refused")
     func missing() throws {
         let run = try ToolProcess(["status", folder.path("No.sqlite"), "--json"])
         #expect(run.status == 66)
         #expect(run.output.contains("\"exitCode\":66"))
     }
 
-    @Test("an orphaned folder is told from a migration")
+    @Test("an orphaned folder is distinguished from a migration")
     func foreign() throws {
         try FileManager.default.createDirectory(
             atPath: folder.path(".Store.sqlite.migration"), withIntermediateDirectories: true)
@@ -77,7 +77,7 @@ struct StatusTests {
             #expect(run.status == 128 + SIGKILL)
         }
 
-        @Test("a killed run's checkpoints are shown, and looking changes nothing")
+        @Test("a killed run's checkpoints are shown, and `status` changes nothing")
         func killed() throws {
             try kill()
             let before = try folder.content()

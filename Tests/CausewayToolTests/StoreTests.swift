@@ -42,7 +42,7 @@ struct StoreTests {
         #expect(try Set(folder.content().keys) == ["it's a store.sqlite", backup])
         // Every pass is explained.
         #expect(run.errors.contains("project"))
-        // The command of the undo is run as it is printed.
+        // The undo command is run as it is printed.
         let undo = String(try #require(run.output.split(separator: "\n").first { $0.contains(" rollback ") }))
         let shell = Process()
         shell.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -50,7 +50,7 @@ struct StoreTests {
         try shell.run()
         shell.waitUntilExit()
         #expect(shell.terminationStatus == 0)
-        // What was there is kept too.
+        // The migrated store is kept too.
         var undone = try folder.content()
         let kept = try #require(undone.keys.first { $0.contains(".rolledback-") })
         #expect(undone.removeValue(forKey: kept) == migrated)
@@ -88,7 +88,7 @@ struct StoreTests {
         }
     }
 
-    @Test("--json gives one object a line, from the plan to the summary; statements only with -vv")
+    @Test("--json prints one object per line, from the plan to the summary; statements only with -vv")
     func events() throws {
         let folder = try WorkFolder()
         for (flags, hasStatements) in [([], false), (["-vv"], true)] as [([String], Bool)] {
@@ -148,7 +148,7 @@ struct StoreTests {
         #expect(inspection.features.isWAL)
         #expect(inspection.rowCount == 168)
         #expect(inspection.sizes.wal == before["Store.sqlite-wal"]?.count)
-        // SQLite makes a -shm, which is no part of the store: it is rebuilt from the -wal by whoever opens it next.
+        // SQLite makes a -shm, which isn't part of the store: the next program that opens it rebuilds it from the -wal.
         #expect(try folder.content().filter { $0.key != "Store.sqlite-shm" } == before)
     }
 
@@ -163,7 +163,7 @@ struct StoreTests {
         #expect(inspection.appMetadataKeys.allSatisfy { !$0.isEmpty })
     }
 
-    @Test("what is generated can be inspected and migrated, and is the same each time")
+    @Test("a generated store can be inspected and migrated, and is the same each time")
     func generation() throws {
         let folder = try WorkFolder()
         for name in ["A.sqlite", "B.sqlite"] {

@@ -6,7 +6,7 @@ struct ToolProcess {
     let output: String
     let errors: String
 
-    /// `swift build --build-tests` and `swift test` build the executable too: it is a target of this package. Its name is
+    /// `swift build --build-tests` and `swift test` build the executable too, as a target of this package. Its name is
     /// the product's; a build of single targets names it after the target.
     static let path: String? = {
         let executable =
@@ -33,7 +33,7 @@ struct ToolProcess {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("causeway-out-" + UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        // Files, not pipes: a pipe that nobody reads would stop the process.
+        // Files, not pipes: the process would block on a full pipe.
         let (output, errors) = (folder.appendingPathComponent("out"), folder.appendingPathComponent("err"))
         for file in [output, errors] { try Data().write(to: file) }
         let process = Process()

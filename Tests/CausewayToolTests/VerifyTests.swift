@@ -3,7 +3,7 @@ import CausewaySQLite
 import Foundation
 import Testing
 
-/// `verify`: what it says, and what it exits with.
+/// `verify`: its report and its exit status.
 @Suite("Verify", .timeLimit(.minutes(60)))
 struct VerifyTests {
     private static let model = """
@@ -85,7 +85,7 @@ struct VerifyTests {
         #expect(verification.notes.allSatisfy { $0.severity == .note })
     }
 
-    @Test("damage and inconsistencies stand under headings of their own")
+    @Test("damage and inconsistencies have separate headings")
     func headings() throws {
         try Connection(path: store, mode: .readWrite, hardening: .own).execute(Case.both.sql)
         let lines = try ToolProcess(["verify", store]).output.split(separator: "\n").map(String.init)

@@ -4,10 +4,10 @@ import CausewayPreparation
 import Testing
 
 /// Indexes, views and triggers that the app itself put into its store.
-// A case that reaches the process's bound of memory (`MemoryBound`) may fail the one beside it.
+// Serialized: a case that reaches the process's memory limit (`MemoryBound`) may make a parallel case fail.
 @Suite("Objects of the app's own", .timeLimit(.minutes(60)), .serialized)
 struct AppObjectTests {
-    /// Thing is called Item, its attributes hand their names on; `gone` goes.
+    /// Thing becomes Item, `text` becomes `label`, `kind` becomes `text`; `gone` is removed.
     static let versions = [
         model(entity("Thing", attribute("text"), attribute("kind"), attribute("gone"), attribute("same"))),
         model(
@@ -31,7 +31,7 @@ struct AppObjectTests {
     }
 
     @Test(
-        "what they name gets its new name, whatever stands around it",
+        "tables and columns in their SQL get the new names, whatever text surrounds them",
         arguments: [
             ("CREATE INDEX i /* user's */ ON ZTHING (ZTEXT)", "CREATE INDEX i /* user's */ ON \"ZITEM\" (ZLABEL)"),
             (
@@ -106,7 +106,7 @@ struct AppObjectTests {
     }
 
     @Test(
-        "what names something that is gone is lost, with the reason",
+        "an object that names something missing is lost, with the reason",
         arguments: [
             ("CREATE INDEX i ON ZTHING (ZSAME, ZGONE)", "column ZGONE of ZTHING"),
             ("CREATE INDEX i ON ZTHING (ZSAME) WHERE ZGONE IS NULL", "column ZGONE of ZTHING"),
@@ -123,7 +123,7 @@ struct AppObjectTests {
                 "CREATE VIEW v AS SELECT ZGONE FROM ZTHING; CREATE VIEW i AS SELECT * FROM v",
                 "the view v, which isn't carried"
             ),
-            // Without a row of which SQLite would make 100 MB here.
+            // The table is emptied: SQLite would make 100 MB of a row here.
             (
                 "DELETE FROM ZTHING; CREATE INDEX i ON ZTHING (printf('%.*c', 99999999, ZTEXT))",
                 "computes “printf” for every row"
@@ -148,7 +148,7 @@ struct AppObjectTests {
             try scenario.rows("SELECT name FROM sqlite_schema WHERE name IN ('i', 'broken', 'z_fine')") == ["'z_fine'"])
     }
 
-    @Test("views on views and triggers on views come along in any order")
+    @Test("views on views and triggers on views are carried in any order")
     func views() throws {
         let scenario = try Self.scenario(
             """
@@ -167,7 +167,7 @@ struct AppObjectTests {
         #expect(try scenario.rows("SELECT ZLABEL, ZTEXT FROM ZITEM") == ["'y'|'b'", "'x'|NULL"])
     }
 
-    @Test("functions and collating sequences that only the app has don't stand in a trigger's way")
+    @Test("a trigger is carried though it uses functions and collating sequences that only the app has")
     func functionsOfTheApp() throws {
         let scenario = try Self.scenario(
             """
@@ -178,9 +178,9 @@ struct AppObjectTests {
         #expect(try Self.text(of: "t", scenario)?.contains("app_did_insert(ZLABEL, other(1, 2))") == true)
     }
 
-    /// Entities are renumbered: what only mentions Z_ENT means what it meant, what compares it doesn't.
+    /// Entities are renumbered. A trigger that only mentions Z_ENT keeps its meaning; one that compares it doesn't.
     @Test(
-        "a trigger that mentions Z_ENT is carried as Core Data carries it; who compares it is named",
+        "a trigger that mentions Z_ENT is carried as Core Data carries it; one that compares it is named",
         arguments: [
             ("CREATE TRIGGER o AFTER INSERT ON ZTHING BEGIN SELECT f(Z_ENT, Z_PK) FROM ZTHING; END", false),
             ("CREATE TRIGGER o AFTER UPDATE OF Z_ENT ON ZTHING BEGIN SELECT NEW.Z_ENT; END", false),
@@ -218,7 +218,7 @@ struct AppObjectTests {
             prepared.warnings.contains { $0.contains(" o of the app's own compares entities' numbers") } == compares)
     }
 
-    @Test("indexes and triggers that are named as Core Data's are named when they go")
+    @Test("indexes and triggers with Core Data's names are reported when they are lost")
     func namedAsCoreData() throws {
         let one = try Self.scenario("CREATE INDEX ZTHING_ZTEXT_INDEX ON ZTHING (ZTEXT);").migrate().prepared
         #expect(
@@ -237,7 +237,7 @@ struct AppObjectTests {
         #expect(!two.warnings.contains { $0.contains("left behind") })
     }
 
-    @Test("a store made to ask for endless memory is answered in bounded time")
+    @Test("a store made to exhaust memory is handled in bounded time")
     func exponential() throws {
         let views = (1...40).map { "CREATE VIEW v\($0) AS SELECT a.x FROM v\($0 - 1) a, v\($0 - 1) b;" }.joined()
         let tables = (1...40).map { ", c\($0)(x) AS (SELECT a.x FROM c\($0 - 1) a, c\($0 - 1) b)" }.joined()
@@ -253,7 +253,7 @@ struct AppObjectTests {
         #expect(ContinuousClock.now - start < .seconds(20))
     }
 
-    @Test("what a new version takes for itself is refused to the app's objects by name")
+    @Test("app objects with names that the new version uses are lost, with the reason")
     func collisions() throws {
         let scenario = try Scenario(
             model(entity("Thing", attribute("text"))),

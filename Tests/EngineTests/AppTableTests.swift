@@ -138,7 +138,7 @@ struct AppTableTests {
     }
 
     @Test(
-        "what only the app has stays where no row needs it; else the object is lost by name",
+        "a function or collation that only the app has is kept where no row needs it; else the object is lost",
         arguments: [
             ("CREATE TABLE t (a CHECK (app(a) <> app_too(a)), b COLLATE app_order DEFAULT (app(1)))", nil),
             ("CREATE TABLE t (a, b AS (app(a)))", "table t (1 row): it calls the function app, which only the app has"),
@@ -178,7 +178,7 @@ struct AppTableTests {
         return "V1 → V2: \(parts[0]) \(parts[1]) of the app's own\(rows) is not carried: \(reason)"
     }
 
-    /// With stand-ins for what the app would register.
+    /// With stand-ins for the functions and collations that the app would register.
     private static func makeAsTheApp(_ sql: String, in path: String) throws {
         let connection = try Connection(path: path, mode: .readWrite, hardening: .own)
         try connection.lendingStandIns { () throws(SQLiteError) in
@@ -193,7 +193,7 @@ struct AppTableTests {
         }
     }
 
-    @Test("a function that SQLite lets no schema call isn't taken for damage")
+    @Test("a function that SQLite doesn't allow in a schema isn't reported as damage")
     func unsafeUse() {
         let error = EngineError(
             SQLiteError(code: .corrupt, message: "malformed database schema (t) - unsafe use of f()"), during: "Store")
@@ -202,7 +202,7 @@ struct AppTableTests {
         #expect(!error.remedy.contains("recover"))
     }
 
-    /// What SQLite says of the new schema it says before the first row is moved, whichever step it is.
+    /// An error of SQLite in the new schema is found before the first row is moved, in every step.
     @Test("a schema that SQLite refuses is an error of the plan", arguments: [true, false])
     func refusedSchema(fuses: Bool) throws {
         let wide = model(entity("Thing", (0..<2_010).map { attribute("a\($0)") }.joined()))
@@ -215,8 +215,8 @@ struct AppTableTests {
         #expect(try failure { _ = try Migration(scenario.request(to: "V3", fuses: fuses)).plan() }.kind == .plan)
     }
 
-    /// Both tables fit; the statement that looks six links up besides has more columns than SQLite gives.
-    @Test("a statement that SQLite doesn't read rows with is an error of the plan, in a later step too")
+    /// Both tables fit. The statement that also looks up six links has more columns than SQLite allows.
+    @Test("a statement for reading rows that SQLite refuses is an error of the plan, in a later step too")
     func refusedReading() throws {
         func version(_ link: (String) -> String) -> String {
             model(

@@ -4,7 +4,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// Backups that somebody uses, or has used, when they are put back.
+/// Backups that are open in another program, or were written to, when they are put back.
 @Suite("Rollback", .timeLimit(.minutes(60)))
 struct BackupRollbackTests {
     private func migrated(wal: Bool = false) throws -> Scenario {
@@ -17,12 +17,12 @@ struct BackupRollbackTests {
         Array(try Data(contentsOf: URL(filePath: path)).prefix(20).suffix(2))
     }
 
-    /// Everything but the index of a -wal, which every reader may make anew.
+    /// All files except the -shm, which any reader may rebuild.
     private func everything(_ scenario: Scenario) throws -> [String: String] {
         try snapshot(scenario.folder).filter { !$0.key.hasSuffix("-shm") }
     }
 
-    /// As a program does that opens the backup and dies.
+    /// Leaves a -wal, like a program that opens the backup and crashes.
     private func writeToWAL(of path: String) throws {
         let writer = try Connection(path: path, mode: .readWrite, hardening: .own)
         try writer.setJournalMode(.wal)
@@ -35,14 +35,14 @@ struct BackupRollbackTests {
         try FileManager.default.contentsOfDirectory(atPath: scenario.folder).sorted()
     }
 
-    /// A file without the parts of its header that say which mode it is in, and who wrote it when (sqlite.org/fileformat).
+    /// A file without its header's journal mode, change counter and SQLite version (sqlite.org/fileformat).
     private func withoutMode(_ file: Data) -> Data {
         var bytes = file
         for place in [18..<20, 24..<28, 92..<100] { bytes.replaceSubrange(place, with: Data(count: place.count)) }
         return bytes
     }
 
-    @Test("a backup that nobody has touched comes back to the byte, in the original's mode", arguments: [true, false])
+    @Test("an unchanged backup is restored byte for byte, in the original's mode", arguments: [true, false])
     func untouched(wal: Bool) throws {
         let scenario = try migrated(wal: wal)
         let backup = try Data(contentsOf: URL(filePath: scenario.backup))
@@ -56,7 +56,7 @@ struct BackupRollbackTests {
         #expect(try names(scenario) == ["Model.xcdatamodeld", "Store.sqlite", kept])
     }
 
-    @Test("rows that stand only in the backup's -wal come back with it, and so does its mode")
+    @Test("rows that are only in the backup's -wal are restored with it, and so is its mode")
     func rowsInWAL() throws {
         let scenario = try migrated()
         let backup = scenario.backup
@@ -70,7 +70,7 @@ struct BackupRollbackTests {
         #expect(try scenario.rows("SELECT ZTEXT FROM ZTHING") == ["'late'", "'late'"])
     }
 
-    @Test("a backup that somebody has open in WAL mode is busy, and nothing changes")
+    @Test("a backup that is open elsewhere in WAL mode is busy, and nothing changes")
     func busyBackup() throws {
         let scenario = try migrated()
         let other = try Connection(path: scenario.backup, mode: .readWrite, hardening: .own)
@@ -85,7 +85,7 @@ struct BackupRollbackTests {
         #expect(try scenario.rows("SELECT ZTEXT FROM ZTHING") == ["'later'", "'later'"])
     }
 
-    @Test("a program that has the backup open in rollback mode can't write to what is the store then")
+    @Test("a program that has the backup open in rollback mode can't write to the restored store")
     func idleConnection() throws {
         let scenario = try migrated()
         let other = try Connection(path: scenario.backup, mode: .readWrite, hardening: .own)
@@ -96,7 +96,7 @@ struct BackupRollbackTests {
         #expect(try Data(contentsOf: URL(filePath: scenario.store)) == bytes)
     }
 
-    @Test("a store that somebody has open is busy; store and backup keep their modes")
+    @Test("a store that is open elsewhere is busy; store and backup keep their modes")
     func busyStore() throws {
         let scenario = try migrated(wal: true)
         let writer = try Connection(path: scenario.backup, mode: .readWrite, hardening: .own)
@@ -114,7 +114,7 @@ struct BackupRollbackTests {
         #expect(try Database.rows("SELECT ZTEXT FROM ZTHING", in: kept) == ["'new'", "'new'"])
     }
 
-    @Test("a backup that is the store itself, or a link, isn't one")
+    @Test("the store itself, or a link, isn't accepted as a backup")
     func otherNames() throws {
         let scenario = try migrated()
         let backup = scenario.backup
@@ -130,7 +130,7 @@ struct BackupRollbackTests {
         #expect(try everything(scenario) == before)
     }
 
-    @Test("a store with more schema than any is set aside before SQLite has parsed it")
+    @Test("a store with a far too large schema is set aside before SQLite parses it")
     func hugeSchema() throws {
         let scenario = try migrated()
         let connection = try Connection(path: scenario.store, mode: .readWrite, hardening: .own)
@@ -146,7 +146,7 @@ struct BackupRollbackTests {
         #expect(try scenario.rows("SELECT ZTEXT FROM ZTHING") == ["'a'", "'a'"])
     }
 
-    /// What becomes of a store for which a backup is wanted.
+    /// Ways in which a store is damaged before its backup is put back.
     enum Damage: CaseIterable {
         case empty, short, truncated, noDatabase, schemaPage
 
@@ -162,7 +162,7 @@ struct BackupRollbackTests {
     }
 
     @Test(
-        "a store that SQLite can't read is set aside to the byte, and the backup comes back",
+        "a store that SQLite can't read is set aside unchanged, and the backup is restored",
         arguments: Damage.allCases,
         [true, false])
     func broken(damage: Damage, wal: Bool) throws {
@@ -182,7 +182,7 @@ struct BackupRollbackTests {
     }
 
     @Test(
-        "what lies beside a broken store, or where one was, is never the backup's", arguments: ["-wal", "-journal"],
+        "sidecars of a broken or missing store are never used with the backup", arguments: ["-wal", "-journal"],
         [true, false])
     func sidecars(suffix: String, isGone: Bool) throws {
         let scenario = try migrated()
@@ -207,7 +207,7 @@ struct BackupRollbackTests {
         #expect(left.count == (isGone ? 2 : 3), "\(left)")
     }
 
-    @Test("a store whose schema is damaged keeps its -wal apart from it")
+    @Test("the -wal of a store with a damaged schema is kept separately")
     func unfoldedLog() throws {
         let scenario = try migrated()
         try scenario.leaveWAL(["UPDATE ZTHING SET ZTEXT = 'new'"])
@@ -218,7 +218,7 @@ struct BackupRollbackTests {
         #expect(try scenario.bytes(kept + "-wal") == log)
     }
 
-    @Test("a store that is gone is got back; one that never was is missing")
+    @Test("a store that was removed is restored; one that never existed is reported missing")
     func gone() throws {
         let scenario = try migrated()
         let backup = try scenario.bytes(scenario.backup)
@@ -256,7 +256,7 @@ struct BackupRollbackTests {
         writer.waitUntilExit()
     }
 
-    @Test("a work folder that can't be removed afterwards is a warning: what was done is done")
+    @Test("a work folder that can't be removed afterwards is only a warning: the rollback is done")
     func workFolder() throws {
         for isPurge in [true, false] {
             let scenario = try migrated()
@@ -276,7 +276,7 @@ struct BackupRollbackTests {
         }
     }
 
-    @Test("a purge takes a backup's sidecars along")
+    @Test("a purge removes a backup's sidecars too")
     func purge() throws {
         let scenario = try migrated()
         try writeToWAL(of: scenario.backup)

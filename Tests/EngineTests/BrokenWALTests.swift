@@ -7,11 +7,11 @@ import CausewayStores
 import Foundation
 import Testing
 
-@Suite("A -wal that breaks off is told of and kept", .timeLimit(.minutes(60)))
+@Suite("A -wal that breaks off is reported and kept", .timeLimit(.minutes(60)))
 struct BrokenWALTests {
     private static let numbers = 1...6
 
-    /// Things 1 and 2 in the file; six commits in the -wal, a thing each.
+    /// Things 1 and 2 in the file; six commits in the -wal, one thing each.
     private func scenario() throws -> Scenario {
         let scenario = try Scenario(FailureTests.from, FailureTests.to, rows: FailureTests.rows)
         try scenario.leaveWAL(
@@ -19,7 +19,7 @@ struct BrokenWALTests {
         return scenario
     }
 
-    /// The same with a bit that is wrong in the commit after the third.
+    /// The same, with a flipped bit in the fourth commit.
     private func broken() throws -> Scenario {
         let scenario = try scenario()
         try scenario.damageFrame(try scenario.frames() / 2 + 1)
@@ -58,11 +58,11 @@ struct BrokenWALTests {
         let planned = run.events.compactMap { if case .prepared(let plan) = $0 { plan } else { nil } }
         #expect(planned.first?.walBreak?.unreadableFrames == 3)
         #expect(planned.first?.warnings.contains { $0.contains("fails: 3;") } == true)
-        // What a program finds that opens the backup is the original, not the copy.
+        // A program that opens the backup finds the original, not the copy.
         #expect(try Self.keys(scenario.folder + "/" + copies(scenario)[0].dropLast(4)) == ["1", "2", "3", "4", "5"])
     }
 
-    @Test("with an output the source stays as it is to the byte, and the numbers are told")
+    @Test("with an output the source keeps its bytes, and the numbers are reported")
     func output() throws {
         let scenario = try broken()
         let before = try snapshot(scenario.folder)
@@ -100,7 +100,7 @@ struct BrokenWALTests {
         try expectKept(scenario, wal, try scenario.rerun(request).outcome)
     }
 
-    @Test("a run that ends before it has any work says what was done to the store, and keeps the copy")
+    @Test("a run that fails before it has any work says what was done to the store, and keeps the copy")
     func withoutWork() throws {
         let scenario = try broken()
         let wal = try scenario.bytes(scenario.wal)
@@ -176,7 +176,7 @@ struct BrokenWALTests {
         #expect(FileManager.default.fileExists(atPath: try #require(undone.keptAt) + ".wal"))
     }
 
-    @Test("a run that leads on from a swapped one leaves the copy with the backup to which it belongs")
+    @Test("a run after a swapped one leaves the copy with the backup to which it belongs")
     func leadsOn() async throws {
         let third = FailureTests.to.replacing("</entity>", with: attribute("third") + "</entity>")
         let scenario = try Scenario(FailureTests.from, FailureTests.to, third, rows: FailureTests.rows)
@@ -207,14 +207,14 @@ struct BrokenWALTests {
         #expect(!FileManager.default.fileExists(atPath: scenario.workDirectory))
     }
 
-    @Test("a torn last commit, a stale tail and a whole log are no news", arguments: 0..<4)
+    @Test("a torn last commit, a stale tail and a whole log aren't reported", arguments: 0..<4)
     func ordinary(_ kind: Int) throws {
         let scenario = try self.scenario()
         switch kind {
         case 0: try scenario.damageFrame(-1)
         case 1: try scenario.change(scenario.wal) { $0.removeLast(700) }
         case 2:
-            // Frames of a generation before.
+            // Frames of an earlier generation.
             let count = try scenario.frames()
             try scenario.change(scenario.wal) { data in
                 for frame in count / 2..<count { data[32 + frame * Scenario.frameLength + 8] ^= 0xff }
@@ -227,7 +227,7 @@ struct BrokenWALTests {
         #expect(try scenario.names().count == 3)
     }
 
-    @Test("an examination says the same and changes nothing")
+    @Test("an examination reports the same and changes nothing")
     func examined() throws {
         let scenario = try broken()
         let before = try snapshot(scenario.folder)
@@ -240,7 +240,7 @@ struct BrokenWALTests {
     }
 }
 
-/// What is told of a break.
+/// The report of a break.
 private struct WALNumbers: Equatable {
     static let three = WALNumbers(commits: 3, frames: 3)
 

@@ -6,11 +6,11 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A run that is asked to stop saves what it has; the next one goes on and ends as if nothing had been.
+/// A run that is asked to stop saves what it has; the next one resumes and gives the result of an undisturbed run.
 @Suite("Cancellation", .timeLimit(.minutes(60)))
 struct CancellationTests {
     @Test(
-        "in every phase the store stays as it is, the work is kept, and the next run goes on",
+        "in every phase the store stays as it is, the work is kept, and the next run resumes",
         arguments: ["check", "indexes", "verification", "swap"], [EngineError.Kind.interrupted, .terminated])
     func phases(_ phase: String, _ kind: EngineError.Kind) throws {
         let scenario = try Scenario.chain()
@@ -30,7 +30,7 @@ struct CancellationTests {
         try scenario.expectChainDone()
     }
 
-    @Test("without a checkpoint being due, a stop saves everything up to the last batch")
+    @Test("a stop between two checkpoints saves everything up to the last batch")
     func savesAtTheEnd() throws {
         let scenario = try Scenario.chain()
         // Commits come once a second: nothing but the tables is committed when the stop comes.
@@ -40,7 +40,7 @@ struct CancellationTests {
         try scenario.expectChainDone()
     }
 
-    @Test("a run that is stopped after every batch comes to the same end", arguments: [1, 4])
+    @Test("a run that is stopped after every batch gives the same result", arguments: [1, 4])
     func again(jobs: Int) throws {
         let scenario = try Scenario.chain()
         var (runs, isDone) = (0, false)
@@ -50,7 +50,7 @@ struct CancellationTests {
             let run = Migration(
                 scenario.request(to: "V4", batchRows: 25, jobs: jobs), cancellation: cancellation
             ) { event in
-                // The first may be the end of a pass whose rows were all there.
+                // The first batch may be the end of a pass that has all its rows already.
                 if case .progress = event { batches += 1 }
                 if batches == 2 { cancellation.cancel() }
             }
@@ -67,7 +67,7 @@ struct CancellationTests {
         try scenario.expectChainDone()
     }
 
-    /// Asks again and again, so that one request comes in the middle of a statement.
+    /// Requests a stop again and again, so that one request comes in the middle of a statement.
     private final class Insistence: Sendable {
         private let isOver = Mutex(false)
 
@@ -83,7 +83,7 @@ struct CancellationTests {
         func end() { isOver.withLock { $0 = true } }
     }
 
-    @Test("inside of CREATE INDEX", arguments: ["CREATE INDEX", "CREATE TABLE"])
+    @Test("inside CREATE INDEX", arguments: ["CREATE INDEX", "CREATE TABLE"])
     func statements(_ prefix: String) throws {
         let scenario = try Scenario.chain()
         let (cancellation, insistence) = (Cancellation(), Insistence())
@@ -116,7 +116,7 @@ struct CancellationTests {
         return (scenario, request)
     }
 
-    @Test("inside of the validation")
+    @Test("inside the validation")
     func validation() throws {
         let (scenario, request) = try mapped()
         try scenario.interrupt(request) { if case .phaseBegan("validation") = $0 { true } else { false } }
@@ -134,7 +134,7 @@ struct CancellationTests {
         #expect(try scenario.rows("SELECT count(*), sum(Z_PK) FROM ZTHING") == ["200|20100"])
     }
 
-    @Test("inside of a handler: what it did is undone, and it runs once more on the rows as they were")
+    @Test("inside a handler: its changes are undone, and it runs again on the rows as they were")
     func handler() throws {
         let scenario = try Scenario(FailureTests.from, FailureTests.to, rows: FailureTests.rows)
         let cancellation = Cancellation()

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What the migration doesn't change, and what it changes in single values.
-@Suite("Values on their way", .timeLimit(.minutes(60)))
+@Suite("Carried and changed values", .timeLimit(.minutes(60)))
 struct CarriedValueTests {
     static let everything = entity(
         "Thing", attribute("whole", "Integer 64"), attribute("number", "Double"), attribute("date", "Date"),
@@ -91,7 +91,7 @@ struct CarriedValueTests {
         return scenario
     }
 
-    @Test("external storage switched off: prefixes go, and a file's content takes its reference's place")
+    @Test("external storage switched off: prefixes are removed, and a file's content replaces its reference")
     func externalOff() throws {
         let name = "0A1B2C3D-0000-4000-8000-00000000ABCD"
         let scenario = try externalStore(name)
@@ -103,7 +103,7 @@ struct CarriedValueTests {
     }
 
     @Test(
-        "a reference whose file is missing, or that leads elsewhere, stops the migration",
+        "a reference to a missing file, or to another folder, stops the migration",
         arguments: ["0A1B2C3D-0000-4000-8000-00000000ABCD", "../../../../../../../../../etc/aaaaa"])
     func externalMissing(_ reference: String) throws {
         #expect(reference.utf8.count == 36)
@@ -114,7 +114,7 @@ struct CarriedValueTests {
         #expect(try snapshot(scenario.folder) == before)
     }
 
-    @Test("with --output the external files come along")
+    @Test("with --output the external files are copied")
     func externalOutput() throws {
         let thing = entity("Thing", attribute("data", "Binary", extra: Self.external))
         let scenario = try Scenario(

@@ -7,7 +7,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// Changes of type that inference refuses name an expression that does what is wanted.
+/// When inference refuses a change of type, the message names an expression that converts the value.
 @Suite("Expressions for changes of type that aren't inferred", .timeLimit(.minutes(60)))
 struct ConvertingExpressionTests {
     static let types = [
@@ -15,7 +15,7 @@ struct ConvertingExpressionTests {
         "URI", "Binary", "Transformable",
     ]
 
-    /// Those that the language of expressions has.
+    /// The types that expressions support.
     static let convertible: [String: Set<String>] = {
         let numbers: Set = ["Boolean", "Integer 16", "Integer 32", "Integer 64", "Float", "Double"]
         var result = Dictionary(uniqueKeysWithValues: numbers.map { ($0, Set(["Decimal", "Date", "String"])) })
@@ -62,7 +62,7 @@ struct ConvertingExpressionTests {
         }
     }
 
-    /// nil where the step is inferred, or no expression does it.
+    /// nil where the step is inferred, or no expression converts the value.
     private static func expression(_ from: String, _ to: String, _ scenario: Scenario) throws -> String? {
         let history = try ModelHistory(reading: scenario.models, edges: [:])
         do {

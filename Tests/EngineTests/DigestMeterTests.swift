@@ -5,8 +5,8 @@ import Testing
 
 @testable import CausewayEngine
 
-/// What one meter notes of rows and of what was made of them.
-@Suite("Digests of rows on their way", .timeLimit(.minutes(60)))
+/// What one meter records of source rows and of the rows made from them.
+@Suite("Digests of source rows and made rows", .timeLimit(.minutes(60)))
 struct DigestMeterTests {
     /// Two carried cells, a literal, a carried cell, a key that ends where the entity is 4, a default for NULL.
     private static let recipes: [CellRecipe] = [
@@ -14,7 +14,7 @@ struct DigestMeterTests {
         .carryOr(2, .text("d")),
     ]
 
-    /// Of rows of the key, the entity, a value and a place, with what was made of them.
+    /// The meter of rows with a key, an entity, a value and a place, and of the rows made from them.
     private static func digest(
         _ rows: [(row: [CellValue], made: [CellValue])], keyed: Bool
     ) throws -> PassDigest? {
@@ -45,12 +45,12 @@ struct DigestMeterTests {
         row(1, .integer(5), .real(0.5)), row(2, entity: 4, .null, .null), row(3, long, .blob([1])),
     ]
 
-    @Test("what is carried rightly has two equal sides, whatever the order of the rows", arguments: [true, false])
+    @Test("correctly carried rows have equal digests on both sides, in any order", arguments: [true, false])
     func equal(keyed: Bool) throws {
         let digest = try #require(try Self.digest(Self.good, keyed: keyed))
         #expect(digest.differenceOfSides().isEmpty && digest.rows(.source) == 3 && digest.rows(.destination) == 3)
         #expect(try Self.digest(Self.good.reversed(), keyed: keyed) == digest)
-        // What is made anew counts for neither side.
+        // Newly made cells count on neither side.
         var other = Self.good
         other[0].made[2] = .integer(8)
         #expect(try Self.digest(other, keyed: keyed) == digest)
@@ -71,7 +71,7 @@ struct DigestMeterTests {
         }
     }
 
-    @Test("a cell that a recipe made wrongly makes the sides differ", arguments: changes, [4, 5])
+    @Test("a cell that a recipe makes wrongly gives different digests", arguments: changes, [4, 5])
     func different(change: CellValue, cell: Int) throws {
         for keyed in [true, false] {
             for row in Self.good.indices {
@@ -86,7 +86,7 @@ struct DigestMeterTests {
         }
     }
 
-    @Test("every change of the rows makes another digest: of a cell, a key, two values' places, a row more or less")
+    @Test("every change of the rows changes the digest: of a cell or key, swapped values, a row more or less")
     func changed() throws {
         for keyed in [true, false] {
             var seen = [try #require(try Self.digest(Self.good, keyed: keyed))]

@@ -4,8 +4,8 @@ import CausewayPreparation
 import CausewayStores
 import Testing
 
-/// Relationships that lead to another entity than in the version before.
-@Suite("Links whose relationship leads elsewhere", .timeLimit(.minutes(60)))
+/// Relationships that have another destination than in the version before.
+@Suite("Links of relationships with another destination", .timeLimit(.minutes(60)))
 struct EndedLinksTests {
     private static let rows = 20
 
@@ -49,7 +49,7 @@ struct EndedLinksTests {
     }
 
     @Test(
-        "with the option they end, on both sides; those that fit are carried", arguments: LinkShape.allCases,
+        "with --end-links they end, on both sides; those that fit are carried", arguments: LinkShape.allCases,
         [1, 7, 1_024])
     func ended(shape: LinkShape, batch: Int) throws {
         let pairs = shape.pairs(Self.rows)
@@ -60,7 +60,7 @@ struct EndedLinksTests {
         #expect(outcome.warnings.contains { $0.hasPrefix("V1 → V2: will end \(count) links of Thing.link: ") })
     }
 
-    @Test("into a new file the same", arguments: LinkShape.allCases)
+    @Test("the same with an output", arguments: LinkShape.allCases)
     func output(shape: LinkShape) throws {
         let pairs = shape.pairs(Self.rows)
         let scenario = try Self.scenario(shape, pairs, shape.version("Left"))
@@ -68,7 +68,7 @@ struct EndedLinksTests {
         #expect(try shape.links(in: path, target: "Left") == pairs.filter(Self.isLeft).sorted())
     }
 
-    @Test("without such links nothing is asked and nothing is said", arguments: LinkShape.allCases)
+    @Test("without such links no option is needed and nothing is reported", arguments: LinkShape.allCases)
     func silent(shape: LinkShape) throws {
         let pairs = shape.pairs(Self.rows).filter(Self.isLeft)
         let scenario = try Self.scenario(shape, pairs, shape.version("Left"))
@@ -78,7 +78,7 @@ struct EndedLinksTests {
         #expect(outcome.prepared.steps.flatMap(\.losses) == [])
     }
 
-    @Test("to an entity of another hierarchy all links end", arguments: LinkShape.allCases)
+    @Test("all links end where the new destination is in another hierarchy", arguments: LinkShape.allCases)
     func elsewhere(shape: LinkShape) throws {
         let pairs = shape.pairs(Self.rows)
         let scenario = try Self.scenario(shape, pairs, shape.version("Other"))
@@ -100,7 +100,7 @@ struct EndedLinksTests {
     }
 
     @Test(
-        "links that a step in between can't hold stay ended, fused and step by step", arguments: LinkShape.allCases,
+        "links that a version in between can't hold stay ended, fused and step by step", arguments: LinkShape.allCases,
         [true, false])
     func between(shape: LinkShape, fuses: Bool) throws {
         let pairs = shape.pairs(Self.rows)
@@ -116,7 +116,7 @@ struct EndedLinksTests {
     }
 
     @Test(
-        "a later step's endings are counted in the store's own rows, and named as that step names them",
+        "links that a later step ends are counted in the store's rows, under that step's names",
         arguments: LinkShape.allCases, [true, false])
     func later(shape: LinkShape, fuses: Bool) throws {
         let pairs = shape.pairs(Self.rows)
@@ -133,7 +133,7 @@ struct EndedLinksTests {
         #expect(outcome.warnings.count { $0.contains("will end \(count) links of Thing.target") } == 1)
     }
 
-    @Test("a way past the version whose relationship leads elsewhere is named where the target's doesn't")
+    @Test("the message names a path around the version with the other destination, where that helps")
     func detour() throws {
         let shape = LinkShape.one
         func remedy(_ last: String) throws -> String {
@@ -147,7 +147,7 @@ struct EndedLinksTests {
         #expect(try remedy("Left").contains("with --end-links, or carry"))
     }
 
-    @Test("a relationship that goes after its links have ended: the step in between asks all the same")
+    @Test("links that end before a later step removes their relationship need the option too")
     func goneLater() throws {
         let bare = model(
             entity("Base"), entity("Left", parent: "Base"), entity("Right", parent: "Base"), entity("Other"),
@@ -161,7 +161,7 @@ struct EndedLinksTests {
         }
     }
 
-    @Test("a one-to-one whose other side stays with a new partner keeps its links there, and only there")
+    @Test("a one-to-one whose inverse gets a new partner keeps its links there, and only there")
     func partnersChanged() throws {
         let from = model(
             entity("Album", toOne("cover", "Artwork", inverse: "album")),
@@ -185,7 +185,7 @@ struct EndedLinksTests {
         #expect(try scenario.rows("SELECT Z_PK, ZALBUM FROM ZARTWORK") == ["1|NULL", "2|1"])
     }
 
-    @Test("a link whose two ends both turn elsewhere is counted once")
+    @Test("a link is counted once where both of its ends get another destination")
     func bothEnds() throws {
         let from = model(
             entity("A", toOne("b", "B", inverse: "a")), entity("B", toMany("a", "A", inverse: "b")), entity("C"),

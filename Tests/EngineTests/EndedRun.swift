@@ -5,7 +5,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// Runs that end before they are done, and what the next ones make of it.
+/// Runs that end before they are done, and the results of the runs after them.
 extension Scenario {
     /// Four versions in two steps, some hundred rows.
     static func chain(wal: Bool = false) throws -> Scenario {
@@ -15,7 +15,7 @@ extension Scenario {
 
     private static let chainRows = SameResultTests.rows.replacing("1500", with: "60").replacing("300", with: "30")
 
-    /// What an undisturbed run makes of `chain()`.
+    /// The result of an undisturbed run of `chain()`.
     static let chainResult = Result {
         let scenario = try chain()
         try scenario.migrate()
@@ -59,7 +59,7 @@ extension Scenario {
         }
     }
 
-    /// What the process that is killed must know.
+    /// The arguments of the process that is killed.
     private struct Errand: Codable, Sendable {
         let place: String
         let store: String
@@ -89,7 +89,7 @@ extension Scenario {
         }
     }
 
-    /// What a run did, and the events that it told.
+    /// What a run did, and the events that it sent.
     struct Rerun {
         let outcome: MigrationOutcome
         let events: [EngineEvent]
@@ -109,7 +109,7 @@ extension Scenario {
         return Rerun(outcome: outcome, events: events)
     }
 
-    /// That the store is what an undisturbed run makes, with one backup and nothing of the work.
+    /// Checks that the store is that of an undisturbed run, with one backup and no work left.
     func expectChainDone(sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(try Database.dump(store) == Self.chainResult.get(), sourceLocation: sourceLocation)
         #expect(backups.count == 1, sourceLocation: sourceLocation)
@@ -123,8 +123,8 @@ extension Scenario {
         (try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? NSNumber)?.intValue
     }
 
-    /// Every file and folder, but what the lock file says of its last holder, and the index of a -wal, which every reader
-    /// may make anew.
+    /// Every file and folder, without the lock file's text about its last holder and without the -shm, which any reader
+    /// may rebuild.
     func everything() throws -> [String: String] {
         try snapshot(folder).filter { !$0.key.hasSuffix(".migration/lock") && !$0.key.hasSuffix("-shm") }
     }

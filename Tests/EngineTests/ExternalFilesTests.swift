@@ -3,7 +3,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// Files of externally stored values on their way to an output's folder.
+/// Copying the files of externally stored values to an output's folder.
 @Suite("External files of an output", .timeLimit(.minutes(60)))
 struct ExternalFilesTests {
     private static let name = "0A1B2C3D-0000-4000-8000-00000000ABCD"
@@ -40,7 +40,7 @@ struct ExternalFilesTests {
         #expect(try snapshot(scenario.folder) == before)
     }
 
-    @Test("a folder that is a link to the source's is the source's")
+    @Test("a folder that is a link to the source's counts as the source's")
     func linked() throws {
         let scenario = try scenario()
         try FileManager.default.createSymbolicLink(
@@ -76,7 +76,7 @@ struct ExternalFilesTests {
         #expect(try mode(support) == 0o755)
     }
 
-    @Test("a folder that others use stays as it is")
+    @Test("a folder that other stores use stays as it is")
     func foreignFolder() throws {
         let scenario = try scenario()
         try FileManager.default.createDirectory(atPath: to(scenario), withIntermediateDirectories: true)
@@ -88,7 +88,7 @@ struct ExternalFilesTests {
         #expect(try Data(contentsOf: URL(filePath: other)) == Data([1]))
     }
 
-    @Test("a file that is there with other content is never replaced; all work is kept until it is gone")
+    @Test("an existing file with other content is never replaced; all work is kept until it is removed")
     func otherContent() throws {
         let scenario = try scenario()
         try FileManager.default.createDirectory(atPath: to(scenario), withIntermediateDirectories: true)
@@ -118,7 +118,7 @@ struct ExternalFilesTests {
         )
     }
 
-    @Test("the same content is a copy that an ended run has made")
+    @Test("an existing file with the same content is kept as the copy of an earlier run")
     func sameContent() throws {
         let scenario = try scenario()
         try FileManager.default.createDirectory(atPath: to(scenario), withIntermediateDirectories: true)

@@ -5,7 +5,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-@Suite("References to external files are looked at before the run", .timeLimit(.minutes(60)))
+@Suite("References to external files are checked before the run", .timeLimit(.minutes(60)))
 struct ExternalReferenceTests {
     private static let external = "allowsExternalBinaryDataStorage=\"YES\""
 
@@ -24,7 +24,7 @@ struct ExternalReferenceTests {
         return isLowerCase ? name.lowercased() : name
     }
 
-    /// Rows 1 to 8 refer to files: 1, 7 and 8 rightly. Row 9 holds its data, row 10 nothing.
+    /// Rows 1 to 8 refer to files: 1, 7 and 8 to good ones. Row 9 holds its data, row 10 nothing.
     private func scenario(_ form: Form, isGood: Bool = false) throws -> Scenario {
         func version(_ properties: String...) -> String {
             model(entity("Photo", properties.joined(), attribute("title")), entity("Print", parent: "Photo"))
@@ -84,7 +84,7 @@ struct ExternalReferenceTests {
     }
 
     @Test(
-        "a value whose file is missing, a link, a folder, or wrongly named ends the run before a byte is written",
+        "a file that is missing, a link, a folder, or wrongly named stops the run before a byte is written",
         arguments: [Form.carried, .renamed, .inlined, .inlinedLater], [true, false])
     func refused(_ form: Form, output: Bool) throws {
         for fuses in [true, false] {
@@ -113,7 +113,7 @@ struct ExternalReferenceTests {
         }
     }
 
-    @Test("what no step keeps doesn't matter", arguments: [Form.dropped, .droppedLater], [true, false])
+    @Test("values that no step keeps aren't checked", arguments: [Form.dropped, .droppedLater], [true, false])
     func dropped(_ form: Form, output: Bool) throws {
         for fuses in [true, false] {
             let scenario = try scenario(form)
@@ -124,7 +124,7 @@ struct ExternalReferenceTests {
         }
     }
 
-    @Test("with good files nothing is said", arguments: Form.allCases, [true, false])
+    @Test("good files aren't reported", arguments: Form.allCases, [true, false])
     func good(_ form: Form, output: Bool) throws {
         let scenario = try scenario(form, isGood: true)
         let outcome = try Migration(request(scenario, output: output, fuses: true)).run()
@@ -134,7 +134,7 @@ struct ExternalReferenceTests {
     }
 
     @Test(
-        "with --bad-rows quarantine rows are kept with their references, and written down",
+        "with --bad-rows quarantine rows are kept with their references, and written to the rejects file",
         arguments: [1, 7, 1_024], [true, false])
     func quarantined(batchRows: Int, output: Bool) throws {
         for fuses in [true, false] {
@@ -156,7 +156,7 @@ struct ExternalReferenceTests {
             #expect(lines.allSatisfy { $0.property == "data" && $0.table == "ZPHOTO" && $0.uri == Self.uri($0.key) })
             let text = try String(contentsOfFile: scenario.folder + "/rejects", encoding: .utf8)
             #expect(text.split(separator: "\n").allSatisfy { $0.contains("\"kept\":true") })
-            // What is said of the source's rows is said of the result's.
+            // An examination of the result reports what one of the source reports.
             #expect(try troubledKeys(result) == [2, 3, 4, 5, 6])
         }
     }
@@ -168,7 +168,7 @@ struct ExternalReferenceTests {
         return report.findings.filter { $0.kind == .externalData }.flatMap(\.keys).sorted()
     }
 
-    @Test("a quarantined row whose file's content is needed is left out and written down", arguments: [true, false])
+    @Test("a row that needs its bad file's content is left out and written down", arguments: [true, false])
     func inlined(fuses: Bool) throws {
         for form in [Form.inlined, .inlinedLater] {
             let scenario = try scenario(form)
@@ -182,7 +182,7 @@ struct ExternalReferenceTests {
         }
     }
 
-    @Test("what can't be put in a file's place is found before the run, too")
+    @Test("content that can't replace its reference is found before the run too")
     func forms() throws {
         let scenario = try scenario(.inlined, isGood: true)
         try Scenario.execute(

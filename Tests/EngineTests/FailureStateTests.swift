@@ -6,7 +6,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// What a failure says of the store and of the work is what is found on the disk.
+/// What a failure says about the store and the work is true on disk.
 @Suite("What a failure leaves", .timeLimit(.minutes(60)))
 struct FailureStateTests {
     enum Cause: String, CaseIterable {
@@ -21,7 +21,7 @@ struct FailureStateTests {
         INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT, ZTEXT) SELECT i, 1, 1, 'x' FROM n;
         """
 
-    /// Rows that stand only in the -wal, as a program leaves them that was killed.
+    /// Writes rows that are only in the -wal, like a program that was killed.
     private func writeToWAL(_ scenario: Scenario) throws {
         let writer = try Connection(path: scenario.store, mode: .readWrite, hardening: .own)
         try writer.setNoCheckpointOnClose(true)
@@ -75,10 +75,10 @@ struct FailureStateTests {
     }
 
     @Test(
-        "the store is untouched where that is said, and work is kept where that is said", arguments: Cause.allCases,
+        "the store is untouched and work is kept where the error says so", arguments: Cause.allCases,
         [(false, false), (true, false), (false, true), (true, true)])
     func truth(cause: Cause, place: (wal: Bool, output: Bool)) throws {
-        // Who reads through a -wal isn't in the way of one that writes to it.
+        // A reader of a WAL store isn't blocked by a writer.
         if cause == .busy, place.wal, place.output { return }
         let scenario = try Scenario(Self.from, Self.to, wal: place.wal, rows: Self.rows)
         if cause == .badRows {
@@ -113,12 +113,12 @@ struct FailureStateTests {
         }
     }
 
-    /// The store's files; the index of a -wal may be made anew by every reader.
+    /// The store's files without the -shm, which any reader may rebuild.
     private func files(_ scenario: Scenario) throws -> [String: String] {
         try snapshot(scenario.folder).filter { ["Store.sqlite", "Store.sqlite-wal"].contains($0.key) }
     }
 
-    @Test("a store that waits in rollback mode for its work isn't called untouched")
+    @Test("a store that stays in rollback mode for unfinished work isn't called untouched")
     func waiting() throws {
         let scenario = try Scenario(Self.from, Self.to, wal: true, rows: Self.rows)
         var request = scenario.request(to: "V2", batchRows: 1, jobs: 1)
@@ -148,14 +148,14 @@ struct FailureStateTests {
         #expect(try files(scenario) == before)
     }
 
-    /// What the status says in the middle of a run, and what a second migrator is told.
+    /// The status in the middle of a run, and the error that a second migrator gets.
     private struct Meanwhile {
         var phases: [String: MigrationStatus.State] = [:]
         var refusals: [EngineError] = []
     }
 
     @Test(
-        "from the first moment the status says what a run does, and a second migrator is told to wait",
+        "the status says from the start what a run does, and a second migrator is told to wait",
         arguments: [false, true])
     func meanwhile(output: Bool) throws {
         let scenario = try Scenario(Self.from, Self.to, rows: Self.rows)
@@ -186,7 +186,7 @@ struct FailureStateTests {
         #expect(try MigrationStatus(of: location).state == .none)
     }
 
-    @Test("a run that was killed in the check leaves nothing that the next one counts as work")
+    @Test("a run that is killed during the check leaves nothing that counts as work")
     func killedInCheck() throws {
         let scenario = try Scenario(Self.from, Self.to, rows: Self.rows)
         try FileManager.default.createDirectory(
@@ -197,7 +197,7 @@ struct FailureStateTests {
         var request = scenario.request(to: "V2")
         request.resume = .refuse
         #expect(try Migration(request).run().rows == 50)
-        // One that needs nothing clears it away too.
+        // A run that has nothing to migrate removes it too.
         try FileManager.default.createDirectory(
             atPath: scenario.workDirectory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         let before = try Data(contentsOf: URL(filePath: scenario.store))

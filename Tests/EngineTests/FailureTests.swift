@@ -5,7 +5,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// Whatever fails leaves the store as it was.
+/// Every failure leaves the store as it was.
 @Suite("Failures leave every byte untouched", .timeLimit(.minutes(60)))
 struct FailureTests {
     static let from = model(entity("Thing", attribute("text")))
@@ -97,7 +97,7 @@ struct FailureTests {
         }
     }
 
-    @Test("a version that neither the models nor a cache know is named with its nearest relative")
+    @Test("for a version that neither the models nor the cache know, the nearest version is named")
     func unknownVersion() throws {
         let scenario = try Scenario(Self.from, Self.to, rows: Self.rows)
         let other = model(entity("Thing", attribute("text"), attribute("other")), entity("Alien"))
@@ -159,7 +159,7 @@ struct FailureTests {
         try Scenario(Self.from, to, rows: Self.rows).migrate()
     }
 
-    @Test("obligations of a version in between hold in a joined run as in single steps", arguments: [true, false])
+    @Test("rules of a version in between apply in fused steps as in single ones", arguments: [true, false])
     func obligationInBetween(fuses: Bool) throws {
         let tight = model(entity("Thing", attribute("text", optional: false)))
         let scenario = try Scenario(
@@ -184,7 +184,7 @@ struct FailureTests {
         #expect(try snapshot(scenario.folder) == before)
     }
 
-    @Test("a model that is no model, and one that can't be read, are told apart from a bad store")
+    @Test("an invalid or unreadable model isn't reported as a bad store")
     func models() throws {
         let scenario = try Scenario(Self.from, Self.to)
         try Data("<model".utf8).write(to: URL(filePath: scenario.models + "/V2.xcdatamodel/contents"))

@@ -6,11 +6,11 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// `--no-fuse` is the reference: every cell of every table, also those that belong to no attribute of their row's entity,
-/// keys that were given out, metadata and names.
+/// `--no-fuse` is the reference: every cell of every table, also in columns that the row's entity lacks,
+/// the largest keys in Z_PRIMARYKEY, metadata and names.
 @Suite("Steps that run as one give every cell that single steps give", .timeLimit(.minutes(60)))
 struct FusedCellsTests {
-    /// What differs, or that only one of the two was refused.
+    /// The cells that differ, or the error where only one of the two was refused.
     static func differences(
         _ scenario: Scenario, models: String? = nil, to target: String, framework: Int? = nil
     ) throws -> [String] {
@@ -29,7 +29,7 @@ struct FusedCellsTests {
             if a.count != b.count { return ["\(a.count) lines, \(b.count) lines"] }
             return zip(a, b).filter { $0 != $1 }.map { "fused: \($0)\nsingle: \($1)" }
         case (.failure(let a), .failure(let b)):
-            // What a plan can't have is refused either way; rows are never the reason here.
+            // Both ways the plan must refuse the history; rows are never the reason here.
             let kinds = [a, b].map { ($0 as? EngineError)?.kind }
             return kinds == [.plan, .plan] ? [] : ["fused: \(a)\nsingle: \(b)"]
         case (.failure(let error), .success): return ["fused: \(error)"]
@@ -37,7 +37,7 @@ struct FusedCellsTests {
         }
     }
 
-    /// More of them for a longer search: `CAUSEWAY_HISTORIES=1000-2000`.
+    /// Seeds of histories; `CAUSEWAY_HISTORIES=1000-2000` makes a longer search.
     static let seeds: [Int] = {
         let bounds = ProcessInfo.processInfo.environment["CAUSEWAY_HISTORIES"]?.split(separator: "-").compactMap {
             Int($0)
@@ -127,7 +127,7 @@ struct FusedCellsTests {
             query: "SELECT Z_PK, Z1TOYS FROM ZTOY ORDER BY 1", expected: ["1|1", "2|NULL", "3|NULL"]),
     ]
 
-    @Test("where one step undoes or completes what another has done", arguments: cases)
+    @Test("where one step undoes or completes the change of another", arguments: cases)
     func small(_ example: Case) throws {
         let scenario = try Scenario(versions: example.versions, rows: example.rows)
         #expect(try Self.differences(scenario, to: "V3") == [])

@@ -4,7 +4,7 @@ import CausewayPreparation
 import CausewayStores
 import Testing
 
-/// Entities that come, go, move and are renumbered.
+/// Entities that are added, removed, moved and renumbered.
 @Suite("Entities and hierarchies", .timeLimit(.minutes(60)))
 struct HierarchyTests {
     static let sound = attribute("sound")
@@ -20,7 +20,7 @@ struct HierarchyTests {
         VALUES (1, 1, 1, 'x'), (2, 2, 1, 'meow'), (3, 3, 1, 'wuff'), (9, 2, 4, NULL);
         """
 
-    @Test("Z_ENT and the entity columns of to-ones are renumbered when an entity comes first")
+    @Test("Z_ENT and the entity columns of to-ones are renumbered when a new entity sorts first")
     func renumbered() throws {
         let scenario = try Scenario(
             Self.zoo(subentities: ["Cat", "Dog"]), Self.zoo(entity("Apple"), subentities: ["Cat", "Dog"]),
@@ -43,7 +43,7 @@ struct HierarchyTests {
             ])
     }
 
-    @Test("the entity column of a to-one appears with the first subentity and goes with the last")
+    @Test("the entity column of a to-one is added with the first subentity and removed with the last")
     func entityColumn() throws {
         let keeper = "INSERT INTO ZKEEPER (Z_PK, Z_ENT, Z_OPT, ZPET) VALUES (1, 2, 1, 5), (2, 2, 1, NULL);"
         let gained = try Scenario(
@@ -62,8 +62,8 @@ struct HierarchyTests {
         #expect(try lost.rows("SELECT * FROM ZKEEPER") == ["1|2|1|1", "2|2|1|NULL"])
     }
 
-    /// As GenericAsset with its subentity Asset became Asset in Photos: nothing in the new store tells their rows apart.
-    @Test("an entity that takes in its subentity is verified with it")
+    /// In Photos, GenericAsset and its subentity Asset became Asset. The new store can't tell their rows apart.
+    @Test("an entity that is merged with its subentity is verified with it")
     func absorbed() throws {
         func version(_ entities: String...) -> String { model(entity("Aardvark"), entities.joined()) }
         let name = attribute("name", extra: "preserveAfterDeletion=\"YES\"")
@@ -170,7 +170,7 @@ struct HierarchyTests {
             ])
     }
 
-    @Test("a to-one that holds a row which leaves the hierarchy is refused")
+    @Test("a to-one to a row that leaves the hierarchy is refused")
     func leavesHierarchyWhileLinked() throws {
         let from = Self.zoo(subentities: ["Cat", "Dog"])
         let to = model(
@@ -184,7 +184,7 @@ struct HierarchyTests {
         #expect(error.details.contains { $0.contains("Keeper.pet") }, "\(error)")
     }
 
-    @Test("an attribute goes up to the parent with every sibling's values, and rows of the others get the default")
+    @Test("an attribute moves up to the parent with every sibling's values; rows of other entities get the default")
     func pulledUp() throws {
         let volume = attribute("volume", "Integer 16", default: "0")
         let scenario = try Scenario(
@@ -206,7 +206,7 @@ struct HierarchyTests {
             ])
     }
 
-    @Test("an attribute goes down: each subentity's value stands in its own column only")
+    @Test("an attribute moves down: each subentity's value is in its own column only")
     func pushedDown() throws {
         let volume = attribute("volume", "Integer 16")
         let scenario = try Scenario(
@@ -221,10 +221,10 @@ struct HierarchyTests {
             ])
     }
 
-    @Test("a many-to-many that goes down to a subentity leaves the links of its siblings behind")
+    @Test("a many-to-many that moves down to a subentity drops the links of its siblings")
     func linksPushedDown() throws {
         func fans(_ inverse: String) -> String { toMany("fans", "Keeper", inverse: inverse) }
-        // The inverse has a new name without identifier: the links come through this side.
+        // The inverse has a new name without identifier: the links are found through this side.
         let scenario = try Scenario(
             model(
                 entity("Beast", fans("likes")), entity("Cat", parent: "Beast"), entity("Dog", parent: "Beast"),

@@ -5,8 +5,8 @@ import CausewaySQLite
 import CausewayStores
 import Testing
 
-/// Whose failure it is when a hook, an expression or a function throws: the row's, or the system's below it.
-@Suite("Errors out of hooks, expressions and functions", .timeLimit(.minutes(60)))
+/// Whether an error of a hook, an expression or a function is a bad row or a failure of the system.
+@Suite("Errors of hooks, expressions and functions", .timeLimit(.minutes(60)))
 struct HookErrorTests {
     private struct Own: Error, CustomStringConvertible {
         let description = "no such number"
@@ -27,7 +27,7 @@ struct HookErrorTests {
     }
 
     @Test(
-        "a lack of memory, a failing disk, a full one are the system's, however deep below",
+        "lack of memory, a failing disk and a full disk are the system's, however deeply they are wrapped",
         arguments: [ResultCode.outOfMemory, .ioErrorRead, .full, .cannotOpen], [0, 1, 2, 5])
     func system(_ code: ResultCode, depth: Int) {
         let error = Self.error(Self.wrapped(code, depth: depth))
@@ -37,14 +37,14 @@ struct HookErrorTests {
     }
 
     @Test(
-        "what SQLite says of the data is the row's", arguments: [ResultCode.corrupt, .constraintUnique, nil], [0, 2])
+        "SQLite's errors about data are the row's", arguments: [ResultCode.corrupt, .constraintUnique, nil], [0, 2])
     func row(_ code: ResultCode?, depth: Int) {
         let error = Self.error(Self.wrapped(code, depth: depth))
         #expect(error.kind == .sourceData, "\(error)")
         #expect(!error.remedy.isEmpty)
     }
 
-    @Test("an error of a policy's own is the row's, and shown with its place")
+    @Test("a policy's own error is the row's, and shown with its place")
     func policy() {
         for thrown in [Own(), EvaluationError(.function, "f failed: no such number", cause: Own())] as [any Error] {
             let error = Self.error(thrown)
@@ -54,7 +54,7 @@ struct HookErrorTests {
         }
     }
 
-    @Test("an error that has its kind keeps it")
+    @Test("an error that has a kind keeps it")
     func engine() {
         #expect(Self.error(EngineError(.interrupted, "stopped")).kind == .interrupted)
     }

@@ -54,7 +54,7 @@ struct HotJournalTests {
         #expect(what.contains("rolled back") && what.contains(copy))
         #expect(try scenario.bytes(copy) == journal)
         #expect(try scenario.names(scenario.workDirectory) == [Self.copy])
-        // The copy is no work.
+        // The copy doesn't count as unfinished work.
         #expect(try MigrationStatus(of: StoreLocation(existing: scenario.store)).state == .none)
         #expect(try scenario.rows("SELECT count(*) FROM sqlite_schema WHERE name = 'unfinished'") == ["0"])
         // The next run finds nothing to roll back, and touches nothing until it can plan.
@@ -93,12 +93,12 @@ struct HotJournalTests {
         }
     }
 
-    @Test("a store that can't be read after it was played back keeps the journal under its own new name")
+    @Test("a journal is kept under the store's new name where the store can't be read afterwards")
     func rollbackOfUnreadable() throws {
         let scenario = try Scenario(FailureTests.from, FailureTests.to, rows: FailureTests.rows)
         try scenario.migrate()
         try scenario.leaveHotJournal()
-        // The kind of the first page's node: a byte that the journal's checksums don't cover.
+        // The first page's b-tree type: a byte that the journal's checksums don't cover.
         try scenario.change(scenario.journal) { bytes in
             let sector = bytes[20..<24].reduce(0) { $0 << 8 | Int($1) }
             let pages = stride(from: sector, to: bytes.count - 4_104, by: 4_104)
@@ -139,10 +139,10 @@ struct HotJournalTests {
     }
 
     @Test(
-        "with an output, and for a plan, the store is refused and stays as it is to the byte", arguments: [false, true])
+        "with an output, and for a plan, the store is refused and keeps its bytes", arguments: [false, true])
     func output(wal: Bool) throws {
         let scenario = try scenario()
-        // What a change of the mode leaves that ended halfway.
+        // The journal of an interrupted change of the journal mode.
         if wal { try scenario.change(scenario.store) { $0.replaceSubrange(18..<20, with: [2, 2]) } }
         let before = try snapshot(scenario.folder)
         var request = scenario.request(to: "V2")
@@ -161,11 +161,11 @@ struct HotJournalTests {
     private static let sqlite = "/usr/bin/sqlite3"
 
     @Test(
-        "another program's transaction that is under way isn't taken for an unfinished one",
+        "another program's running transaction isn't taken for an unfinished one",
         .enabled(if: FileManager.default.isExecutableFile(atPath: Self.sqlite), "needs the sqlite3 command"))
     func underWay() async throws {
         let scenario = try Scenario(FailureTests.from, FailureTests.to, rows: FailureTests.rows)
-        // Another process: a lock of this one would go when the file is looked at.
+        // Another process: a lock of this process would be lost when it opens and closes the file.
         let writer = Process()
         writer.executableURL = URL(filePath: Self.sqlite)
         writer.arguments = [scenario.store]

@@ -7,10 +7,10 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// Names that a model leaves open: what is said about them, and how they are settled (InsideStoreFormat §5.3).
+/// Names that a model doesn't determine: the warnings about them, and how to settle them (InsideStoreFormat §5.3).
 @Suite("Join tables of an entity with itself", .timeLimit(.minutes(60)))
 struct JoinTableNameTests {
-    /// Which of the two names the heuristic takes doesn't matter: every store here is one that "Core Data wrote".
+    /// The name that the heuristic chooses doesn't matter: every store here counts as written by Core Data.
     static let names = ["Z_2LIKES", "Z_2LIKEDBY"]
 
     static func version(_ user: String = "", _ other: String = "") -> String {
@@ -106,7 +106,7 @@ struct JoinTableNameTests {
         }
     }
 
-    @Test("a name that the store has is no work, and the file stays as it is to the byte", arguments: names)
+    @Test("a name that the store has already needs no work, and the file keeps its bytes", arguments: names)
     func fitting(name: String) throws {
         let scenario = try Self.scenario(name, [Self.version()])
         let before = try snapshot(scenario.folder)
@@ -129,7 +129,7 @@ struct JoinTableNameTests {
     }
 
     @Test(
-        "the plan names both names where the properties have changed, and what settles it", arguments: names,
+        "the plan names both names where the properties have changed, and how to settle them", arguments: names,
         [true, false])
     func warning(name: String, fuses: Bool) throws {
         let versions = [
@@ -149,7 +149,7 @@ struct JoinTableNameTests {
     }
 
     @Test(
-        "where the set of properties is the same, a template is given or the name is, nothing is said", arguments: names
+        "without a change of properties, or with a template or a name given, there is no warning", arguments: names
     )
     func silence(name: String) throws {
         let grown = Self.version(attribute("age", "Integer 16"))
@@ -165,7 +165,7 @@ struct JoinTableNameTests {
     }
 
     @Test(
-        "a folder's stores give the names of every version that they have, where steps run one by one", arguments: names
+        "a folder's stores give the names of all their versions, where steps run one by one", arguments: names
     )
     func folder(name: String) throws {
         let grown = Self.version(attribute("age", "Integer 16"))
@@ -195,7 +195,7 @@ struct JoinTableNameTests {
         #expect(try failure { _ = try Migration(request).prepare() }.message.contains("of version V3, not of V2"))
     }
 
-    @Test("names that can't be, or that contradict each other, are refused with what can be")
+    @Test("impossible or contradictory names are refused, with the possible ones")
     func refusals() throws {
         let scenario = try Self.scenario(Self.names[0], [Self.version()])
         let template = try Self.scenario(Self.names[0], [Self.version()])

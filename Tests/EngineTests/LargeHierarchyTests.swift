@@ -3,10 +3,10 @@ import CausewayPlanning
 import CausewayPreparation
 import Testing
 
-/// Models far larger than any app's: planning takes time in proportion to what there is to plan.
+/// Models far larger than any app's: the time of planning grows linearly with the model.
 ///
-/// Seconds; what searched all entities for each of them took minutes, which the run's own limit ends. No limit of the test's
-/// own: beside others it waits for them.
+/// It takes seconds. A search of all entities for each entity took minutes, which the run's limit ends. The test has no
+/// limit of its own: it may have to wait for parallel tests.
 @Suite("Large hierarchies", .timeLimit(.minutes(60)))
 struct LargeHierarchyTests {
     /// Every fourth subentity has an attribute; each inherits a to-one, its inverse, and a to-many without inverse.

@@ -4,7 +4,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// What an earlier run, another program or the wrong models leave in the way.
+/// Files that an earlier run or another program has left, and wrong models.
 @Suite("Leftovers and strangers", .timeLimit(.minutes(60)))
 struct LeftoverTests {
     private func scenario(wal: Bool = false) throws -> Scenario {
@@ -31,7 +31,7 @@ struct LeftoverTests {
         #expect(!FileManager.default.fileExists(atPath: scenario.workDirectory))
     }
 
-    @Test("a folder with files that no migration makes is left alone")
+    @Test("a folder with files that aren't a migration's is left alone")
     func foreignFolder() throws {
         let scenario = try scenario()
         try FileManager.default.createDirectory(
@@ -42,7 +42,7 @@ struct LeftoverTests {
         #expect(try scenario.rows("SELECT count(*) FROM ZTHING") == ["2"])
     }
 
-    @Test("a file that was put at the path meanwhile isn't replaced")
+    @Test("a file that appears at the path meanwhile isn't replaced")
     func replacedStore() throws {
         let scenario = try scenario()
         let run = Migration(scenario.request(to: "V2")) { event in
@@ -55,7 +55,7 @@ struct LeftoverTests {
         #expect(try scenario.rows("SELECT count(*) FROM ZTHING") == ["2"])
     }
 
-    @Test("models of something else are refused, not filled with nothing")
+    @Test("unrelated models are refused: no empty store is made")
     func foreignModels() throws {
         let scenario = try scenario()
         let other = try Scenario(FailureTests.from.replacing("Thing", with: "Stranger"))
@@ -68,7 +68,7 @@ struct LeftoverTests {
         #expect(try snapshot(scenario.folder) == before)
     }
 
-    @Test("unfinished work of a store that was written to since goes where nothing is to be done, and the run says so")
+    @Test("unfinished work of a changed store is removed where nothing is to be done, and the run says so")
     func uselessWork() throws {
         let office = try BadOffice()
         try office.scenario.interrupt(office.request(batchRows: 7, jobs: 1)) {
@@ -85,7 +85,7 @@ struct LeftoverTests {
         #expect(try Migration(office.request()).run().quarantinedRows == BadOffice.badRows)
     }
 
-    @Test("part of an external file that a killed run left is replaced by the whole")
+    @Test("an incomplete external file of a killed run is replaced by the whole file")
     func partialExternalFile() throws {
         let scenario = try scenario()
         let name = UUID().uuidString

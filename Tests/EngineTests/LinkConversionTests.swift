@@ -4,7 +4,7 @@ import CausewayPreparation
 import CausewayStores
 import Testing
 
-/// Every way in which a relationship's links can be kept, turned into every other.
+/// Every form in which a relationship's links are stored, converted to every other.
 @Suite("Links that change their form", .timeLimit(.minutes(60)))
 struct LinkConversionTests {
     static let people = """
@@ -170,7 +170,7 @@ struct LinkConversionTests {
             ])
     }
 
-    @Test("a to-many without inverse goes up to a new parent with its links")
+    @Test("a to-many without inverse moves up to a new parent with its links")
     func virtualPulledUp() throws {
         let to = model(
             entity("Person", extra: "isAbstract=\"YES\"", toMany("books", "Book")),
@@ -184,7 +184,7 @@ struct LinkConversionTests {
         #expect(try scenario.rows("SELECT Z_PK, Z2BOOKS FROM ZBOOK WHERE Z2BOOKS IS NOT NULL") == ["2|3"])
     }
 
-    @Test("a list that becomes ordered is numbered 2048, 3072, … by key; one that no longer is loses its order")
+    @Test("a to-many that becomes ordered is numbered 2048, 3072, … by key; one that becomes unordered loses it")
     func orderOfOneToMany() throws {
         let gained = try Scenario(
             Self.oneToMany, Self.orderedOneToMany, rows: Self.people + Self.books([2, 1, 2, nil, 2]))
@@ -231,7 +231,7 @@ struct LinkConversionTests {
             try scenario.rows("SELECT Z_1AUTHORS, Z_2BOOKS, Z_FOK_2BOOKS FROM Z_1BOOKS") == ["1|1|8999", "1|2|8998"])
     }
 
-    @Test("many-to-many that becomes one-to-one is refused: which links stay can't be told")
+    @Test("many-to-many that becomes one-to-one is refused: it isn't clear which links to keep")
     func manyToManyToOneToOne() throws {
         let to = model(
             entity("Author", Self.author, toOne("book", "Book", inverse: "author", was: "books")),

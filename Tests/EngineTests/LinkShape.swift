@@ -2,7 +2,7 @@ import CausewayModel
 import CausewayStoreFormat
 import Testing
 
-/// The ways in which the links of `Thing.link` to some entity, led back by its `back`, are kept.
+/// The forms in which the links of `Thing.link`, with the inverse `back`, are stored.
 enum LinkShape: String, CaseIterable, CustomTestStringConvertible {
     case one, oneOfMany, oneOfManyOrdered, oneToOne, manyAlone, manyOfOne, manyToMany, manyToManyOrdered
 
@@ -38,7 +38,7 @@ enum LinkShape: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// Base with Left and Right below it, another root, and things that lead to one of them.
+    /// Base with the subentities Left and Right, another root, and Thing with a relationship to one of them.
     func version(_ target: String, named name: String = "link", was: String? = nil) -> String {
         func back(_ entity: String) -> String { entity == target ? self.back(of: name) : "" }
         return model(
@@ -98,7 +98,7 @@ enum LinkShape: String, CaseIterable, CustomTestStringConvertible {
         return sql
     }
 
-    /// The links of a store of `version(target)`, from every side on which they stand.
+    /// The links of a store of `version(target)`, from every side on which they are stored.
     func links(in path: String, target: String, named name: String = "link") throws -> [Pair] {
         let layout = try Self.layout(version(target, named: name))
         let table = layout.table(of: target)?.name ?? ""

@@ -4,16 +4,16 @@ import CausewayPreparation
 import CausewayStores
 import Testing
 
-/// To-ones that must have an object, and whose object can't stay one.
+/// Mandatory to-ones that lose their object.
 @Suite("Mandatory to-ones that would be emptied", .timeLimit(.minutes(60)))
 struct MandatoryLinkTests {
-    /// Versions the last of which, or one in between, drops `Cat`, with what is to be said.
+    /// Versions, one of which drops `Cat`, with the expected message.
     struct Change: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var versions: [String]
         var rows: String
         var text: String
-        /// Keys of things that are left for the new store with `--bad-rows quarantine`.
+        /// Keys of the things that the new store has with `--bad-rows quarantine`.
         var kept: [String]
     }
 
@@ -78,7 +78,7 @@ struct MandatoryLinkTests {
                 INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT, ZPET) VALUES (1, 2, 1, 1), (2, 2, 1, NULL), (3, 2, 1, 1);
                 """,
             text: "V2: Thing.pet is mandatory, but its link to Cat objects can't stay in 2 rows of Thing (p1, p3)",
-            // NULL was there before.
+            // The value was NULL before.
             kept: ["2"]),
         Change(
             testDescription: "the links were a to-many's",
@@ -153,7 +153,7 @@ struct MandatoryLinkTests {
         #expect(try scenario.rows("SELECT Z_PK FROM ZTHING ORDER BY 1") == change.kept)
     }
 
-    @Test("an optional one loses its object without a word, as the row goes with its entity")
+    @Test("an optional one loses its object without a message: the object's entity is dropped")
     func optional() throws {
         let scenario = try Scenario(Self.version(Self.pet), Self.version(Self.pet, cat: false), rows: Self.rows)
         #expect(try Migration(scenario.request(to: "V2")).plan().notices.isEmpty)
@@ -161,7 +161,7 @@ struct MandatoryLinkTests {
         #expect(try scenario.rows("SELECT ZPET FROM ZTHING ORDER BY Z_PK") == ["NULL", "2", "3", "NULL"])
     }
 
-    @Test("a way past the version that asks is named where the target doesn't ask")
+    @Test("the message names a path around the version that needs the object, where the target doesn't")
     func detour() throws {
         func remedy(_ change: Change) throws -> String {
             let scenario = try Scenario(versions: change.versions, rows: change.rows)
@@ -173,7 +173,7 @@ struct MandatoryLinkTests {
         for change in Self.changes[...1] { #expect(try !remedy(change).contains("--next")) }
     }
 
-    @Test("a way past the version that asks is named where a to-one of that name leads elsewhere in the target")
+    @Test("the message names such a path where the target's to-one of that name has another destination")
     func detourToAnother() throws {
         let versions = [("Animal", ""), ("Dog", ""), ("Animal", entity("More"))].map { destination, more in
             Self.version(Self.strict(toOne("pet", destination)), more)
@@ -187,9 +187,9 @@ struct MandatoryLinkTests {
         _ = try Migration(request).plan()
     }
 
-    // MARK: - Behind mapping models
+    // MARK: - After mapping models
 
-    /// V1 to V2 by a mapping model, in V3 each thing must have a pet.
+    /// V1 to V2 by a mapping model; in V3 each thing must have a pet.
     private static func mapped(
         cat: Bool = false, @EntityMappingsBuilder _ mappings: () -> [EntityMappingStatement]
     ) throws -> (Scenario, MigrationRequest) {
@@ -227,7 +227,7 @@ struct MandatoryLinkTests {
         #expect(try scenario.rows("SELECT Z_PK, ZPET FROM ZTHING ORDER BY 1") == ["2|2", "3|3"])
     }
 
-    @Test("where a filter decides which objects there are, the plan says so, and the step asks when it begins")
+    @Test("where a filter decides which objects there are, the plan says so, and the step checks when it begins")
     func behindFilter() throws {
         let (scenario, request) = try Self.mapped(cat: true) {
             CopyEntity("Animal")

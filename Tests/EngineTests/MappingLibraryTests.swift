@@ -8,7 +8,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// Which mapping models are used for which step, and what is said of those that aren't.
+/// Which mapping models are used for which step, and the messages about the others.
 @Suite("Mapping models of a path", .timeLimit(.minutes(60)))
 struct MappingLibraryTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -85,7 +85,7 @@ struct MappingLibraryTests {
     // MARK: - The project's own histories
 
     @Test(
-        "a mapping model beside the models is used for its step alone",
+        "a mapping model beside the models is used only for its step",
         arguments: [
             ("ColourfulPosts", ["v1", "v2", "v3", "v4"], [[], ["v2-v3"], []]),
             ("BookStore", ["v1", "v2", "v3", "v4", "v5"], [[], [], ["v3-v4"], ["v4-v5"]]),
@@ -176,7 +176,7 @@ struct MappingLibraryTests {
         #expect(selection.warnings[0].hasPrefix("mapping model \(copy.path("bad.cdm")): "))
     }
 
-    @Test("a step isn't inferred where its mapping model doesn't match, unless that is asked for")
+    @Test("a step isn't inferred where its mapping model doesn't match, unless an option allows it")
     func editorMismatch() throws {
         let copy = try Copy("Staff")
         try copy.replace("Contact", by: "Kontakt", in: "Staff.xcdatamodeld/v2.xcdatamodel/contents")
@@ -190,7 +190,7 @@ struct MappingLibraryTests {
         let selection = try Path(models, ["v1", "v2"], infers: true).selection()
         #expect(selection.models == [[]])
         #expect(selection.warnings == error.details)
-        // Swift for the step: nothing is inferred, so the file is only mentioned.
+        // The step has a mapping model in Swift. Nothing is inferred, so the file is only mentioned.
         var code = MigrationCode()
         code.add(SwiftMappingModel(from: "v1", to: "v2") { TransformEntity("Person", to: "Kontakt") })
         let replaced = try Path(models, ["v1", "v2"], code: code).selection()
@@ -216,7 +216,7 @@ struct MappingLibraryTests {
 
     // MARK: - Several that fit
 
-    @Test("the editor's form beside what was compiled of it is one mapping model")
+    @Test("the editor's form and its compiled form side by side are one mapping model")
     func bothForms() throws {
         let copy = try Copy("Staff")
         try copy.write(try copy.compiled(), as: "v1-v2.cdm")
@@ -260,7 +260,7 @@ struct MappingLibraryTests {
         #expect(beside.warnings.count == 1)
     }
 
-    @Test("a mapping model in Swift for a version that isn't there is refused, one for another step isn't used")
+    @Test("a mapping model in Swift for an unknown version is refused; one for another step isn't used")
     func codeElsewhere() throws {
         var code = MigrationCode()
         code.add(SwiftMappingModel(from: "v2", to: "v3") { CopyEntity("Post") })
@@ -310,7 +310,7 @@ struct MappingLibraryTests {
     }
 
     @Test(
-        "a named mapping model fits between models out of stores' own caches (CareKit 2.0 → 2.1)",
+        "a named mapping model fits models from stores' caches (CareKit 2.0 → 2.1)",
         .enabled(if: sharedStoresExist, "shared/stores is missing"))
     func careKit() throws {
         func file(_ name: String) -> String { Self.shared.appendingPathComponent("carekit/\(name)").path }
@@ -320,7 +320,7 @@ struct MappingLibraryTests {
         let hop = MappingHop(
             from: VersionedModel(name: "2.0 (from the store)", model: old.model, hashes: old.hashes),
             to: VersionedModel(name: new.name, model: new.model, hashes: new.hashes))
-        // Nothing is looked for beside a store.
+        // Mapping models beside a store aren't searched for.
         let alone = try MappingLibrary(given: [], besideModels: file("SampleStore2.1.sqlite"))
         #expect(alone.entries.isEmpty && alone.unread.isEmpty)
         let library = try MappingLibrary(

@@ -4,10 +4,10 @@ import CausewayPreparation
 import CausewayStores
 import Testing
 
-/// Mandatory to-ones behind a mapping model that sets their links from the other end, too.
+/// Mandatory to-ones after a mapping model that sets their links from the other end too.
 @Suite("Mandatory to-ones whose inverse is mapped", .timeLimit(.minutes(60)))
 struct MirroredLinkTests {
-    /// Each thing must have a pet in V3; in V1 robots have things, too, and in V2 they are animals.
+    /// Each thing must have a pet in V3. In V1 robots have things too; in V2 the robots are animals.
     private static func mirrored(
         rows: String, @EntityMappingsBuilder _ mappings: () -> [EntityMappingStatement]
     ) throws -> (Scenario, MigrationRequest) {
@@ -30,7 +30,7 @@ struct MirroredLinkTests {
         return (scenario, request)
     }
 
-    @Test("a link to an object that only the inverse's mapping finds stays")
+    @Test("a link to an object that only the inverse's mapping finds is kept")
     func byInverse() throws {
         let (scenario, request) = try Self.mirrored(
             rows: "INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT, ZPET, Z1_PET) VALUES (1, 4, 1, 1, 1), (2, 4, 1, 2, 2);"
@@ -67,7 +67,7 @@ struct MirroredLinkTests {
         #expect(try scenario.rows("SELECT count(ZPET) FROM ZTHING") == ["2"])
     }
 
-    @Test("of entities that become one, each is asked for the links that were its own")
+    @Test("of merged entities, each is checked for its own links")
     func byMerged() throws {
         func pair(_ owner: String, _ toy: String, _ name: String, optional: Bool = true) -> String {
             let link = toOne(name, owner, inverse: "toys").replacing(

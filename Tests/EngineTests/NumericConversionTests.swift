@@ -6,7 +6,7 @@ import CausewaySQLite
 import Foundation
 import Testing
 
-/// Attributes whose numeric type changes: the rows' values, against what SQLite itself makes of them.
+/// Attributes whose numeric type changes: the rows' values are compared with SQLite's own conversion.
 @Suite("Numeric attributes convert", .timeLimit(.minutes(60)))
 struct NumericConversionTests {
     static let types = NumericType.allCases
@@ -31,7 +31,7 @@ struct NumericConversionTests {
         }
     }
 
-    @Test("columns keep numbers as the types say, and types hold what Swift's own types hold", arguments: types)
+    @Test("columns store numbers as the types say, and types hold the same numbers as Swift's types", arguments: types)
     func columns(type: NumericType) throws {
         let folder = try Scenario(model(entity("Thing", attribute("n", Self.name(type)))))
         for number in Self.numbers {
@@ -63,14 +63,14 @@ struct NumericConversionTests {
     private static func text(_ number: StoredNumber) -> String {
         switch number {
         case .integer(let value): String(value)
-        // SQLite reads no negative zero.
+        // SQLite reads negative zero as zero.
         case .real(let value): String(value == 0 ? 0 : value)
         }
     }
 
     // MARK: - All pairs
 
-    /// Every pair of types as an attribute of its own: `a3x5` changes from the fourth type to the sixth.
+    /// One attribute for every pair of types: `a3x5` changes from the fourth type to the sixth.
     private static let pairs = types.indices.flatMap { from in types.indices.map { (from, $0) } }
 
     private static func version(_ type: ((Int, Int)) -> Int, extra: String = "") -> String {
@@ -79,7 +79,7 @@ struct NumericConversionTests {
 
     private static let columnNames = pairs.map { "ZA\($0.0)X\($0.1)" }.joined(separator: ", ")
 
-    /// Rows that fit in every version when the types change to and fro.
+    /// Rows that fit in every version when the types change and change back.
     private static let rows: String = {
         let values = pairs.map { pair in
             let (from, to) = (types[pair.0], types[pair.1])
@@ -97,7 +97,7 @@ struct NumericConversionTests {
         return "INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT, \(columnNames)) VALUES \(lines.joined(separator: ", "));"
     }()
 
-    /// What SQLite makes of the rows when it copies them from table to table, as Core Data does.
+    /// The rows after SQLite has copied them from table to table, as Core Data does.
     private static func copied(_ scenario: Scenario, to version: Int) throws -> [String] {
         func declarations(_ type: ((Int, Int)) -> Int) -> String {
             pairs.map { "ZA\($0.0)X\($0.1) \(types[type($0)].isReal ? "FLOAT" : "INTEGER")" }.joined(separator: ", ")
@@ -120,7 +120,7 @@ struct NumericConversionTests {
     func allPairs(batchRows: Int, fuses: Bool) throws {
         let scenario = try Scenario(
             Self.version { $0.0 }, Self.version { $0.1 },
-            // Without a difference it would be the first version.
+            // An attribute more: without it this would be the first version.
             Self.version({ $0.0 }, extra: attribute("extra")), rows: Self.rows)
         for target in [2, 3] {
             var request = scenario.request(to: "V\(target)", fuses: fuses, batchRows: batchRows)
@@ -137,7 +137,7 @@ struct NumericConversionTests {
         #expect(outcome.prepared.steps.count == (fuses ? 1 : 2))
     }
 
-    // MARK: - What isn't a number, and cells of nobody
+    // MARK: - Values that aren't numbers, and cells that belong to no attribute of their row
 
     @Test(
         "texts and binary data in a column of numbers are carried as they are, and counted", arguments: [true, false])
@@ -233,7 +233,7 @@ struct NumericConversionTests {
         #expect(outcome.prepared.steps.count == (fuses ? 1 : 2))
     }
 
-    @Test("composite leaves, renamed attributes and attributes on their way up and down the hierarchy convert")
+    @Test("composite leaves, renamed attributes and attributes that move up and down the hierarchy convert")
     func places() throws {
         func version(_ type: String, up: Bool, _ name: String, _ leaf: String) -> String {
             let n = attribute(name, type, was: name == "n" ? nil : "n")

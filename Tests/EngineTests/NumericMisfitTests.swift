@@ -9,9 +9,9 @@ import Testing
 /// Values that the new type of their attribute can't hold.
 @Suite("Numbers that don't fit their new type", .timeLimit(.minutes(60)))
 struct NumericMisfitTests {
-    /// 60 rows whose `n` is `value` in every second one.
+    /// 60 rows; `n` is `value` in every second one.
     private static func scenario(_ types: String..., value: String, other: String = "1") throws -> Scenario {
-        // Each has an attribute more: a version with the hashes of the first would need no migration.
+        // Each version has one more attribute: with the hashes of the first it would need no migration.
         let versions = types.enumerated().map { index, type in
             model(
                 entity(
@@ -36,7 +36,7 @@ struct NumericMisfitTests {
         ("Double", "Integer 16", "0.5", "with a fraction"), ("Float", "Integer 64", "-1.5", "with a fraction"),
         ("Double", "Integer 32", "1e10", "out of range"), ("Double", "Integer 64", "1e19", "out of range"),
         ("Float", "Integer 64", "9e999", "out of range"), ("Double", "Float", "1e300", "out of range"),
-        // What no app has written, but a store may hold.
+        // Values that no app writes, but that a store can hold.
         ("Boolean", "Integer 16", "70000", "out of range"), ("Integer 32", "Integer 64", "0.5", "with a fraction"),
     ]
 
@@ -100,7 +100,7 @@ struct NumericMisfitTests {
             ("Double", "Integer 32", "Double", "0.5", "V2: Thing.n: Double → Integer 32"),
             ("Integer 64", "Double", "Integer 32", "5000000000", "V3: Thing.n: Double → Integer 32"),
             ("Boolean", "Integer 64", "Boolean", "3", "V3: Thing.n: Integer 64 → Boolean"),
-            // The nearest double of Int64.max is beyond every Int64.
+            // The double nearest to Int64.max is larger than every Int64.
             ("Integer 64", "Double", "Integer 64", "9223372036854775807", "V3: Thing.n: Double → Integer 64"),
         ], [true, false])
     func between(_ chain: (String, String, String, value: String, place: String), fuses: Bool) throws {
@@ -132,7 +132,7 @@ struct NumericMisfitTests {
         #expect(try scenario.rows("SELECT DISTINCT ZN FROM ZTHING WHERE Z_PK % 2") == [change.kept])
     }
 
-    @Test("numbers that fit exactly say nothing")
+    @Test("numbers that fit exactly aren't reported")
     func exact() throws {
         let scenario = try Self.scenario("Integer 64", "Double", "Float", value: "-16777216")
         #expect(try scenario.migrate().warnings.allSatisfy { !$0.contains("Thing.n") })
@@ -141,7 +141,7 @@ struct NumericMisfitTests {
         #expect(try infinite.rows("SELECT DISTINCT ZN FROM ZTHING WHERE Z_PK % 2") == ["inf"])
     }
 
-    @Test("no value goes into a message")
+    @Test("no message has a value of a row")
     func silent() throws {
         let scenario = try Self.scenario("Integer 64", "Integer 16", value: "123456789")
         let error = try failure { try scenario.migrate() }
@@ -151,7 +151,7 @@ struct NumericMisfitTests {
     // MARK: - Quarantine
 
     @Test(
-        "are left out and written down with --bad-rows quarantine, in any batch size, fused or not",
+        "are left out and written to the rejects file with --bad-rows quarantine, in any batch size, fused or not",
         arguments: [1, 7, 1_024], [true, false])
     func quarantined(batchRows: Int, fuses: Bool) throws {
         let scenario = try Scenario(
@@ -195,7 +195,7 @@ struct NumericMisfitTests {
         }
     }
 
-    @Test("SQL finds the misfits that a row by row look finds", arguments: NumericType.allCases)
+    @Test("SQL finds the same misfits as a check row by row", arguments: NumericType.allCases)
     func condition(from: NumericType) throws {
         let folder = try Scenario(model(entity("Thing", attribute("n", from.attributeType.modelName))))
         let numbers = NumericConversionTests.numbers + [.real(3.4028235677973362e38), .real(3.4028235677973366e38)]
@@ -217,14 +217,14 @@ struct NumericMisfitTests {
                 let found = try folder.rows(
                     "SELECT Z_PK FROM ZTHING WHERE \(conversion.misfits(of: "ZN") ?? "0") ORDER BY Z_PK"
                 ).compactMap { Int($0).map { $0 - 1 } }
-                // What an earlier type can't hold may count.
+                // Values that an earlier type can't hold may be counted too.
                 let earlier = numbers.indices.filter { conversion.fit(of: from.stored(numbers[$0])) == nil }
                 #expect(found.filter { !earlier.contains($0) } == expected, "\(conversion.types)")
             }
         }
     }
 
-    @Test("the first step that a row doesn't fit is written down, whatever runs as one")
+    @Test("the rejects file has the first step that a row doesn't fit, whichever steps are fused")
     func reasons() throws {
         func version(_ n: String, _ note: String, abstract: Bool = false) -> String {
             model(
@@ -258,7 +258,7 @@ struct NumericMisfitTests {
             ])
     }
 
-    @Test("a way past a version that narrows is named where the target doesn't narrow")
+    @Test("the message names a path around a version with a narrower type, where the target's isn't")
     func detour() throws {
         func remedy(_ types: String...) throws -> String {
             let scenario = try Self.scenario(types[0], types[1], types[2], value: "70000")

@@ -4,7 +4,7 @@ import CausewayStores
 import Synchronization
 import Testing
 
-/// A batch of the tests: a number, and how often it was filled.
+/// A test's batch: a number, and how often it was filled.
 private struct TestBatch: Sendable {
     let identity: Int
     var number = -1
@@ -18,7 +18,7 @@ private let total = 500
 
 @Suite("The ordered pipeline", .timeLimit(.minutes(60)))
 struct OrderedPipelineTests {
-    /// Threads whose part has begun and not ended.
+    /// The number of threads that are running.
     private final class Threads: Sendable {
         let running = Atomic<Int>(0)
 
@@ -27,7 +27,7 @@ struct OrderedPipelineTests {
         var count: Int { running.load(ordering: .sequentiallyConsistent) }
     }
 
-    /// What a part of the pipeline does in place of its work.
+    /// The test's replacements for the work of the pipeline's parts.
     private struct Part {
         var read: @Sendable (Int) throws(EngineError) -> Void = { _ in }
         var begin: @Sendable (Int) throws(EngineError) -> Void = { _ in }
@@ -36,7 +36,7 @@ struct OrderedPipelineTests {
         var take: (TestBatch) throws(EngineError) -> Void = { _ in }
     }
 
-    /// Squares the numbers below `total`; all threads have ended afterwards, whatever happens.
+    /// Squares the numbers below `total`. All threads have ended afterwards, also after a failure.
     private func run(
         workers: Int = 3, batches: Int = 7, cancellation: Cancellation = Cancellation(), _ part: Part
     ) throws(EngineError) {
@@ -96,7 +96,7 @@ struct OrderedPipelineTests {
         #expect(allEnded == workers)
     }
 
-    @Test("a fixed number of batches goes round, however slow who takes them is")
+    @Test("a fixed number of batches is reused, however slow the consumer is")
     func bounded() throws {
         let batches = 4
         let inFlight = Atomic<Int>(0)
@@ -115,7 +115,7 @@ struct OrderedPipelineTests {
         }
         try run(batches: batches, part)
         #expect(most.withLock { $0 } == batches)
-        // Every batch was recycled: what was filled is what was made before the first was read.
+        // Every batch was recycled: only the batches made at the start were filled.
         #expect(fills.count == batches)
         #expect(fills.values.reduce(0, +) == total)
     }
@@ -125,7 +125,7 @@ struct OrderedPipelineTests {
         case read, begin, work, end, take
     }
 
-    @Test("the first failure of any thread ends all, and is what is thrown", arguments: Place.allCases)
+    @Test("the first failure of any thread ends all threads, and is thrown", arguments: Place.allCases)
     func failure(at place: Place) throws {
         var taken = 0
         var part = Part()
@@ -143,15 +143,15 @@ struct OrderedPipelineTests {
         }
         let error = #expect(throws: EngineError.self) { try run(part) }
         #expect(error?.message == "\(place)")
-        // A batch that failed is never taken, nor is one after it.
+        // A failed batch and those after it are never taken.
         if place == .read || place == .work { #expect(taken <= 9) }
     }
 
-    @Test("of two failures the first counts, and who was stopped knows it")
+    @Test("of two failures the first is thrown, and a stopped thread knows that it was stopped")
     func twoFailures() throws {
         let isStopped = Atomic<Bool>(false)
         var part = Part()
-        // Without the fourth batch the last is never read: nobody is through before the failure.
+        // Without the fourth batch the last is never read: no thread is done before the failure.
         part.work = { number throws(EngineError) in if number == 3 { throw Self.failure("first") } }
         part.end = { isComplete throws(EngineError) in
             #expect(!isComplete)

@@ -29,7 +29,7 @@ struct OriginalModeTests {
         try expectDone(scenario, [2, 2])
     }
 
-    @Test("nor one to another place")
+    @Test("nor does a run to an output")
     func output() async throws {
         let scenario = try Scenario.chain(wal: true)
         try await scenario.kill(at: .storeOwned)
@@ -41,7 +41,7 @@ struct OriginalModeTests {
         #expect(try mode(scenario.store) == [1, 1])
     }
 
-    @Test("nor do two of them, nor one that discards earlier work")
+    @Test("nor do two such runs, nor one that discards earlier work")
     func twice() async throws {
         let scenario = try Scenario.chain(wal: true)
         try await scenario.kill(at: .storeOwned)
@@ -54,7 +54,7 @@ struct OriginalModeTests {
     }
 
     @Test(
-        "the next run gives the mode back where it migrates nothing, and says so where it fails",
+        "the next run restores the mode where it migrates nothing, and says so where it fails",
         arguments: [true, false])
     func givenBack(fails: Bool) async throws {
         let scenario = try Scenario.chain(wal: true)
@@ -76,7 +76,7 @@ struct OriginalModeTests {
         #expect(try scenario.names() == ["Model.xcdatamodeld", "Store.sqlite"])
     }
 
-    @Test("a store in rollback mode that another program has put there keeps its mode")
+    @Test("a store in rollback mode that another program put in its place keeps its mode")
     func otherStore() async throws {
         let scenario = try Scenario.chain(wal: true)
         let other = try Scenario.chain()

@@ -6,7 +6,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// Pages are another way to the same store.
+/// Tables rebuilt from pages have the same rows as those made by statements.
 @Suite("The page engine", .timeLimit(.minutes(60)))
 struct PageEngineTests {
     /// Tables of several batches: a batch has 256 pages. Some rows overflow, rowids have gaps.
@@ -61,7 +61,7 @@ struct PageEngineTests {
     }
 
     @Test(
-        "makes the statements' rows, and the same bytes for any batch size and any number of workers",
+        "makes the same rows as statements, and the same bytes for any batch size and any number of workers",
         arguments: [1, 4_096], [1, 5])
     func sameBytes(batchRows: Int, jobs: Int) throws {
         let scenario = try Self.scenario()
@@ -71,7 +71,7 @@ struct PageEngineTests {
     }
 
     @Test(
-        "makes the statements' rows of a chain with links, in one step and in several, in place and beside",
+        "makes the same rows as statements of a chain with links, fused or not, in place or to an output",
         arguments: [true, false], [true, false])
     func chain(fuses: Bool, isOutput: Bool) throws {
         let scenario = try Scenario.chain(wal: true)
@@ -108,7 +108,7 @@ struct PageEngineTests {
     }
 
     @Test(
-        "begins the open step anew where the engine was changed",
+        "starts the unfinished step over where the engine was changed",
         arguments: [
             (EngineChoice.pages, EngineChoice.statements), (.statements, .pages),
         ])
@@ -120,13 +120,13 @@ struct PageEngineTests {
         try Self.expectDone(scenario)
     }
 
-    @Test("a damaged page ends the run before the store is touched, with the page and the table")
+    @Test("a damaged page stops the run before the store is changed, and the page and the table are named")
     func damaged() throws {
         let scenario = try Self.scenario()
         let root = try #require(
             Int(try scenario.rows("SELECT rootpage FROM sqlite_schema WHERE name = 'ZNOTE'").first ?? ""))
         let file = try FileHandle(forUpdating: URL(filePath: scenario.store))
-        // The kind of the page.
+        // The page's b-tree type.
         try file.seek(toOffset: UInt64(root - 1) * 4_096)
         try file.write(contentsOf: Data([0]))
         try file.close()

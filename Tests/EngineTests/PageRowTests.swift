@@ -9,9 +9,9 @@ import Testing
 
 @testable import CausewayEngine
 
-/// SQLite is the judge: it writes a table, and what it gives for a row in a statement must be what a view finds in the
+/// SQLite writes a table. The values that a statement gives for a row must be those that a view finds in the
 /// row's record in the file.
-@Suite("Rows out of a file's pages", .timeLimit(.minutes(60)))
+@Suite("Rows read from a file's pages", .timeLimit(.minutes(60)))
 struct PageRowTests {
     private static let made = """
         CREATE TABLE T (V FLOAT, B BLOB, Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, N VARCHAR, D TIMESTAMP);
@@ -59,7 +59,7 @@ struct PageRowTests {
     }
 
     @Test(
-        "are the rows of a statement to projector, digests and screening", arguments: orders,
+        "are the same as a statement's rows for projector, digests and screening", arguments: orders,
         ["PRAGMA page_size = 512", "PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL"])
     func same(order: [String], settings: String) throws {
         let path = NSTemporaryDirectory() + "causeway-pages-\(UUID().uuidString).sqlite"

@@ -7,7 +7,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// What is said where a path can't be gone.
+/// Messages about paths that can't be taken.
 @Suite("Messages about paths and steps", .timeLimit(.minutes(60)))
 struct PathMessageTests {
     private static let text = model(entity("Thing", attribute("pending", "Binary")))
@@ -26,7 +26,7 @@ struct PathMessageTests {
         return try failure { _ = try Migration(request).prepare() }
     }
 
-    @Test("a step that can't be inferred is named with both ends of what prevents it")
+    @Test("a step that can't be inferred is named with both sides of each change that prevents it")
     func step() throws {
         let error = try Self.failing(try Self.scenario())
         #expect(error.kind == .plan)
@@ -35,7 +35,7 @@ struct PathMessageTests {
     }
 
     @Test(
-        "a mapping model that leads over the refused step is named with what uses it",
+        "a mapping model that spans the refused step is named with the option that uses it",
         arguments: [
             ("V1", "V3", "V4", "--next \"V1=V3\" uses it"), ("V2", "V4", "V4", "--next \"V2=V4\" uses it"),
             ("V2", "V4", "V3", "--to \"V4\" --next \"V2=V4\" uses it"),
@@ -46,7 +46,7 @@ struct PathMessageTests {
         #expect(error.details.last?.contains("(\(from) → \(to)) spans this step: \(advice)") == true, "\(error)")
     }
 
-    @Test("what the message says works")
+    @Test("the message's advice works")
     func following() throws {
         let scenario = try Self.scenario()
         var request = scenario.request(to: "V4")
@@ -60,7 +60,7 @@ struct PathMessageTests {
         #expect(try Self.failing(try Self.scenario(), from: "V1", through: "V2").details.count == 1)
     }
 
-    @Test("a path that seems to lead backwards names --next and versions.json, and no backup")
+    @Test("for a path that seems to lead backwards the message names --next and versions.json, not a backup")
     func backwards() throws {
         let scenario = try Self.scenario()
         let store = scenario.folder + "/Later.sqlite"
@@ -81,7 +81,7 @@ struct PathMessageTests {
         try Data(text.utf8).write(to: URL(filePath: scenario.models + "/.xccurrentversion"))
     }
 
-    @Test("a bundle whose first version is marked as the current one is said to be so")
+    @Test("a warning says when a bundle's first version is marked as the current one")
     func forgottenMark() throws {
         let scenario = try Self.scenario()
         try Self.mark("V1", in: scenario)
@@ -90,7 +90,7 @@ struct PathMessageTests {
         }
         #expect(plan.targetVersion == "V1")
         #expect(plan.warnings.contains(where: says))
-        // Whoever gives the version has said what is meant.
+        // No warning where the target version is given.
         #expect(try !Migration(scenario.request(to: "V2")).prepare().warnings.contains(where: says))
         let store = scenario.folder + "/Later.sqlite"
         try Scenario.makeStore(at: store, model: Self.date)

@@ -5,7 +5,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-@Suite("Places in which a migration can't end well are found before its work", .timeLimit(.minutes(60)))
+@Suite("Paths at which a migration can't succeed are refused before its work", .timeLimit(.minutes(60)))
 struct PlaceTests {
     /// A store whose file has another name.
     private func scenario(named name: String) throws -> (Scenario, String) {
@@ -27,7 +27,7 @@ struct PlaceTests {
         return error
     }
 
-    @Test("a name of 225 bytes is migrated, and taken back", arguments: [225, 100])
+    @Test("a store with a name of 225 bytes is migrated and rolled back", arguments: [225, 100])
     func longestName(length: Int) throws {
         let (scenario, path) = try scenario(named: String(repeating: "n", count: length - 7) + ".sqlite")
         var request = scenario.request(to: "V2")
@@ -50,7 +50,7 @@ struct PlaceTests {
         _ = try Migration(request).run()
     }
 
-    @Test("names count in bytes, and an output's too", arguments: [(122, true), (123, false)])
+    @Test("the limit is in bytes, and an output's name has it too", arguments: [(122, true), (123, false)])
     func outputName(letters: Int, fits: Bool) throws {
         let scenario = try Scenario(FailureTests.from, FailureTests.to, rows: FailureTests.rows)
         var request = scenario.request(to: "V2")
@@ -63,7 +63,7 @@ struct PlaceTests {
         }
     }
 
-    @Test("a path that SQLite doesn't open with what is added to it is refused at once", arguments: [true, false])
+    @Test("a path that is too long for SQLite with its suffixes is refused at once", arguments: [true, false])
     func longPath(inPlace: Bool) throws {
         let scenario = try Scenario(FailureTests.from, FailureTests.to, rows: FailureTests.rows)
         var folder = scenario.folder
@@ -81,7 +81,7 @@ struct PlaceTests {
         #expect(try expectRefusal(request, scenario.folder).message.contains("the path is too long"))
     }
 
-    @Test("an output that is there is refused at once, whatever it is", arguments: ["file", "folder", "link", "-wal"])
+    @Test("an output that exists is refused at once, whatever it is", arguments: ["file", "folder", "link", "-wal"])
     func existing(kind: String) throws {
         let scenario = try Scenario(FailureTests.from, FailureTests.to, rows: FailureTests.rows)
         let path = scenario.folder + "/New.sqlite"
@@ -97,7 +97,7 @@ struct PlaceTests {
         #expect(try Migration(request).plan().notices.contains { $0.contains("already exists") })
     }
 
-    @Test("a file to be written beside the new store that is there is refused at once", arguments: [true, false])
+    @Test("a rejects file or key map that exists already is refused at once", arguments: [true, false])
     func taken(inPlace: Bool) throws {
         let scenario = try Scenario(FailureTests.from, FailureTests.to, rows: FailureTests.rows)
         let path = scenario.folder + "/lines.jsonl"

@@ -5,16 +5,16 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// What a later step of the chain can't make of the rows is known before the first byte.
-@Suite("The check before the run knows what a later step refuses", .timeLimit(.minutes(60)))
+/// Rows that a later step of the chain can't convert are found before the first byte is written.
+@Suite("The check before the run finds what a later step would refuse", .timeLimit(.minutes(60)))
 struct PreflightChainTests {
-    /// Three versions; the third asks for what the rows, which the first has, may lack.
+    /// Three versions; the third needs a value that the first version's rows may lack.
     struct Change: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var versions: [String]
-        /// What the refusal says: place, reason and rows.
+        /// The refusal's place, reason and rows.
         var text: String
-        /// Rows that are left for the new store with `--bad-rows quarantine`.
+        /// Rows that the new store has with `--bad-rows quarantine`.
         var kept: Int
 
         init(_ name: String, _ versions: String..., text: String, kept: Int) {
@@ -137,7 +137,7 @@ struct PreflightChainTests {
         #expect(try BadLine.read(scenario.folder + "/rejects.jsonl").count == 4 - change.kept)
     }
 
-    // MARK: - Behind mapping models
+    // MARK: - After mapping models
 
     /// V1 to V2 by a mapping model, V2 to V3 inferred.
     private static func mapped(_ note: TransformEntity) throws -> (Scenario, MigrationRequest) {
@@ -181,7 +181,7 @@ struct PreflightChainTests {
         #expect("\(error)".contains("3 rows of Note (p1, p2, p3)"), "\(error)")
     }
 
-    @Test("where a filter or an expression decides, the plan says so, and the step asks again when it begins")
+    @Test("where a filter or an expression decides, the plan says so, and the step checks again when it begins")
     func behindFilter() throws {
         let (good, filtering) = try Self.mapped(
             TransformEntity("Note") {
@@ -211,7 +211,7 @@ struct PreflightChainTests {
         #expect(try Migration(computing).plan().notices.contains { $0.contains("depends on an expression") })
     }
 
-    @Test("what a mapping model itself leaves without a value is refused at once, unless such rows are rejected")
+    @Test("a mandatory value that a mapping model doesn't set is refused at once, unless such rows are rejected")
     func ownStep() throws {
         let scenario = try Scenario(
             model(entity("Note", attribute("title"))), model(entity("Note", attribute("head", optional: false))),
@@ -232,7 +232,7 @@ struct PreflightChainTests {
         #expect(try Migration(request).run().rejectedRows == 1)
     }
 
-    @Test("links that lie in another table are asked for too")
+    @Test("links that are stored in another table are checked too")
     func otherForms() throws {
         func version(_ tags: String, _ notes: String) -> String {
             model(entity("Note", attribute("title"), tags), entity("Tag", notes))

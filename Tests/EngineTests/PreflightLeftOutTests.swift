@@ -3,7 +3,7 @@ import CausewayPreparation
 import CausewayStores
 import Testing
 
-/// Rows that steps leave out, as later steps of the chain find them: links to them have ended.
+/// The checks for later steps know the rows that earlier steps leave out: links to them have ended.
 @Suite("The check before the run follows rows that are left out", .timeLimit(.minutes(60)))
 struct PreflightLeftOutTests {
     /// `r` becomes mandatory, then leads to `Sub`, then `n` is unique.
@@ -29,10 +29,10 @@ struct PreflightLeftOutTests {
     }
 
     @Test(
-        "rows that may be left out for a link, or stay as it has ended before, may be duplicates",
+        "rows that are left out or kept depending on an ended link may be duplicates",
         arguments: [true, false])
     func bereft(fuses: Bool) throws {
-        // The links of p3 and p5 end with p1, and then there is nothing that can't stay.
+        // The links of p3 and p5 end when p1 is left out. Then nothing prevents these rows from staying.
         let stray = "(1, 1, 1, 'a', NULL, NULL), (3, 1, 1, 'same', 1, 1), (5, 1, 1, 'same', 1, 1), (6, 1, 1, 'b', 3, 1)"
         let scenario = try Self.bereft(stray)
         let store = try Database.dump(scenario.store)
@@ -52,7 +52,7 @@ struct PreflightLeftOutTests {
         #expect(try Database.dump(scenario.store) == store)
     }
 
-    @Test("rows that stay whatever their links do are duplicates; those that go are none", arguments: [true, false])
+    @Test("rows that certainly stay are duplicates; rows that are left out aren't", arguments: [true, false])
     func judged(fuses: Bool) throws {
         let sure = try Self.bereft("(1, 1, 1, 'a', NULL, NULL), (3, 1, 1, 'same', 2, 2), (5, 1, 1, 'same', 2, 2)")
         let error = try failure { _ = try Migration(Self.quarantining(sure, fuses: fuses)).plan() }
@@ -60,7 +60,7 @@ struct PreflightLeftOutTests {
             error.details == [
                 "V4: Base: n must be unique, but 2 rows of table ZBASE share theirs with another (p3 and p5)"
             ], "\(error)")
-        // No row has gone when V3 asks.
+        // No row has been left out before the check for V3.
         let gone = try Self.bereft("(3, 1, 1, 'same', 5, 1), (5, 1, 1, 'same', 3, 1)")
         let notices = try Migration(Self.quarantining(gone, fuses: fuses)).plan().notices
         #expect(
@@ -68,7 +68,7 @@ struct PreflightLeftOutTests {
         #expect(try Migration(Self.quarantining(gone, fuses: fuses)).run().quarantinedRows == 2)
     }
 
-    @Test("a row whose mandatory object is left out before goes too, and is no duplicate", arguments: [true, false])
+    @Test("a row whose mandatory object was left out is left out too, and is no duplicate", arguments: [true, false])
     func losing(fuses: Bool) throws {
         func version(_ note: String, _ link: String, _ extra: String = "") -> String {
             model(entity("Note", note), entity("Tag", attribute("name"), link, extra))
@@ -96,7 +96,7 @@ struct PreflightLeftOutTests {
         #expect(try scenario.rows("SELECT Z_PK, ZNOTE FROM ZTAG") == ["2|2"])
     }
 
-    @Test("in a table of many entities, each with what it leaves out")
+    @Test("in a table of many entities, each of which leaves rows out")
     func manyEntities() throws {
         func version(_ type: String, _ extra: String = "", optional: Bool = true) -> String {
             let subentities = (0..<120).map {

@@ -4,8 +4,8 @@ import CausewaySQLite
 import CausewayStores
 import Testing
 
-/// Links that lead nowhere are counted before the run, carried as they are, and listed by a full verification, which
-/// doesn't take them for the migration's fault.
+/// Dangling links are counted before the run, carried as they are, and listed by a full verification, which
+/// doesn't report them as errors of the migration.
 @Suite("The check before the run counts dangling links", .timeLimit(.minutes(60)))
 struct PreflightLinkTests {
     private static func version(_ extra: String) -> String {
@@ -69,7 +69,7 @@ struct PreflightLinkTests {
         #expect(try scenario.rows(select) == before)
     }
 
-    @Test("a store whose links are whole has no notices")
+    @Test("a store without dangling links has no notices")
     func whole() throws {
         let scenario = try Self.scenario()
         try Scenario.execute(
@@ -86,7 +86,7 @@ struct PreflightLinkTests {
         #expect(warnings.allSatisfy { $0.hasPrefix("The bundle doesn't say") }, "\(warnings)")
     }
 
-    @Test("keys that lie far apart, or below 0, are told apart")
+    @Test("keys that are far apart, or below 0, are distinguished")
     func farApart() throws {
         let scenario = try Self.scenario()
         try Scenario.execute(
@@ -101,7 +101,7 @@ struct PreflightLinkTests {
         #expect(notices.contains { $0.hasPrefix("Person.boss leads to a row that isn't there in 3 rows (p4, p5, p6)") })
     }
 
-    @Test("the summary of a run that was resumed tells them too")
+    @Test("the summary of a resumed run reports them too")
     func resumed() throws {
         let scenario = try Self.scenario()
         let cancellation = Cancellation()

@@ -21,7 +21,7 @@ struct PreflightUniquenessTests {
         model(entity("Tag", properties.joined()), entity("Label", parent: "Tag"), entity("Other", attribute("x")))
     }
 
-    /// A history, and what its refusal says; nil where the rows fit.
+    /// A history, and its refusal; nil where the rows fit.
     struct History: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var versions: [String]
@@ -190,7 +190,7 @@ struct PreflightUniquenessTests {
         #expect(try snapshot(scenario.folder) == before)
     }
 
-    @Test("behind a mapping model the duplicates are found when the next step begins")
+    @Test("after a mapping model the duplicates are found when the next step begins")
     func behindMappingModel() throws {
         let scenario = try Scenario(
             model(entity("Tag", attribute("name"))), model(entity("Tag", attribute("name"), attribute("note"))),
@@ -208,7 +208,7 @@ struct PreflightUniquenessTests {
     }
 
     @Test(
-        "what a handler of an earlier stage may change is decided when the step begins",
+        "values that a handler of an earlier stage may change are checked when the step begins",
         arguments: [true, false])
     func handled(makesUnique: Bool) throws {
         func version(_ type: String, _ extra: String = "") -> String {

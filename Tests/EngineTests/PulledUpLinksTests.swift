@@ -3,10 +3,10 @@ import CausewayPreparation
 import CausewayStores
 import Testing
 
-@Suite("Relationships that go up to the parent", .timeLimit(.minutes(60)))
+@Suite("Relationships that move up to the parent", .timeLimit(.minutes(60)))
 struct PulledUpLinksTests {
     @Test(
-        "a to-one goes up to the parent with the subentity's links; what stands in its column in other rows is no link",
+        "a to-one moves up to the parent with the subentity's links; other rows' values in its column are no links",
         arguments: [true, false], [VerificationLevel.none, .full])
     func linksPulledUp(fuses: Bool, level: VerificationLevel) throws {
         func version(_ keeper: String, of owner: String, _ extra: String = "") -> String {
@@ -16,7 +16,7 @@ struct PulledUpLinksTests {
                 entity("Cat", parent: "Beast", owner == "Cat" ? keeper : ""),
                 entity("Keeper", toMany("cats", owner, inverse: keeper.contains("\"minder\"") ? "minder" : "keeper")))
         }
-        // The second time by the inverse alone.
+        // The second time the match is by the inverse alone.
         for name in ["keeper", "minder"] {
             let scenario = try Scenario(
                 version("keeper", of: "Cat"), version(name, of: "Beast"),
@@ -35,7 +35,7 @@ struct PulledUpLinksTests {
         }
     }
 
-    @Test("the links that went up are renamed later, by the inverse alone", arguments: [true, false])
+    @Test("the relationship that moved up is renamed later, by the inverse alone", arguments: [true, false])
     func renamedLater(fuses: Bool) throws {
         func version(_ keeper: String, of owner: String) -> String {
             let toKeeper = toOne(keeper, "Keeper", inverse: "cats")
@@ -55,9 +55,9 @@ struct PulledUpLinksTests {
             try scenario.rows("SELECT Z_PK, ZMINDER FROM ZBEAST ORDER BY 1") == ["1|NULL", "2|1", "3|NULL"])
     }
 
-    /// The links stand in the column `ZKEEPER`, or where no side but the keeper's knows them, in `Z3CATS`.
+    /// The links are in the column `ZKEEPER`, or in `Z3CATS` where only the keeper's side has a relationship.
     @Test(
-        "where the relationship becomes mandatory later, by the inverse alone, rows that never had it lack it",
+        "where the relationship, matched by its inverse alone, becomes mandatory, rows that never had it lack it",
         arguments: [true, false], [true, false])
     func mandatoryLater(fuses: Bool, hasInverse: Bool) throws {
         func version(of owner: String, _ link: String) -> String {
@@ -92,7 +92,7 @@ struct PulledUpLinksTests {
     }
 
     @Test(
-        "a to-one that is renamed by its inverse alone keeps its links after the inverse went up",
+        "a to-one that is renamed by its inverse alone keeps its links after the inverse moved up",
         arguments: [true, false], [true, false])
     func renamedByInverse(fuses: Bool, becomesMandatory: Bool) throws {
         func version(of owner: String, _ name: String, optional: Bool = true) -> String {
@@ -115,7 +115,7 @@ struct PulledUpLinksTests {
         #expect(try scenario.rows("SELECT ZPET FROM ZKEEPER") == ["2"])
     }
 
-    @Test("a place in a list that goes up keeps its column's place among others")
+    @Test("the order column of a relationship that moves up keeps its position among the others")
     func orderColumns() throws {
         func version(of owner: String) -> String {
             let keeper = toOne("keeper", "Keeper", inverse: "cats")
@@ -144,7 +144,7 @@ struct PulledUpLinksTests {
         #expect(try scenario.rows("SELECT ZKEEPER, Z_FOK_KEEPER FROM ZBEAST") == ["1|7"])
     }
 
-    @Test("a many-to-many that goes up keeps the number of its column")
+    @Test("a many-to-many that moves up keeps the number of its column")
     func joinColumns() throws {
         func version(of owner: String) -> String {
             let fans = toMany("fans", "Keeper", inverse: "likes")
@@ -167,7 +167,7 @@ struct PulledUpLinksTests {
         #expect(try columns("Z_1FANS").contains(try #require(before.first { $0.contains("FANS") })))
     }
 
-    @Test("a many-to-many goes up to the parent with its links")
+    @Test("a many-to-many moves up to the parent with its links")
     func joinPulledUp() throws {
         let fans = toMany("fans", "Keeper", inverse: "likes")
         let scenario = try Scenario(

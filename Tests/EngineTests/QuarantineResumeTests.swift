@@ -4,7 +4,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// The file of quarantined rows and the store that results are the same however the run went.
+/// The rejects file and the new store are the same for every run, interrupted or not.
 @Suite("Quarantine in any batch size and after a crash", .timeLimit(.minutes(60)))
 struct QuarantineResumeTests {
     private static func reference() throws -> (file: String, store: [String]) {
@@ -39,7 +39,7 @@ struct QuarantineResumeTests {
             default: return
             }
             events += 1
-            // Prime to the number of events of a table: every kind of moment comes up.
+            // Coprime with a table's number of events, so that every kind of event is reached.
             guard events % 11 == 3 else { return }
             let copy = folder + "-copy-\(events)"
             do {
@@ -66,7 +66,7 @@ struct QuarantineResumeTests {
         #expect(resumed > copies.count / 2, "\(resumed) of \(copies.count)")
     }
 
-    @Test("a run that only has to swap looks at the file of the run before it", arguments: [true, false])
+    @Test("a run that only has to swap checks the file of the run before it", arguments: [true, false])
     func changedFile(isGone: Bool) throws {
         let office = try BadOffice()
         let rejects = URL(filePath: office.rejects)

@@ -4,7 +4,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// `--bad-rows quarantine`: rows that a pass can't make anything of are left out and written down.
+/// `--bad-rows quarantine`: rows that a pass can't convert are left out and written to the rejects file.
 @Suite("Quarantine of bad rows", .timeLimit(.minutes(60)))
 struct QuarantineTests {
     @Test(
@@ -22,7 +22,7 @@ struct QuarantineTests {
             ).isEmpty)
         #expect(try office.scenario.rows("SELECT Z_PK FROM ZFIRM") == ["1", "2", "4", "5"])
         let lines = try office.lines()
-        // In the passes' order: a table after the other, each by its keys.
+        // In the passes' order: one table after the other, each by its keys.
         #expect(lines.map(\.key) == [3, 7, 11, 12, 13, 17, 19, 4])
         #expect(lines.map(\.table) == ["ZFIRM"] + Array(repeating: "ZPERSON", count: 6) + ["ZTAG"])
         let stranger = lines[1]
@@ -44,7 +44,7 @@ struct QuarantineTests {
         #expect(lines[6].reason.contains("holds a number") && lines[6].values["ZPHOTO"] == .number(5))
     }
 
-    @Test("rows in are rows out and quarantined rows, table by table")
+    @Test("for each table, rows read are rows made plus rows quarantined")
     func counts() throws {
         let office = try BadOffice()
         let tables = ["ZPERSON", "ZFIRM", "ZTAG", "ZBADGE", "ZSITE"]
@@ -78,7 +78,7 @@ struct QuarantineTests {
         #expect(
             try office.scenario.rows("SELECT Z_PK FROM ZBADGE WHERE ZOWNER IS NULL AND Z3_OWNER IS NULL ORDER BY Z_PK")
                 == BadOffice.badPersons.map(String.init))
-        // Sites know their firm by a column of a to-many without inverse.
+        // Sites refer to their firm by the column of a to-many without inverse.
         #expect(try office.scenario.rows("SELECT Z_PK FROM ZSITE WHERE Z2SITES IS NULL") == ["3"])
         #expect(
             try office.scenario.rows("SELECT Z_3PEOPLE, \(office.tags) FROM Z_3TAGS ORDER BY 1, 2")
@@ -94,7 +94,7 @@ struct QuarantineTests {
         #expect(!(warnings + outcome.warnings).contains { $0.contains("name 7") })
     }
 
-    @Test("without quarantine the run ends as before, and nothing is written")
+    @Test("without quarantine the run fails, and nothing is written")
     func failing() throws {
         let office = try BadOffice()
         var request = office.request()
@@ -135,7 +135,7 @@ struct QuarantineTests {
         #expect(try snapshot(office.scenario.folder) == before)
     }
 
-    @Test("a store without bad rows becomes what it becomes without quarantine; the file is empty")
+    @Test("a store without bad rows gives the same result as without quarantine; the file is empty")
     func nothingBad() throws {
         let (plain, quarantined) = (try BadOffice(isGood: true), try BadOffice(isGood: true))
         var request = plain.request()
@@ -147,7 +147,7 @@ struct QuarantineTests {
     }
 
     @Test(
-        "rows that an earlier step leaves out are missed by a later one, joined with it or not",
+        "rows that an earlier step leaves out are missing in a later one, fused with it or not",
         arguments: [true, false])
     func missedLater(fuses: Bool) throws {
         let (link, strict) = (toOne("b", "B"), toOne("b", "B").replacing("optional=\"YES\"", with: "optional=\"NO\""))
@@ -167,7 +167,7 @@ struct QuarantineTests {
             if case .warning(let text) = event { warnings.append(text) }
         }.run()
         #expect(outcome.quarantinedRows == 3)
-        // Rows that have lost their link on the way are new to the later step.
+        // Rows that have lost their link in an earlier step are new bad rows for the later step.
         #expect(warnings.count { $0.contains("V3: A.b is mandatory now, it is missing in 2 rows of A (p1, p2)") } == 1)
         #expect(try scenario.rows("SELECT Z_PK, ZB FROM ZA") == ["3|2"])
         #expect(try scenario.rows("SELECT Z_PK FROM ZB") == ["2"])
@@ -176,7 +176,7 @@ struct QuarantineTests {
     }
 
     @Test(
-        "rows of an entity that gets a mandatory attribute, or becomes abstract, go as a whole",
+        "all rows of an entity that gets a mandatory attribute, or becomes abstract, are left out",
         arguments: [true, false])
     func wholeEntities(fuses: Bool) throws {
         let scenario = try Scenario(
@@ -203,7 +203,7 @@ struct QuarantineTests {
         #expect(lines.map { "\($0.entity ?? "")\($0.key)" } == ["A1", "A2", "B1"])
     }
 
-    @Test("one notice a row and reason, whatever the number of steps", arguments: [true, false])
+    @Test("one notice for each row and reason, whatever the number of steps", arguments: [true, false])
     func toldOnce(fuses: Bool) throws {
         func version(_ note: String...) -> String {
             model(

@@ -36,7 +36,7 @@ struct RandomModel {
         ("String", "text"), ("Integer 16", "7"), ("Double", "2.5"), ("String", "more"), ("Integer 64", "123456"),
         ("Boolean", "YES"),
     ]
-    /// Kinds of numbers, each of which the next holds too.
+    /// Types of numbers, each of which holds all numbers of the one before.
     static let growing = [5, 1, 4, 2]
 
     var members: [Member] = []
@@ -197,7 +197,7 @@ struct RandomModel {
         members[index].attributes[place].name = "r\(serial)"
     }
 
-    /// A number gets a type that holds more.
+    /// A number gets a larger type.
     private mutating func grow(_ index: Int, _ random: inout Seeded) {
         guard let place = propertyPlace(of: index, &random),
             let size = Self.growing.firstIndex(of: members[index].attributes[place].kind),
@@ -224,7 +224,7 @@ struct RandomModel {
                 inverseIsToMany: !isToMany || Bool.random(using: &random)))
     }
 
-    /// To the parent or to a child of the owner.
+    /// Moves to the parent or to a child of the owner.
     private mutating func moveLink(_ random: inout Seeded) {
         guard let place = links.indices.randomElement(using: &random),
             let owner = members.firstIndex(where: { $0.id == links[place].owner })

@@ -1,7 +1,7 @@
 import CausewayModel
 import CausewayStoreFormat
 
-/// Rows for every table of a layout, with something in every cell, also where it belongs to no attribute of the row.
+/// Rows for every table of a layout, with a value in every cell, even where the row's entity lacks the attribute.
 struct RandomRows {
     let layout: StoreLayout
     private var model: ManagedObjectModel { layout.model }
@@ -61,7 +61,7 @@ struct RandomRows {
         case .toOneEntity(let owner, let name):
             let destination = model.relationship(name, of: owner)?.relationship.destination ?? ""
             guard model.isKind(entity, of: owner) else { return "1" }
-            // The key's column stands before it, wherever its group is.
+            // The key's column comes before it, wherever its group is.
             let place = table.columns.firstIndex { $0.role == .toOne(entity: owner, relationship: name) }
             guard let place, place < before.count, let target = Int(before[place]) else { return "NULL" }
             return String(number(of: target, kindOf: destination))

@@ -3,7 +3,7 @@ import CausewayPreparation
 import Testing
 
 /// The recovery table of InsideCrashSafety §4.5, decided from facts alone.
-@Suite("Recovery: what is found decides what is done", .timeLimit(.minutes(60)))
+@Suite("Recovery: decisions from the files that are found", .timeLimit(.minutes(60)))
 struct RecoveryStateTests {
     typealias Facts = RecoveryDecision.Facts
 
@@ -58,7 +58,7 @@ struct RecoveryStateTests {
         #expect(RecoveryDecision(row.facts) == row.state)
     }
 
-    @Test("whatever is found: only the new store itself counts as swapped, and a foreign one is never touched")
+    @Test("in every case only the new store itself counts as swapped, and a foreign store is never touched")
     func everything() {
         for plan in [Facts.File.absent, .unreadable, .readable] {
             for intent in [Facts.File.absent, .unreadable, .readable] {
@@ -109,7 +109,7 @@ struct RecoveryStateTests {
             facts: [step(store: false), step(store: true, .none), step(store: true)], done: 0, belowLevel: 1),
     ]
 
-    @Test("which steps needn't be made again, asked for a quick verification", arguments: steps)
+    @Test("steps that needn't be done again, for a quick verification", arguments: steps)
     func next(_ steps: Steps) {
         let recovery = StepRecovery(steps.facts, asked: .quick)
         #expect(recovery.done == steps.done)

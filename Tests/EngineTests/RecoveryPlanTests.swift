@@ -8,8 +8,8 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Work of an earlier run is resumed only where plan and source are the same.
-@Suite("Recovery: whose work it is", .timeLimit(.minutes(60)))
+/// Unfinished work is resumed only where plan and source are the same.
+@Suite("Recovery: which work may be resumed", .timeLimit(.minutes(60)))
 struct RecoveryPlanTests {
     @Test(
         "a run that was killed before its plan was there is started over", arguments: [KillPoint.locked, .storeOwned])
@@ -23,13 +23,13 @@ struct RecoveryPlanTests {
         try scenario.expectChainDone()
     }
 
-    @Test("a plan that can't be read is none, and what lies beside it goes", arguments: [0, 1, 40])
+    @Test("an unreadable plan counts as none, and the files beside it are removed", arguments: [0, 1, 40])
     func unreadablePlan(bytes: Int) throws {
         let scenario = try Scenario.chain()
         try scenario.interrupt(afterBatches: 5)
         let plan = URL(filePath: scenario.workFile("plan.json"))
         try Data(contentsOf: plan).prefix(bytes).write(to: plan)
-        // What a run leaves that is killed while it writes a record.
+        // Files of a run that is killed while it writes a record.
         try Data("{".utf8).write(to: URL(filePath: plan.path + ".tmp"))
         let rerun = try scenario.rerun()
         #expect(rerun.outcome.resumed == nil)
@@ -99,7 +99,7 @@ struct RecoveryPlanTests {
         },
     ]
 
-    @Test("another plan is refused with what differs, touches nothing, and --restart takes it", arguments: changes)
+    @Test("another plan is refused with the differences and without a change; --restart accepts it", arguments: changes)
     func otherPlan(_ change: Change) throws {
         let scenario = try Scenario.chain()
         try scenario.interrupt(afterBatches: 5)
@@ -117,7 +117,7 @@ struct RecoveryPlanTests {
         #expect(scenario.backups.count == 1)
     }
 
-    @Test("another store of the same size and header isn't resumed, until --restart takes it")
+    @Test("another store of the same size and header isn't resumed; --restart accepts it")
     func otherStore() throws {
         let scenario = try Scenario.chain()
         try scenario.interrupt(afterBatches: 5)
@@ -191,7 +191,7 @@ struct RecoveryPlanTests {
         #expect(try scenario.rerun(request).outcome.resumed != nil)
     }
 
-    @Test("a store that was written to since is refused, and --restart migrates what it holds now")
+    @Test("a store that was written to since is refused, and --restart migrates its current rows")
     func changedSource() throws {
         let scenario = try Scenario.chain()
         try scenario.interrupt(afterBatches: 5)
@@ -199,7 +199,7 @@ struct RecoveryPlanTests {
         try expectChanged(scenario, says: "header")
     }
 
-    @Test("a -wal that holds something says that the store was written to")
+    @Test("a -wal with content shows that the store was written to")
     func writtenWAL() throws {
         let scenario = try Scenario.chain(wal: true)
         try scenario.interrupt(afterBatches: 5)
@@ -237,7 +237,7 @@ struct RecoveryPlanTests {
         #expect(try failure { _ = try scenario.rerun(request) }.kind == .undecided)
     }
 
-    @Test("a store that somebody else has migrated meanwhile needs nothing")
+    @Test("a store that another program has migrated meanwhile needs no migration")
     func migratedMeanwhile() throws {
         let (scenario, other) = (try Scenario.chain(), try Scenario.chain())
         try scenario.interrupt(afterBatches: 5)
@@ -249,7 +249,7 @@ struct RecoveryPlanTests {
         #expect(scenario.work.isEmpty)
     }
 
-    @Test("--no-resume refuses and touches nothing; without unfinished work it says nothing")
+    @Test("--no-resume refuses and changes nothing; without unfinished work it has no effect")
     func noResume() throws {
         let scenario = try Scenario.chain()
         try scenario.interrupt(afterBatches: 5)
@@ -266,7 +266,7 @@ struct RecoveryPlanTests {
         try fresh.expectChainDone()
     }
 
-    @Test("a side file that is somebody's is refused each time, and keeps its bytes")
+    @Test("another program's file at a side file's path is refused each time, and keeps its bytes")
     func foreignSideFile() throws {
         let scenario = try Scenario.chain()
         var request = scenario.request(to: "V4")

@@ -6,10 +6,10 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// Work that an earlier revision of the tool began: finished where only the swap is left, refused otherwise.
+/// Unfinished work of an earlier revision of the tool: finished where only the swap is left, refused otherwise.
 @Suite("Recovery: work of an earlier revision", .timeLimit(.minutes(60)))
 struct RecoveryRevisionTests {
-    /// Points of the protocol with the how-manieth time that the chain of two steps reaches them.
+    /// Points of the protocol, and which time counts: the chain of two steps reaches some of them twice.
     static let whenComplete: [(KillPoint, Int)] = [
         (.verifiedWritten, 2), (.stepHandedOver, 1), (.sealed, 2), (.stagingSynced, 1), (.intentWritten, 1),
         (.backupLinked, 1),
@@ -19,7 +19,7 @@ struct RecoveryRevisionTests {
     ]
     static let whenSwapped: [(KillPoint, Int)] = [(.swapped, 1), (.swapDurable, 1)]
 
-    /// What records had at revision 1: a member that was added since must not make them unreadable.
+    /// The members of records at revision 1: members that were added since must not make old records unreadable.
     static let membersOfRevision1: Set = [
         "format", "fingerprint", "migration", "step", "rows", "bytes", "dropped", "made", "endedLinks", "violations",
         "defaulted", "rejected", "quarantined", "quarantinedLinks", "bereftRows", "verification", "progressRows",
@@ -27,10 +27,10 @@ struct RecoveryRevisionTests {
         "backup", "destination", "staging",
     ]
 
-    /// Options that revision 1 didn't have, and so no parts of its plans.
+    /// Options that revision 1 and its plans didn't have.
     static let laterOptions: Set = ["--join-table", "--end-links"]
 
-    /// Makes plan and records say what revision 1 wrote: other work for the same wish, and none of the later members.
+    /// Changes plan and records to those of revision 1: another identity for the same request, without later members.
     private func age(_ scenario: Scenario) throws {
         func object(_ name: String) throws -> [String: Any] {
             let data = try Data(contentsOf: URL(filePath: scenario.workFile(name)))
@@ -87,7 +87,7 @@ struct RecoveryRevisionTests {
     }
 
     @Test(
-        "where rows are left to be made, it is refused, nothing is touched, and --restart takes it",
+        "where rows are missing, it is refused without a change, and --restart accepts it",
         arguments: whenIncomplete)
     func incomplete(_ point: KillPoint, _ count: Int) async throws {
         let scenario = try Scenario.chain()
@@ -105,7 +105,7 @@ struct RecoveryRevisionTests {
         try scenario.expectChainDone()
     }
 
-    @Test("a complete store is refused where something else is asked for now")
+    @Test("a complete store is refused where the request is different now")
     func otherWish() async throws {
         let scenario = try Scenario.chain()
         try await scenario.kill(at: .sealed, 2)

@@ -5,10 +5,10 @@ import CausewaySQLite
 import Foundation
 import Testing
 
-/// Steps go on after the last commit; a staging store that can't be trusted is made anew, and only that.
-@Suite("Recovery: inside of a step and between two", .timeLimit(.minutes(60)))
+/// Steps resume after the last commit. Only a staging store that can't be trusted starts over.
+@Suite("Recovery: within a step and between two", .timeLimit(.minutes(60)))
 struct RecoveryStepTests {
-    @Test("a run goes on after the last batch that was committed", arguments: [1, 5, 12])
+    @Test("a run resumes after the last batch that was committed", arguments: [1, 5, 12])
     func goesOn(batches: Int) throws {
         let scenario = try Scenario.chain()
         try scenario.interrupt(afterBatches: batches)
@@ -24,12 +24,12 @@ struct RecoveryStepTests {
         try scenario.expectChainDone()
     }
 
-    @Test("what was killed between rows and commit is done once more, what was committed isn't")
+    @Test("rows that weren't committed before a kill are made again; committed rows aren't")
     func killed() async throws {
         for (point, rows) in [(KillPoint.batchWritten, 21), (.committing, 7), (.committed, 7), (.checkpointWritten, 7)]
         {
             let scenario = try Scenario.chain()
-            // The first commit is that of the tables; the fourth batch is the second of the second pass.
+            // The first commit makes the tables; the fourth batch is the second of the second pass.
             try await scenario.kill(at: point, 4)
             let rerun = try scenario.rerun()
             let resumed = try #require(rerun.outcome.resumed, "\(point)")
@@ -107,7 +107,7 @@ struct RecoveryStepTests {
     }
 
     @Test(
-        "a staging store without a table has lost nothing: its run ended before the first commit",
+        "a staging store without a table isn't reported as lost: its run ended before the first commit",
         arguments: ["NONE", "INCREMENTAL"])
     func emptyStaging(autoVacuum: String) throws {
         let scenario = try Scenario.chain()
@@ -119,7 +119,7 @@ struct RecoveryStepTests {
         try scenario.expectChainDone()
     }
 
-    @Test("a staging store that is gone is made again")
+    @Test("a missing staging store is made again")
     func lostStaging() throws {
         let scenario = try Scenario.chain()
         try scenario.interrupt(afterBatches: 8)
@@ -130,7 +130,7 @@ struct RecoveryStepTests {
         try scenario.expectChainDone()
     }
 
-    @Test("checkpoint files count for nothing without their staging store")
+    @Test("checkpoint files without their staging store are ignored")
     func checkpoints() throws {
         let scenario = try Scenario.chain()
         try scenario.interrupt(afterBatches: 8)
@@ -150,7 +150,7 @@ struct RecoveryStepTests {
         try scenario.expectChainDone()
     }
 
-    @Test("inside of the second step it goes on there")
+    @Test("a run resumes within the second step")
     func secondStep() throws {
         let scenario = try Scenario.chain()
         try scenario.interrupt(afterBatches: 4, inStep: 1)
@@ -169,7 +169,7 @@ struct RecoveryStepTests {
         try scenario.expectChainDone()
     }
 
-    @Test("a record of the verification that can't be read is none")
+    @Test("an unreadable record of the verification counts as none")
     func unreadableRecord() async throws {
         let scenario = try Scenario.chain()
         try await scenario.kill(at: .verifiedWritten)
@@ -178,7 +178,7 @@ struct RecoveryStepTests {
         try scenario.expectChainDone()
     }
 
-    @Test("a verified step whose store is gone is run again", arguments: [KillPoint.verifiedWritten, .stepHandedOver])
+    @Test("a verified step without its store is run again", arguments: [KillPoint.verifiedWritten, .stepHandedOver])
     func verifiedButLost(_ point: KillPoint) async throws {
         let scenario = try Scenario.chain()
         try await scenario.kill(at: point)
@@ -188,7 +188,7 @@ struct RecoveryStepTests {
         try scenario.expectChainDone()
     }
 
-    @Test("a record says nothing of a store that was started over", arguments: [KillPoint.verifiedWritten, .sealed])
+    @Test("a record isn't used for a store that was started over", arguments: [KillPoint.verifiedWritten, .sealed])
     func recordOfALostStore(_ point: KillPoint) async throws {
         let scenario = try Scenario.chain()
         try await scenario.kill(at: point, point == .sealed ? 2 : 1)
@@ -203,13 +203,13 @@ struct RecoveryStepTests {
         try scenario.expectChainDone()
     }
 
-    @Test("where steps are to be verified more, the records of all later ones go, too", arguments: [0, 1])
+    @Test("a higher verification level removes the records of all later steps too", arguments: [0, 1])
     func laterRecords(stoppedIn stopped: Int) async throws {
         let scenario = try Scenario.chain()
         try await scenario.kill(at: .sealed, 2)
         var request = scenario.careful()
         request.verification = .full
-        // The first step's store is needed no more; what isn't verified in full begins with it.
+        // The first step's store isn't needed any more, but it is the first that isn't verified at `full`.
         try scenario.interrupt(afterBatches: 4, inStep: stopped, request)
         let rerun = try scenario.rerun()
         #expect(rerun.steps == (stopped == 0 ? [0, 1] : [1]))
@@ -217,7 +217,7 @@ struct RecoveryStepTests {
         try scenario.expectChainDone()
     }
 
-    @Test("a WAL store stays in rollback mode between the runs, and gets its mode back at the end")
+    @Test("a WAL store stays in rollback mode between the runs; its mode is restored at the end")
     func journalMode() throws {
         let scenario = try Scenario.chain(wal: true)
         try scenario.interrupt(afterBatches: 8)

@@ -5,7 +5,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// From the last step's record to the removed work directory: every place at which a run can be killed.
+/// Kills at every point from the last step's record to the removed work directory.
 @Suite("Recovery: around the swap", .timeLimit(.minutes(60)))
 struct RecoverySwapTests {
     @Test(
@@ -56,7 +56,7 @@ struct RecoverySwapTests {
         try scenario.change(scenario.store) { $0 = old }
         try #require(try scenario.inode(scenario.store) == new)
         let before = try scenario.everything()
-        // It never opens the store, which may be open elsewhere in the process; the next run looks.
+        // The status never opens the store, which may be open elsewhere in the process. The next run checks it.
         #expect(try MigrationStatus(of: location).state == .swapped)
         #expect(try scenario.everything() == before)
         let rerun = try scenario.rerun(scenario.request(to: target))
@@ -66,7 +66,7 @@ struct RecoverySwapTests {
         if target == "V1" { #expect(try scenario.bytes(scenario.store) == old) }
     }
 
-    @Test("an output is published, or is there, wherever its run was killed")
+    @Test("an output is published, or is already, at every point where its run was killed")
     func output() async throws {
         for (point, isThere) in [(KillPoint.externalFilesLinked, false), (.intentWritten, false), (.swapped, true)] {
             let scenario = try Scenario.chain()
@@ -84,7 +84,7 @@ struct RecoverySwapTests {
         }
     }
 
-    @Test("a store that has lost its name gets it back from the backup")
+    @Test("a missing store is restored from the backup")
     func storeMissing() async throws {
         let scenario = try Scenario.chain()
         try await scenario.kill(at: .backupLinked)
@@ -93,7 +93,7 @@ struct RecoverySwapTests {
         try scenario.expectChainDone()
     }
 
-    @Test("a store that is gone with its backup is missing, and the work stays")
+    @Test("without store and backup the store is reported missing, and the work is kept")
     func storeLost() async throws {
         let scenario = try Scenario.chain()
         try await scenario.kill(at: .intentWritten)
@@ -118,7 +118,7 @@ struct RecoverySwapTests {
         #expect(try scenario.everything() == before)
     }
 
-    @Test("an intent that can't be read is none", arguments: [KillPoint.intentWritten, .backupLinked])
+    @Test("an unreadable intent counts as none", arguments: [KillPoint.intentWritten, .backupLinked])
     func unreadableIntent(_ point: KillPoint) async throws {
         let scenario = try Scenario.chain()
         try await scenario.kill(at: point)
@@ -127,7 +127,7 @@ struct RecoverySwapTests {
         try scenario.expectChainDone()
     }
 
-    @Test("an intent whose names lead out of the folder is none")
+    @Test("an intent with names outside the folder counts as none")
     func hostileIntent() async throws {
         let scenario = try Scenario.chain()
         try await scenario.kill(at: .intentWritten)
@@ -168,7 +168,7 @@ struct RecoverySwapTests {
         try scenario.expectChainDone()
     }
 
-    @Test("work that isn't kept takes the store's second name with it")
+    @Test("discarding work removes the store's second name too")
     func failedAfterTheLink() async throws {
         let scenario = try Scenario.chain()
         try await scenario.kill(at: .backupLinked)
@@ -188,14 +188,14 @@ struct RecoverySwapTests {
     }
 
     @Test(
-        "another store in place of one whose new store was started over after a recorded swap is taken with --restart")
+        "after a recorded swap and a start over, another store in place of the original needs --restart")
     func otherStore() async throws {
         let scenario = try Scenario.chain()
         try await scenario.kill(at: .backupLinked)
         var request = scenario.careful()
         request.verification = .full
         try scenario.interrupt(afterBatches: 4, inStep: 1, request)
-        // Else a file that is given the condemned store's inode would be taken for it.
+        // Otherwise a file that gets the discarded store's inode would be taken for it.
         #expect(!FileManager.default.fileExists(atPath: scenario.workFile("swap.json")))
         let other = try Scenario.chain()
         try Scenario.execute("CREATE TABLE appended AS SELECT zeroblob(20000) AS b", other.store)
@@ -207,14 +207,14 @@ struct RecoverySwapTests {
         #expect(try scenario.rows("SELECT count(*) FROM appended") == ["1"])
     }
 
-    @Test("a store that is sealed is sealed again without a change of a byte", arguments: [false, true])
+    @Test("a sealed store keeps its bytes when it is sealed again", arguments: [false, true])
     func sealedAgain(wal: Bool) async throws {
         let scenario = try Scenario.chain()
         try Scenario.execute("PRAGMA auto_vacuum = INCREMENTAL; VACUUM", scenario.store)
         if wal { try Scenario.execute("PRAGMA journal_mode = WAL", scenario.store) }
         try await scenario.kill(at: .sealed, 2)
         let staging = scenario.workFile("step-2.sqlite")
-        // More free pages than a seal gives back.
+        // More free pages than sealing releases.
         try Scenario.execute(
             """
             CREATE TABLE filler AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) \
@@ -226,7 +226,7 @@ struct RecoverySwapTests {
     }
 
     @Test(
-        "--restart makes everything anew, and leaves one backup", arguments: [KillPoint.intentWritten, .backupLinked])
+        "--restart makes everything again, and leaves one backup", arguments: [KillPoint.intentWritten, .backupLinked])
     func restart(_ point: KillPoint) async throws {
         let scenario = try Scenario.chain()
         try await scenario.kill(at: point)
@@ -236,7 +236,7 @@ struct RecoverySwapTests {
         try scenario.expectChainDone()
     }
 
-    @Test("a file of somebody's at the backup's name isn't replaced, and the work is kept")
+    @Test("another program's file at the backup's name isn't replaced, and the work is kept")
     func takenBackup() async throws {
         let scenario = try Scenario.chain()
         try await scenario.kill(at: .backupLinked)

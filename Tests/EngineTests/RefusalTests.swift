@@ -6,7 +6,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// Places, names and neighbours with which no run begins, or none ends.
+/// Folders, names and other processes that prevent a run from starting or finishing.
 @Suite("Refusals: each has its rule and its exit code", .timeLimit(.minutes(60)))
 struct RefusalTests {
     @Test("a work directory that is a symbolic link isn't followed")
@@ -32,7 +32,7 @@ struct RefusalTests {
         try scenario.expectChainDone()
     }
 
-    @Test("a folder in which everybody may rename is refused; the sticky bit makes it safe")
+    @Test("a folder in which everyone may rename files is refused; the sticky bit makes it safe")
     func openParent() throws {
         let scenario = try Scenario.chain()
         try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: scenario.folder)
@@ -66,7 +66,7 @@ struct RefusalTests {
         try scenario.expectChainDone()
     }
 
-    @Test("a store with two names is migrated where the caller says that nobody uses the other one")
+    @Test("a store with two names is migrated where the caller says that the other name isn't in use")
     func allowedHardLink() throws {
         let scenario = try Scenario.chain()
         let other = scenario.folder + "/Other.sqlite"

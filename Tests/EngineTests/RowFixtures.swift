@@ -14,7 +14,7 @@ enum RowFixture {
     static let columns = ["Z_PK", "Z_ENT", "V", "P"]
     static let external = ExternalValues(directory: NSTemporaryDirectory() + "no-external-files")
 
-    /// Of rows without an affinity, so that every storage class stays.
+    /// A table without affinities, so that every storage class stays, with these rows.
     static func connection(_ rows: [String], table: String = "T") throws -> Connection {
         let connection = try Connection.inMemory()
         try connection.execute("CREATE TABLE \(table) (Z_PK INTEGER PRIMARY KEY, Z_ENT, V, P)")
@@ -22,7 +22,7 @@ enum RowFixture {
         return connection
     }
 
-    /// `recipes` make the destination's columns; with `number` those of the rows with this Z_ENT.
+    /// `recipes` make the destination's columns; with `number`, only for rows with this Z_ENT.
     static func pass(
         _ recipes: [CellRecipe], keyed: Bool = true, number: Int? = nil, columns: [String] = columns
     ) throws -> RowPass {

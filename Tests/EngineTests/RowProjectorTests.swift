@@ -10,16 +10,16 @@ import Testing
 
 @testable import CausewayEngine
 
-/// What a pass's recipes make of rows, without a store around them.
+/// The rows that a pass's recipes make, without a store around them.
 @Suite("The projector alone", .timeLimit(.minutes(60)))
 struct RowProjectorTests {
-    /// Every storage class, as SQL and as it is.
+    /// Every storage class, as SQL and as a value.
     private static let values: [(sql: String, value: CellValue)] = [
         ("NULL", .null), ("0", .integer(0)), ("1", .integer(1)), ("-300", .integer(-300)), ("1.5", .real(1.5)),
         ("4.0", .real(4)), ("''", .text("")), ("'word'", .text("word")), ("x''", .blob([])),
         ("x'01ff'", .blob([1, 255])),
     ]
-    /// Columns of the recipes: the key, the value, something behind it.
+    /// Columns of the recipes: the key, the value, another one after it.
     private static func recipes(_ recipe: CellRecipe) -> [CellRecipe] {
         [.carry(0), recipe, .literal(.integer(7)), .carry(3)]
     }
@@ -132,7 +132,7 @@ struct RowProjectorTests {
             columns: zip(RowFixture.columns, 0...).map { ($0, $1) }, entities: [1: "Old"], storeUUID: "UUID")
     }
 
-    @Test("makes of each storage class what the recipe says, with a key or without", arguments: cases, [true, false])
+    @Test("makes the recipe's value of each storage class, with a key or without", arguments: cases, [true, false])
     func recipes(_ test: Case, keyed: Bool) throws {
         let pass = try RowFixture.pass(Self.recipes(test.recipe), keyed: keyed)
         let good = Self.values.filter { test.expected($0.value) != nil }
@@ -149,7 +149,7 @@ struct RowProjectorTests {
         #expect(try RowFixture.cells(try Self.project(alone, rows).output, columns: 1) == made.map { [$0[1]] })
     }
 
-    @Test("a row of which nothing can be made ends the run, or is quarantined", arguments: cases)
+    @Test("a bad row stops the run, or is quarantined", arguments: cases)
     func badRows(_ test: Case) throws {
         let pass = try RowFixture.pass(Self.recipes(test.recipe))
         let rows = Self.values.enumerated().map { "\($0 + 1), \(test.entity), \($1.sql), \(test.position)" }
@@ -169,7 +169,7 @@ struct RowProjectorTests {
         #expect(projector.takeQuarantined().count == 0)
     }
 
-    /// Rows 1 to 4: two that are good, one of each kind that isn't.
+    /// Rows 1 to 4: two good ones, and one of each bad kind.
     static let demands: [(demand: RowScreening.Demand, bad: [Int64])] = [
         (.noRow(BadRow(code: .migration, property: nil, reason: "gone")), [1, 2, 3, 4]),
         (.notNull(cell: 2, BadRow(code: .missingMandatoryProperty, property: "v", reason: "NULL")), [3]),
@@ -193,7 +193,7 @@ struct RowProjectorTests {
         #expect(projector.takeQuarantined().keys == (bad.isEmpty ? [:] : [1: bad]))
     }
 
-    @Test("a reference without its file is written down, and its row is kept")
+    @Test("a reference without its file is written to the rejects file, and its row is kept")
     func references() throws {
         let pass = try RowFixture.pass(Self.recipes(.carry(2)), number: 1)
         let name = Data("0E1D2C3B-4A59-4687-8796-A5B4C3D2E1F0".utf8).map { String(format: "%02x", $0) }.joined()
@@ -207,7 +207,7 @@ struct RowProjectorTests {
         #expect(line.hasPrefix("{\"uri\":\"x-coredata://UUID/Old/p1\"") && line.contains("\"kept\":true"))
     }
 
-    @Test("rows go where their Z_ENT says")
+    @Test("a row's Z_ENT decides what is done with it")
     func fates() throws {
         var pass = try RowFixture.pass(Self.recipes(.carry(2)), number: 1)
         pass.projections[3] = RowProjection(entity: "Other", cells: Self.recipes(.literal(.text("other"))))
@@ -239,7 +239,7 @@ struct RowProjectorTests {
         #expect(made.map { $0[0] } == [.blob([0x40]), .blob([0x80]), .blob([0xc0]), .null])
     }
 
-    @Test("runs of carried cells in any order make the row that the cells alone would make")
+    @Test("runs of carried cells in any order make the same row as single cells")
     func runs() throws {
         let rows = Self.values.enumerated().map { "\($0 + 1), \($0), \($1.sql), 'p\($0)'" }
         let orders = [[0, 1, 2, 3], [3, 2, 1, 0], [1, 2, 0, 1, 2, 3], [2, 2], [2, 3, 2, 3]]

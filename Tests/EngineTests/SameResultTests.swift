@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// The result depends on the rows alone.
-@Suite("The same result whatever the batch size, the workers and the joining of steps", .timeLimit(.minutes(60)))
+@Suite("The same result for any batch size and number of workers, fused or not", .timeLimit(.minutes(60)))
 struct SameResultTests {
     /// Attributes, entities and links of all kinds change from version to version.
     static let versions = [
@@ -86,7 +86,7 @@ struct SameResultTests {
     }
 
     @Test(
-        "joined steps and single steps give the same rows, by statements and by pages", arguments: ["V2", "V3", "V4"],
+        "fused steps and single steps give the same rows, by statements and by pages", arguments: ["V2", "V3", "V4"],
         [EngineChoice.statements, .pages])
     func fusion(target: String, engine: EngineChoice) throws {
         let scenario = try scenario()
@@ -105,7 +105,7 @@ struct SameResultTests {
         }
     }
 
-    @Test("a jump over versions takes its own mapping")
+    @Test("a jump over versions uses its own mapping")
     func jump() throws {
         let scenario = try scenario()
         var request = scenario.request(to: "V4")

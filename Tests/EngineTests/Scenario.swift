@@ -19,11 +19,11 @@ final class Scenario {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return names.filter { $0.hasPrefix("Store.sqlite.premigration-") }.sorted().map { "\(folder)/\($0)" }
     }
-    /// The only one; where there is none, a path at which nothing is.
+    /// The only backup; where there is none, a path without a file.
     var backup: String { backups.count == 1 ? backups[0] : store + ".no-backup" }
     var workDirectory: String { folder + "/.Store.sqlite.migration" }
 
-    /// The versions are called V1, V2, …; `rows` is SQL that fills the tables of the first, and whatever else belongs to
+    /// The versions are V1, V2, …; `rows` is SQL that fills the tables of the first, and all else that belongs to
     /// the store.
     convenience init(
         _ versions: String..., framework: Int = 1509, history: Bool = false, wal: Bool = false, rows: String = ""
@@ -51,7 +51,7 @@ final class Scenario {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// Without models: a store of one that is elsewhere.
+    /// Without models: a store of a model that is elsewhere.
     init(model: ManagedObjectModel, framework: Int = 1509, rows: String) throws {
         folder =
             FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
@@ -137,7 +137,7 @@ final class Scenario {
     func rows(_ sql: String) throws -> [String] { try Database.rows(sql, in: store) }
 }
 
-/// Databases as text, storage classes kept apart.
+/// Databases as text in which storage classes differ.
 enum Database {
     /// Each row's cells, separated by `|`.
     static func rows(_ sql: String, in path: String) throws -> [String] {
@@ -199,7 +199,7 @@ func snapshot(_ folder: String) throws -> [String: String] {
     return result
 }
 
-/// The error that `body` must end with.
+/// The error that `body` must throw.
 func failure(_ body: () throws -> Void) throws -> EngineError {
     do {
         try body()

@@ -1,7 +1,7 @@
 import CausewayObjects
 import Testing
 
-/// What is wrong with stages before any model is known.
+/// Errors in stages that are found before any model is known.
 @Suite("Stages: checks on construction", .timeLimit(.minutes(60)))
 struct StageCheckTests {
     static let checksum = "u970Qgh0Zb7oSuPiRVLGkiAMlZ3mNqqVAAAAAAAAAik="
@@ -61,7 +61,7 @@ struct StageCheckTests {
         #expect(try StagedMigration(stages).stages.count == stages.count)
     }
 
-    @Test("a text of 44 characters of base64 is a checksum, every other a name")
+    @Test("44 characters of base64 are a checksum, any other text is a name")
     func references() {
         #expect(ManagedObjectModelReference(Self.checksum).versionChecksum == Self.checksum)
         #expect(ManagedObjectModelReference(Self.checksum).name == nil)
@@ -86,7 +86,7 @@ struct StageCheckTests {
         #expect(stages.stages.map(\.label) == ["first", nil, nil, nil, nil])
     }
 
-    @Test("Core Data's codes stand beside ours")
+    @Test("errors have Core Data's codes beside ours")
     func codes() {
         let codes: [StagedMigrationError.Code] = [
             .modelReferenceNotFound, .frameworkVersionMismatch, .backwardMigration,

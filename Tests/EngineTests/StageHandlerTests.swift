@@ -10,7 +10,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Handlers on a store: what they see, what they leave.
+/// Handlers on a store: the rows that they see, and their changes.
 @Suite("Stages: handlers", .timeLimit(.minutes(60)))
 struct StageHandlerTests {
     static let library = model(
@@ -26,7 +26,7 @@ struct StageHandlerTests {
         entity("Novel", parent: "Book", attribute("length", "Integer 32")),
         entity("Tag", attribute("word"), toMany("books", "Book", inverse: "tags")))
 
-    /// Z_MAX is larger than any key in use: a deleted object's key isn't given again.
+    /// Z_MAX is larger than any key in use: a deleted object's key isn't used again.
     static let rows = """
         INSERT INTO ZAUTHOR (Z_PK, Z_ENT, Z_OPT, ZNAME, ZBORN, ZBOOKCOUNT) VALUES (1, 1, 3, 'Ann', 1950, 2), \
         (2, 1, 1, 'Bob', NULL, 0);
@@ -37,7 +37,7 @@ struct StageHandlerTests {
         UPDATE Z_PRIMARYKEY SET Z_MAX = 40 WHERE Z_NAME = 'Book';
         """
 
-    /// A store as it is when handlers run: with its indexes, without its triggers, in a transaction.
+    /// A store in the state in which handlers run: with its indexes, without its triggers, in a transaction.
     final class Store: StageWriter {
         let folder: URL
         let layout: StoreLayout
@@ -163,7 +163,7 @@ struct StageHandlerTests {
         #expect(seconds.allSatisfy { abs($0 - now) < 3_600 })
     }
 
-    @Test("nothing of a handler stays but its rows, also not for the next handler")
+    @Test("only a handler's rows stay, nothing else of it, also for the next handler")
     func leavesNothing() throws {
         let store = try Store()
         let sorted: CustomMigrationStage.Handler = { manager, _ in
@@ -217,7 +217,7 @@ struct StageHandlerTests {
         var description: String { "row 2 has no meaning" }
     }
 
-    @Test("a handler that fails half-way runs again on a clean store and gives what it would have given")
+    @Test("a handler that fails half-way runs again on a clean store and gives the same result")
     func again() throws {
         let attempts = Mutex(0)
         let handler: CustomMigrationStage.Handler = { manager, _ in
@@ -239,7 +239,7 @@ struct StageHandlerTests {
         #expect(error.kind == .sourceData)
         #expect(error.message == "stage 1 “Titles become tags”, willMigrate at “V1”: row 2 has no meaning")
         #expect(!error.remedy.isEmpty)
-        // What it wrote before is in the store, which therefore is of no use any more.
+        // The store has its first changes, so it can't be used any more.
         #expect(try spoilt.rows("SELECT count(*) FROM ZTAG") == ["3"])
         let clean = try Store()
         try clean.run(handler)
@@ -251,7 +251,7 @@ struct StageHandlerTests {
         #expect(try clean.rows("SELECT count(*) FROM Z_2TAGS") == ["6"])
     }
 
-    @Test("what can't be saved fails the handler, also where it takes no notice")
+    @Test("a failed save fails the handler, even if the handler ignores the error")
     func swallowed() throws {
         let store = try Store()
         try store.connection.execute("CREATE UNIQUE INDEX word ON ZTAG (ZWORD)")
@@ -266,7 +266,7 @@ struct StageHandlerTests {
         #expect(error.message.contains("UNIQUE"))
     }
 
-    @Test("a run that is cancelled says so, whatever the handler throws")
+    @Test("a cancelled run reports the cancellation, whatever the handler throws")
     func cancelled() throws {
         let cancellation = Cancellation()
         let store = try Store()

@@ -9,7 +9,7 @@ import Testing
 /// Stages against the models and a store's version.
 @Suite("Stages: the path of a store", .timeLimit(.minutes(60)))
 struct StagePathTests {
-    /// V1 to V5, each with an attribute more; V6 is V5 with another index only and shares its hashes.
+    /// V1 to V5, each with one more attribute. V6 differs from V5 only in an index and shares its hashes.
     static func scenario() throws -> Scenario {
         func version(_ count: Int) -> String {
             model(entity("Note", (1...count).map { attribute("a\($0)") }.joined()))
@@ -64,7 +64,7 @@ struct StagePathTests {
             #expect(path.hops.map(\.from) == ["V1", "V2", "V3"])
             #expect(path.hops.map { $0.willMigrate != nil } == [false, true, false])
             #expect(path.hops.map { $0.didMigrate != nil } == [false, true, false])
-            // willMigrate runs on the store that stands at V2 already: nothing is copied for it.
+            // willMigrate runs on the store, which is at V2 already: no copy is made for it.
             #expect(path.versions == ["V1", "V2", "V3", "V4"])
             #expect(path.runs.map { $0.handlers.map(\.moment) } == [[.willMigrate], [.didMigrate], []])
         }
@@ -83,7 +83,7 @@ struct StagePathTests {
         #expect(path.runs[0].handlers[0].title == "stage 1 “V1 → V2”, willMigrate at “V1”")
     }
 
-    @Test("a store in the middle takes what is left; one that is there takes nothing", arguments: ["V2", "V3", "V4"])
+    @Test("a store in between takes the remaining hops; one at the target takes none", arguments: ["V2", "V3", "V4"])
     func middle(_ version: String) throws {
         let stages: [any MigrationStage] = [
             Self.custom("V1", "V2"), LightweightMigrationStage(["V3"]), Self.custom("V3", "V4"),
@@ -92,7 +92,7 @@ struct StagePathTests {
         #expect(path.hops.map(\.from) == ["V2", "V3", "V4"].drop { $0 != version }.dropLast())
     }
 
-    @Test("versions after the last stage follow one by one, and go by the history's edges")
+    @Test("versions after the last stage follow one by one, along the history's edges")
     func tail() throws {
         let stages = [LightweightMigrationStage(["V1"]), LightweightMigrationStage(["V2"])]
         #expect(try path(stages, from: "V1", to: "V4").hops.map(\.to) == ["V2", "V3", "V4"])
@@ -123,7 +123,7 @@ struct StagePathTests {
         #expect(!error.remedy.isEmpty)
     }
 
-    @Test("duplicates and equal ends that names hide come out when the models are known")
+    @Test("duplicates and equal ends under different names are found when the models are known")
     func hiddenDuplicates() throws {
         let first = try checksum("V1")
         for stages: [any MigrationStage] in [
@@ -139,7 +139,7 @@ struct StagePathTests {
         #expect(error.message.contains("begins and ends with"))
     }
 
-    @Test("of versions that share their hashes, the target is the one that is made")
+    @Test("of versions that share their hashes, the one that is the target is made")
     func sharedHashes() throws {
         #expect(try path([LightweightMigrationStage(["V1", "V6"])], from: "V1", to: "V5").hops.map(\.to) == ["V5"])
         #expect(
@@ -152,7 +152,7 @@ struct StagePathTests {
         var testDescription: String { "unknown \(self)" }
     }
 
-    @Test("what no stage or no model knows has the meaning of 134504", arguments: Wrong.allCases)
+    @Test("a version that no stage or no model knows has Core Data's code 134504", arguments: Wrong.allCases)
     func unknown(_ wrong: Wrong) throws {
         let light = LightweightMigrationStage(["V2", "V3"])
         let error = try failure {
@@ -185,7 +185,7 @@ struct StagePathTests {
         #expect(error.remedy == "name the version in a lightweight stage before the others")
     }
 
-    @Test("backwards has the meaning of 134506")
+    @Test("a target before the store's version has Core Data's code 134506")
     func backwards() throws {
         let error = try failure {
             _ = try path([LightweightMigrationStage(["V1", "V2", "V3"])], from: "V3", to: "V1")
@@ -194,7 +194,7 @@ struct StagePathTests {
         #expect(error.message.contains("134506") && error.message.contains("cannot be migrated backwards"))
     }
 
-    @Test("a store whose hashes aren't of our kind has the meaning of 134505", arguments: [true, false])
+    @Test("a store with invalid hashes has Core Data's code 134505", arguments: [true, false])
     func tooOld(_ hasHashes: Bool) throws {
         var metadata = try metadata("V1", hashesVersion: 2)
         if !hasHashes { (metadata.entityHashes, metadata.hashesVersion) = ([:], 3) }
@@ -207,7 +207,7 @@ struct StagePathTests {
         #expect(error.message.contains("134505"))
     }
 
-    @Test("a store without the checksum key of newer frameworks is migrated all the same")
+    @Test("a store without the checksum key of newer frameworks is migrated too")
     func withoutChecksumKey() throws {
         let metadata = try metadata("V1")
         #expect(metadata.checksum == nil)

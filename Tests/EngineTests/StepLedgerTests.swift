@@ -7,7 +7,7 @@ import Testing
 
 @testable import CausewayEngine
 
-/// The ledger alone, on a staging file of its own: each run of a step opens both, and ends without a word.
+/// The ledger alone, on its own staging file. Each run of a step opens both, and ends without telling the ledger.
 @Suite("Step ledger", .timeLimit(.minutes(60)))
 struct StepLedgerTests {
     private final class Work {
@@ -58,7 +58,7 @@ struct StepLedgerTests {
         try staging.connection.execute("INSERT INTO t VALUES (1)")
     }
 
-    @Test("a resumed run passes over what is done and goes on after the cursor; rows and cursor agree")
+    @Test("a resumed run skips the finished stations and continues after the cursor; rows and cursor agree")
     func cursor() throws {
         let work = try Work()
         try work.begin { ledger, staging in
@@ -83,7 +83,7 @@ struct StepLedgerTests {
         }
     }
 
-    @Test("what is saved as a run ends is what the cursor speaks of, or what was committed before")
+    @Test("the rows saved when a run ends are those up to the cursor, or those committed before")
     func ending() throws {
         let work = try Work()
         try work.begin { ledger, staging in
@@ -104,7 +104,7 @@ struct StepLedgerTests {
         }
     }
 
-    @Test("stations inside of one that is done as a whole commit nothing and have no cursor")
+    @Test("stations within a station that is done as a whole commit nothing and have no cursor")
     func whole() throws {
         let work = try Work()
         try work.begin { ledger, staging in
@@ -121,7 +121,7 @@ struct StepLedgerTests {
         try work.resume { ledger, _ in #expect(ledger.record.completed == 1) }
     }
 
-    @Test("parts come back to their keepers, are carried while nobody asks, and go when they are forgotten")
+    @Test("parts are restored to their keepers, kept while nothing asks for them, and removed when forgotten")
     func parts() throws {
         let work = try Work()
         try work.begin { ledger, _ in
@@ -131,7 +131,7 @@ struct StepLedgerTests {
             ledger.forget("c")
             try ledger.commit()
         }
-        // Asks for one of them only, and commits again.
+        // Requests only one of them, and commits again.
         try work.resume { ledger, _ in
             var value = 0
             try ledger.keep("a", restore: { reader throws(CheckpointError) in value = try reader.int() }) {
@@ -152,7 +152,7 @@ struct StepLedgerTests {
         }
     }
 
-    @Test("work that stands at another station is refused")
+    @Test("work that is at another station is refused")
     func foreignStation() throws {
         let work = try Work()
         try work.begin { ledger, _ in
@@ -183,7 +183,7 @@ struct StepLedgerTests {
         #expect(try !resumes())
     }
 
-    @Test("a file without a second page holds nothing; what is condemned is gone with its record")
+    @Test("a file without a second page has no content; a discarded file is removed with its record")
     func stagingFile() throws {
         let work = try Work()
         let file = work.place.staging

@@ -5,12 +5,12 @@ import CausewayPreparation
 import CausewayStoreFormat
 import Testing
 
-/// What a store holds beside its entities' rows.
+/// The content of a store beside its entities' rows.
 @Suite("House rows, history and the app's own objects", .timeLimit(.minutes(60)))
 struct StoreContentTests {
     static let thing = entity("Thing", attribute("text"))
 
-    @Test("the metadata keeps the UUID and the app's keys, and speaks of the new model everywhere")
+    @Test("the metadata keeps the UUID and the app's keys, and all of it describes the new model")
     func metadata() throws {
         let scenario = try Scenario(model(Self.thing), model(Self.thing, entity("Zebra")))
         try Scenario.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = 77", scenario.store)
@@ -24,7 +24,7 @@ struct StoreContentTests {
         #expect(try scenario.rows("SELECT Z_NAME, Z_MAX FROM Z_PRIMARYKEY") == ["'Thing'|77", "'Zebra'|0"])
     }
 
-    @Test("a store that is at the target already stays as it is to the byte")
+    @Test("a store that is at the target already keeps its bytes")
     func nothingToDo() throws {
         let scenario = try Scenario(model(Self.thing), wal: true)
         let before = try snapshot(scenario.folder)
@@ -44,7 +44,7 @@ struct StoreContentTests {
         (43, 16001, 1, 2, 99, 5, 9, NULL), (44, 16001, 1, 1, 2, 4, 9, x'20');
         """
 
-    @Test("history keeps its tokens; entities are renumbered, removed ones' changes dropped, bitmaps rearranged")
+    @Test("history keeps its tokens; entities are renumbered, changes of removed ones dropped, bitmaps rearranged")
     func history() throws {
         let scenario = try Scenario(
             model(
@@ -55,7 +55,7 @@ struct StoreContentTests {
                 entity("Tail", attribute("t"))),
             history: true, rows: Self.changes)
         try scenario.migrate()
-        // a b c → a alpha d: bits 0 and 1 become 0 and 2; bit 2 has nowhere to go.
+        // a b c → a alpha d: bits 0 and 1 become 0 and 2; bit 2 is cleared.
         #expect(
             try scenario.rows("SELECT Z_PK, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS FROM ACHANGE")
                 == [
@@ -72,7 +72,7 @@ struct StoreContentTests {
                 == ["'ACHANGE_ZTRANSACTIONID_INDEX'"])
     }
 
-    @Test("history runs through steps that aren't joined")
+    @Test("history is carried through steps that aren't fused")
     func historyInChain() throws {
         let tail = entity("Tail", attribute("t"))
         let middle = entity("Middle", attribute("a"), attribute("b"), attribute("c"))
@@ -112,7 +112,7 @@ struct StoreContentTests {
         #expect(objects.contains { $0.contains("my_trigger") && $0.contains("NEW.ZLABEL") })
     }
 
-    @Test("objects of the app's own that name what is gone are reported, not carried")
+    @Test("objects of the app's own that name something removed are reported, not carried")
     func appObjectsLost() throws {
         let scenario = try Scenario(
             model(Self.thing), model(entity("Thing")),

@@ -4,7 +4,7 @@ import CausewayPreparation
 import Foundation
 import Testing
 
-/// Who has the old file open when the new one gets its name could take the new store's journals for its own.
+/// A program that has the old file open at the swap could use the new store's journals for the old file.
 @Suite("The handover to the new store", .timeLimit(.minutes(60)))
 struct StoreHandoverTests {
     /// A program that has a file open for some seconds.
@@ -17,14 +17,14 @@ struct StoreHandoverTests {
         return process
     }
 
-    @Test("the swap ends when nobody has the old file open any more")
+    @Test("the swap ends when no process has the old file open any more")
     func waits() throws {
         let scenario = try Scenario.chain()
         let holder = try Self.holder(of: scenario.store, seconds: 0.7)
         let old = try Files.status(of: scenario.store)
         let users = Files.otherUsers(of: old)
         guard !users.known.isEmpty || users.isComplete else {
-            // Not on this system: the swap waits for a fixed time.
+            // This system doesn't list a file's users: the swap waits for a fixed time.
             holder.waitUntilExit()
             return
         }
@@ -36,7 +36,7 @@ struct StoreHandoverTests {
         try scenario.expectChainDone()
     }
 
-    @Test("who keeps it open is named in a warning, and the store is migrated all the same")
+    @Test("a process that keeps it open is named in a warning, and the store is migrated")
     func warns() throws {
         let scenario = try Scenario.chain()
         let holder = try Self.holder(of: scenario.store, seconds: 60)

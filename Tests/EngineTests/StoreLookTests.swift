@@ -7,7 +7,7 @@ import Testing
 
 @testable import CausewayEngine
 
-/// Looks at a store's files from outside meet writers in the middle.
+/// Looks at a store's files while another process writes to them.
 @Suite("Looking at a store from outside", .timeLimit(.minutes(60)))
 struct StoreLookTests {
     private struct Folder: ~Copyable {
@@ -23,7 +23,7 @@ struct StoreLookTests {
     private final class Writer: Sendable {
         private let thread: WorkerThread
 
-        /// Opens, adds rows, takes them away, cuts the file and closes, which folds the -wal in, until it is told to end.
+        /// Until told to end: opens, adds rows, deletes them, shrinks the file and closes, which checkpoints the -wal.
         init(_ path: String, journal: String, ending: Flag, rounds: Rounds) throws {
             thread = try WorkerThread(name: "writer") {
                 while !ending.isSet {
@@ -88,7 +88,7 @@ struct StoreLookTests {
         #expect(rounds.count > 20)
     }
 
-    @Test("a journal that goes between two looks holds nothing")
+    @Test("a journal that is removed between two looks counts as empty")
     func goneJournal() throws {
         let folder = try Folder()
         let path = folder.path + "/Store.sqlite"

@@ -5,7 +5,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// In place: the one moment at which the new store takes the old one's name.
+/// The swap of a migration in place, and the publication of an output.
 @Suite("In place and to an output", .timeLimit(.minutes(60)))
 struct SwapTests {
     static let from = FailureTests.from
@@ -44,7 +44,7 @@ struct SwapTests {
         #expect(try scenario.rows("SELECT * FROM ZTHING") == ["1|1|1|NULL|'a'", "2|1|1|NULL|'a'"])
     }
 
-    @Test("rows that stand only in the -wal are migrated, in place and to an output")
+    @Test("rows that are only in the -wal are migrated, in place and to an output")
     func pendingWAL() throws {
         for output in [nil, "Out.sqlite"] {
             let scenario = try Scenario(Self.from, Self.to, wal: true)
@@ -68,7 +68,7 @@ struct SwapTests {
         }
     }
 
-    @Test("a journal that PERSIST mode has left says nothing, and is in nobody's way", arguments: [false, true])
+    @Test("a leftover journal of PERSIST mode is ignored", arguments: [false, true])
     func spentJournal(isResumed: Bool) throws {
         let scenario = try Scenario(Self.from, Self.to, rows: Self.rows)
         func leaveJournal() throws {
@@ -110,7 +110,7 @@ struct SwapTests {
         _ = try EngineRun.output(scenario.request(to: "V2"), as: "Out.sqlite")
     }
 
-    @Test("a symbolic link stays, and the file behind it is replaced")
+    @Test("a symbolic link stays, and its target is replaced")
     func symbolicLink() throws {
         let scenario = try Scenario(Self.from, Self.to, rows: Self.rows)
         let link = scenario.folder + "/Link.sqlite"
@@ -171,7 +171,7 @@ struct SwapTests {
         #expect(try scenario.rows("SELECT count(*) FROM ZTHING") == ["2"])
     }
 
-    @Test("a writer that comes while the store is migrated is told that it is busy, and readers work")
+    @Test("during a migration a writer gets SQLITE_BUSY, and readers work")
     func othersMeanwhile() throws {
         let scenario = try Scenario(Self.from, Self.to, wal: true, rows: Self.rows)
         var code: ResultCode?

@@ -5,7 +5,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// The swap waits for readers: whoever asks it to stop meanwhile needn't wait too.
+/// The swap waits for readers; a request to stop ends the wait.
 @Suite("The wait for the swap", .timeLimit(.minutes(60)))
 struct SwapWaitTests {
     private static func read(_ reader: borrowing Connection) throws {
@@ -14,7 +14,7 @@ struct SwapWaitTests {
         _ = try statement.step()
     }
 
-    /// Asks to stop as soon as the swap waits: then readers that come now are told that the store is busy.
+    /// Requests a stop as soon as the swap waits, which is when new readers get SQLITE_BUSY.
     private static func stopWhenWaiting(_ store: String, _ cancellation: Cancellation, _ kind: EngineError.Kind) {
         Thread.detachNewThread {
             while true {
@@ -53,7 +53,7 @@ struct SwapWaitTests {
         try scenario.expectChainDone()
     }
 
-    @Test("a reader that ends lets it go on")
+    @Test("when the reader ends, the swap continues")
     func goesOn() throws {
         let scenario = try Scenario.chain()
         let store = scenario.store

@@ -49,7 +49,7 @@ struct SwiftMappingModelTests {
         #expect(written.warnings.isEmpty && written.losses.isEmpty)
     }
 
-    @Test("what isn't written about is filled, unless it is left")
+    @Test("properties that aren't mentioned are filled, unless `Leave` names them")
     func filling() throws {
         let versions = try Self.versions("Staff", "v1", "v2")
         func names(_ model: SwiftMappingModel) throws -> [String] {
@@ -69,7 +69,7 @@ struct SwiftMappingModelTests {
         #expect(try names(bare) == ["number"])
     }
 
-    @Test("every kind of line, and conditions and loops, stand for what they say")
+    @Test("every kind of line, with conditions and loops, makes its mapping")
     func everyLine() throws {
         let isLong = true
         let model = SwiftMappingModel(from: "v2", to: "v3", name: "posts") {

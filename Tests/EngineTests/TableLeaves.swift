@@ -2,7 +2,7 @@ import CausewaySQLite
 import CausewaySQLiteFile
 import Foundation
 
-/// Reads the records of a table out of a file that nobody has open, as SQLite's file format says: enough for a small store
+/// Reads a table's records from a file that isn't open elsewhere, by SQLite's file format: enough for a small store
 /// of a test.
 struct TableLeaves {
     private let file: [UInt8]

@@ -5,7 +5,7 @@ import CausewaySQLite
 import CausewayStores
 import Testing
 
-/// Which tables pages make, and why the others not.
+/// Which tables are rebuilt from pages, and why the others aren't.
 @Suite("Methods of tables", .timeLimit(.minutes(60)))
 struct TableMethodTests {
     private static let first = model(
@@ -40,7 +40,7 @@ struct TableMethodTests {
     }
 
     @Test(
-        "a table whose records only SQLite can make goes through statements",
+        "a table with records that only SQLite can make is filled by statements",
         arguments: [
             ("CREATE TABLE t (a, b)", "rebuild"), ("CREATE TABLE t (id INTEGER PRIMARY KEY, b)", "rebuild"),
             ("CREATE TABLE t (a, b UNIQUE)", "a constraint of it has an index"),
@@ -56,10 +56,10 @@ struct TableMethodTests {
         #expect(methods["t"] == expected)
     }
 
-    @Test("a -wal has newer pages: they are read by statements where the store isn't migrated in place")
+    @Test("tables with newer pages in a -wal are read by statements where the store isn't migrated in place")
     func wal() throws {
         let scenario = try Scenario(Self.first, Self.second, wal: true)
-        // While a connection is open, its log isn't folded in.
+        // While a connection is open, its -wal isn't checkpointed.
         let writer = try Connection(path: scenario.store, mode: .readWrite, hardening: .own)
         try writer.execute("INSERT INTO ZTAG (Z_PK, Z_ENT, Z_OPT) VALUES (5, 2, 1)")
         let beside = try works(scenario, .pages, output: scenario.folder + "/New.sqlite")

@@ -2,12 +2,12 @@ import CausewayEngine
 import CausewaySQLite
 import Foundation
 
-/// What a program that ended badly leaves beside a store.
+/// Files that a crashed program leaves beside a store.
 extension Scenario {
     var wal: String { store + "-wal" }
     var journal: String { store + "-journal" }
 
-    /// Leaves commits that only the -wal holds, one a statement.
+    /// Leaves commits that only the -wal has, one for each statement.
     func leaveWAL(_ statements: [String]) throws {
         let connection = try Connection(path: store, mode: .readWrite, hardening: .own)
         try connection.setJournalMode(.wal)
@@ -18,12 +18,12 @@ extension Scenario {
         try putBack([store, wal])
     }
 
-    /// Leaves a transaction that had written to a store, or its backup, when its program ended.
+    /// Leaves a hot journal: a transaction had written to a store, or its backup, when its program ended.
     func leaveHotJournal(beside other: String? = nil) throws {
         let store = other ?? store
         let journal = store + "-journal"
         let connection = try Connection(path: store, mode: .readWrite, hardening: .own)
-        // Pages; so few that changed ones must be written before the commit.
+        // In pages; so few that changed pages must be written before the commit.
         try connection.setPragma("cache_size", to: 4)
         try connection.begin(.immediate)
         try connection.execute("CREATE TABLE unfinished AS SELECT randomblob(2000) FROM sqlite_schema")
@@ -44,7 +44,7 @@ extension Scenario {
         }
     }
 
-    /// Bytes of a frame of the -wal, whose pages are as the store's.
+    /// Bytes of a frame of the -wal, which has the store's page size.
     static let frameLength = 24 + 4_096
 
     /// Frames in the -wal.

@@ -3,18 +3,18 @@ import CausewayPreparation
 import CausewayStores
 import Testing
 
-/// Defaults that one step writes and the type of a later one can't hold: every row that gets them is wrong, and that is
+/// Defaults that one step writes and the type of a later one can't hold: every row that gets one is bad, which is
 /// known from the models.
 @Suite("The check before the run knows defaults that a later step can't convert", .timeLimit(.minutes(60)))
 struct UnfitDefaultTests {
-    /// Versions whose last one converts what an earlier one writes.
+    /// Versions, the last of which converts the default that an earlier one writes.
     struct Change: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var versions: [String]
-        /// What the refusal says.
+        /// The text of the refusal.
         var text: String
         var remedy: String
-        /// Rows that are left for the new store with `--bad-rows quarantine`.
+        /// Rows that the new store has with `--bad-rows quarantine`.
         var kept: Int
     }
 
@@ -109,7 +109,7 @@ struct UnfitDefaultTests {
         #expect(try scenario.rows("SELECT count(*) FROM ZTHING") == ["\(change.kept)"])
     }
 
-    @Test("the way past the versions in between gives the last one's default")
+    @Test("a path around the versions in between gives the last one's default")
     func direct() throws {
         let scenario = try Self.scenario(Self.changes[1].versions)
         var request = scenario.request(to: "V4")
@@ -118,7 +118,7 @@ struct UnfitDefaultTests {
         #expect(try scenario.rows("SELECT ZM FROM ZTHING") == ["1", "1", "1"])
     }
 
-    @Test("without rows that get them, and where they fit, nothing is said")
+    @Test("without rows that get them, and where they fit, nothing is reported")
     func fitting() throws {
         for change in Self.changes {
             let scenario = try Self.scenario(change.versions)

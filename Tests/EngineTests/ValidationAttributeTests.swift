@@ -91,7 +91,7 @@ struct ValidationAttributeTests {
         #expect(try store.stopped() == ["A.x p1 1570", "B.y p2 1570", "C.x p5 1570"])
     }
 
-    @Test("derived and transient attributes aren't asked")
+    @Test("derived and transient attributes aren't checked")
     func derived() throws {
         var entity = Entity(name: "T")
         var derived = Attribute(name: "d", type: .date)
@@ -105,7 +105,7 @@ struct ValidationAttributeTests {
     }
 
     @Test(
-        "a composite's mandatory element is asked for where the composite is there or must be",
+        "a composite's mandatory element is checked where the composite is there or must be",
         arguments: [true, false])
     func composite(isOptional: Bool) throws {
         var composite = Attribute(name: "c", type: .composite)
@@ -146,7 +146,7 @@ struct ValidationAttributeTests {
         #expect(try check("SELF != 'é'", .string, ["'é'", "'e' || char(769)"]) == ["T.a p1 1550"])
     }
 
-    @Test("a predicate of an unknown form isn't checked, and said so")
+    @Test("a predicate of an unknown form isn't checked, and that is reported")
     func unknownPredicate() throws {
         var attribute = Attribute(name: "a", type: .string)
         attribute.isOptional = true
@@ -177,7 +177,7 @@ struct ValidationAttributeTests {
             outcome.counts.map { "\($0.property) \($0.code) \($0.count)" } == ["a 1570 1", "a 1610 1", "s 1670 1"])
     }
 
-    @Test("without a default, or with one that is wrong itself, the violation stops")
+    @Test("without a default, or with an invalid one, a violation stops the migration")
     func noDefault() throws {
         let store = try ValidationStore(
             model(
@@ -189,7 +189,7 @@ struct ValidationAttributeTests {
         #expect(try store.stopped(.useDefault) == ["T.a p7 1570", "T.b p7 1570"])
     }
 
-    @Test("a default that clashes with a uniqueness constraint stops")
+    @Test("a default that breaks a uniqueness constraint stops the migration")
     func defaultClashes() throws {
         let store = try ValidationStore(
             model(

@@ -50,7 +50,7 @@ struct ValidationLinkTests {
         #expect(try store.validate(.stop).violations == 0)
     }
 
-    @Test("counts of both sides of a many-to-many, and links that lead nowhere")
+    @Test("counts of both sides of a many-to-many, and dangling links")
     func joins() throws {
         let store = try ValidationStore(
             model(
@@ -74,7 +74,7 @@ struct ValidationLinkTests {
         #expect(try store.rows("SELECT * FROM Z_1BS").isEmpty)
     }
 
-    @Test("a relationship that is its own inverse counts a link once for each end, whichever way it stands")
+    @Test("a relationship that is its own inverse counts a link once for each end, in both directions")
     func reflexive() throws {
         let store = try ValidationStore(
             model(entity("A", link("friends", "A", inverse: "friends", optional: false, min: 1, max: 1 + 1))),
@@ -85,7 +85,7 @@ struct ValidationLinkTests {
         #expect(try store.stopped() == ["A.friends p1 1590", "A.friends p5 1580"])
     }
 
-    @Test("a to-many without inverse is counted in its destination, whose keys must lead somewhere")
+    @Test("a to-many without inverse is counted in its destination, and its keys must have rows")
     func withoutInverse() throws {
         let store = try ValidationStore(
             model(entity("A", link("bs", "B", max: 2)), entity("B")),
@@ -107,7 +107,7 @@ struct ValidationLinkTests {
         """
 
     @Test(
-        "uniqueness: subentities count, NULL clashes with nothing, the clash is named",
+        "uniqueness: subentities count, NULL is never a duplicate, duplicates are named",
         arguments: [OnViolation.stop, .useDefault])
     func uniqueness(policy: OnViolation) throws {
         let store = try ValidationStore(Self.unique, rows: Self.uniqueRows)

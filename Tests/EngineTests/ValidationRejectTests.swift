@@ -23,7 +23,7 @@ struct ValidationRejectTests {
         INSERT INTO ZD (Z_PK, Z_ENT, ZFAVOURITE) VALUES (1, 4, 1), (2, 4, 2);
         """
 
-    @Test("a rejected row takes with it what needs it; other keys become NULL and links vanish")
+    @Test("rows that need a rejected row are rejected too; other keys to it become NULL and links end")
     func propagates() throws {
         let store = try ValidationStore(Self.chain, rows: Self.chainRows)
         let outcome = try store.validate(.reject)
@@ -34,7 +34,7 @@ struct ValidationRejectTests {
         #expect(try store.rows("SELECT Z_PK FROM ZB") == ["2"])
         #expect(try store.rows("SELECT * FROM Z_2CS") == ["2|2"])
         #expect(try store.rows("SELECT Z_PK, ZFAVOURITE FROM ZD") == ["1|NULL", "2|2"])
-        // What is left breaks nothing.
+        // The remaining rows have no violation.
         #expect(try failureOrNil { try store.validate(.stop) } == nil)
     }
 
@@ -47,7 +47,7 @@ struct ValidationRejectTests {
         }
     }
 
-    @Test("a line tells why, and the values as they were before other rows went")
+    @Test("a line has the reason, and the values before other rows were rejected")
     func lines() throws {
         let store = try ValidationStore(Self.chain, rows: Self.chainRows)
         try store.validate(.reject)
@@ -126,7 +126,7 @@ struct ValidationRejectTests {
         }
     }
 
-    @Test("the file is its owner's alone, and removed when it is discarded")
+    @Test("only the owner can read the file, and it is removed when discarded")
     func fileMode() throws {
         let store = try ValidationStore(Self.chain, rows: Self.chainRows)
         let file = try LineFile(store.rejects, for: .rejects)
@@ -169,7 +169,7 @@ struct ValidationRejectTests {
         #expect(results.first?.first?.isEmpty == false)
     }
 
-    @Test("a row goes with the place that it had in its owner's order")
+    @Test("a rejected row's place in its owner's order is removed with it")
     func orderKeys() throws {
         let store = try ValidationStore(
             model(

@@ -51,7 +51,7 @@ final class ValidationStore {
         }
     }
 
-    /// What the rejects file holds, as `uri property code`.
+    /// The rejects file's lines, as `uri property code`.
     func rejectedLines() throws -> [[String: Any]] {
         try String(contentsOfFile: rejects, encoding: .utf8).split(separator: "\n").map { line in
             try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
@@ -94,7 +94,7 @@ struct ValidationStoreTests {
             "Person", attribute("name", optional: false), attribute("age", "Integer 16", extra: "minValueString=\"1\""))
     )
 
-    @Test("rows that break nothing pass under every policy and stay as they are", arguments: OnViolation.allCases)
+    @Test("valid rows pass under every policy and stay as they are", arguments: OnViolation.allCases)
     func cleanRowsPass(policy: OnViolation) throws {
         let store = try ValidationStore(
             Self.people, rows: "INSERT INTO ZPERSON (Z_PK, Z_ENT, ZNAME, ZAGE) VALUES (1, 1, 'A', 1), (2, 1, '', NULL)")
@@ -140,7 +140,7 @@ struct ValidationStoreTests {
         #expect(try String(contentsOfFile: store.rejects, encoding: .utf8) == "mine")
     }
 
-    @Test("a run that was asked to stop ends")
+    @Test("a run ends when it is asked to stop")
     func cancels() throws {
         let store = try ValidationStore(Self.people, rows: "SELECT 1")
         let cancellation = Cancellation()

@@ -6,12 +6,12 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 import Testing
 
-/// Sums over rows that find every change and don't care for the order.
+/// Sums over rows that find every change and don't depend on the order.
 @Suite("Digests of passes", .timeLimit(.minutes(60)))
 struct VerifDigestTests {
     private static let columns = ["Z_PK", "Z_ENT", "A", "B"]
 
-    /// A table of four columns that is carried as it is; with a key, or as a whole row.
+    /// A table of four carried columns, with a key or as whole rows.
     private static func pass(keyed: Bool = true, recipes: [CellRecipe]? = nil) throws -> RowPass {
         var shape = RowShape(table: try SQLIdentifier("T"))
         for name in columns { _ = shape.index(of: .column(try SQLIdentifier(name))) }
@@ -22,7 +22,7 @@ struct VerifDigestTests {
             projections: [0: RowProjection(entity: "Thing", cells: cells)])
     }
 
-    /// Of a table without affinities, so that every storage class stays.
+    /// A digest of a table without affinities, so that every storage class stays.
     private static func digest(_ rows: String..., pass: RowPass) throws -> PassDigest {
         let connection = try Connection.inMemory()
         try connection.execute("CREATE TABLE T (Z_PK INTEGER PRIMARY KEY, Z_ENT, A, B)")
@@ -85,7 +85,7 @@ struct VerifDigestTests {
         }
     }
 
-    @Test("values that changed places are found, in a column by entity and name")
+    @Test("swapped values are found, and the column is named by entity and name")
     func swapped() throws {
         let pass = try Self.pass()
         let before = try Self.digest("1, 1, 'x', 5", "2, 1, 'y', 6", pass: pass)
@@ -96,7 +96,7 @@ struct VerifDigestTests {
         #expect(Self.differs(before, crossed).count == 2)
     }
 
-    @Test("a value that became NULL and a row that is lost or doubled are counted")
+    @Test("values that became NULL, and lost or duplicate rows, are counted")
     func lost() throws {
         let pass = try Self.pass()
         let before = try Self.digest("1, 1, 'x', 5", "2, 1, 'y', 6", pass: pass)
@@ -114,7 +114,7 @@ struct VerifDigestTests {
         #expect(Self.differs(row, doubled).first == "Thing: 1 rows expected, 2 found")
     }
 
-    /// Projections 1 and 2 both write entity 7; B is the second's alone, C a column that the first fills by itself.
+    /// Projections 1 and 2 both write entity 7. Only the second carries B; the first makes C's values itself.
     private static func mergingPass() throws -> RowPass {
         var pass = try Self.pass()
         pass.discriminator = 1
@@ -152,7 +152,7 @@ struct VerifDigestTests {
                 .contains("Other: 1 rows expected, 2 found"))
     }
 
-    @Test("what a pass makes anew isn't digested; what it carries under a condition is, as it carries it")
+    @Test("newly made values aren't digested; conditionally carried ones are, as they are carried")
     func recipes() throws {
         let pass = try Self.pass(
             recipes: [

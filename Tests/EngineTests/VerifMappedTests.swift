@@ -5,7 +5,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// Steps with mapping models: what a mapping only copies is compared at `full`.
+/// Steps with mapping models: columns that a mapping only copies are compared at `full`.
 @Suite("Verification of mapped columns", .timeLimit(.minutes(60)))
 struct VerifMappedTests {
     private static func migrate(_ level: VerificationLevel, tampering sql: String) throws {
@@ -44,7 +44,7 @@ struct VerifMappedTests {
         try Self.migrate(level, tampering: "")
     }
 
-    @Test("a copied column that differs is found and named, a computed one isn't asked")
+    @Test("a copied column that differs is found and named; a computed one isn't compared")
     func copied() throws {
         let error = try failure {
             try Self.migrate(.full, tampering: "UPDATE ZCONTACT SET ZNAME = 'x' WHERE Z_PK = 7")

@@ -22,18 +22,18 @@ struct VerifRealStoreTests {
         }
     }
 
-    /// Looked at one by one: what is found there is wrong with them indeed.
+    /// Findings that are true; each was checked by hand.
     ///
-    /// The Wire stores are an app's test data, whose external files were not kept; the oldest of them lost users without
-    /// their links. Of one library's photos a date is beyond all calendars. Every other store is sound.
+    /// The Wire stores are an app's test data without the external files. In the oldest, users were deleted without
+    /// their links. One Photos library has an impossible date. Every other store is sound.
     private static func expected(_ name: String) -> Set<StoreFinding.Kind> {
         if name.hasSuffix("store1-27.wiredatabase") { return [.dangling, .joinEnd, .externalData] }
-        // A photo of somebody's was taken in the year 3,914,160.
+        // One photo has a date in the year 3,914,160.
         if name.hasSuffix("Photos-10.16.0.sqlite") { return [.outOfRange] }
         return name.hasSuffix(".wiredatabase") ? [.externalData] : []
     }
 
-    @Test("real stores have no finding that isn't true, and keep their bytes", .enabled(if: hasStores))
+    @Test("real stores have no false finding, and keep their bytes", .enabled(if: hasStores))
     func realStores() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "causeway-verif-\(UUID().uuidString)").path
         try FileManager.default.copyItem(atPath: Self.stores, toPath: folder)

@@ -16,7 +16,7 @@ struct VerifStagingTests {
         entity("Badge", attribute("code", "Integer 32"), toOne("owner", "Person", inverse: "badge")),
         entity("Tag", attribute("label"), toMany("people", "Person", inverse: "tags")))
 
-    /// A column more in every table, so that every pass does something.
+    /// One more column in every table, so that every pass has work.
     private static let after = before.replacingOccurrences(
         of: "<attribute name=\"name\"",
         with: "<attribute name=\"nick\" attributeType=\"String\" optional=\"YES\"/><attribute name=\"name\"")
@@ -67,7 +67,7 @@ struct VerifStagingTests {
         #expect(error.kind == .verification)
         #expect(error.message.contains("nothing was swapped"))
         #expect(try Data(contentsOf: URL(filePath: scenario.store)) == store)
-        // Content never: no name, no label.
+        // Never content: no name, no label.
         #expect(!error.description.contains("name 1") && !error.description.contains("tag 1"))
         return error.details
     }
@@ -79,7 +79,7 @@ struct VerifStagingTests {
         #expect(try scenario.rows("SELECT count(*) FROM ZPERSON WHERE ZNICK IS NULL") == ["400"])
     }
 
-    @Test("at none, nothing of the new store is read again; a flipped cell passes at quick")
+    @Test("at `none`, nothing of the new store is read again; a flipped cell passes at `quick`")
     func levels() throws {
         try Self.migrate(try Self.scenario(), .none, tampering: "DELETE FROM ZTAG WHERE Z_PK = 3")
         try Self.migrate(try Self.scenario(), .quick, tampering: "UPDATE ZPERSON SET ZNAME = 'x' WHERE Z_PK = 3")
@@ -105,7 +105,7 @@ struct VerifStagingTests {
         #expect(findings.count == 2, "\(findings)")
     }
 
-    @Test("values that changed places are found though their multiset is the same")
+    @Test("swapped values are found though their multiset is the same")
     func swappedRows() throws {
         let findings = try Self.findings(
             .full,
@@ -117,7 +117,7 @@ struct VerifStagingTests {
     }
 
     @Test(
-        "a lost row, an invented row and one of another entity are named", arguments: [VerificationLevel.quick, .full])
+        "a lost row, an added row and one of another entity are named", arguments: [VerificationLevel.quick, .full])
     func rows(level: VerificationLevel) throws {
         let lost = try Self.findings(level, "DELETE FROM ZPERSON WHERE Z_PK IN (8, 399)")
         #expect(lost.contains("ZPERSON: 400 rows were written, 398 are there"))
@@ -153,7 +153,7 @@ struct VerifStagingTests {
         #expect(moved.contains("Person.tags: the digests of table Z_3TAGS differ"))
     }
 
-    @Test("twenty differing rows are named, the others announced")
+    @Test("twenty differing rows are named, and a note says that there are more")
     func many() throws {
         let findings = try Self.findings(.full, "UPDATE ZBADGE SET ZCODE = ZCODE + 1")
         #expect(findings.filter { $0.hasPrefix("Badge p") }.count == 20)
@@ -161,7 +161,7 @@ struct VerifStagingTests {
     }
 
     @Test(
-        "what the store says about itself is compared",
+        "the store's metadata and bookkeeping are compared",
         arguments: [
             ("DROP INDEX Z_Person_boss", "is missing in the schema"),
             (
@@ -183,7 +183,7 @@ struct VerifStagingTests {
         #expect(findings.contains { $0.contains(finding) }, "\(findings)")
     }
 
-    @Test("damage that the source has already is carried and passes")
+    @Test("damage that is already in the source is carried and passes")
     func damagedSource() throws {
         let scenario = try Scenario(
             Self.before, Self.after,

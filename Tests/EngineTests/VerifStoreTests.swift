@@ -5,7 +5,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// What an examination finds in a single store.
+/// The findings of an examination of a single store.
 @Suite("Examination of a store", .timeLimit(.minutes(60)))
 struct VerifStoreTests {
     private static let model = CausewayEngineTests.model(
@@ -109,7 +109,7 @@ struct VerifStoreTests {
         #expect(finding.keys == damage.keys && finding.rowCount == damage.keys.count)
     }
 
-    @Test("doubled unique values are found where the index is lost")
+    @Test("duplicate unique values are found where the index is missing")
     func uniqueness() throws {
         let scenario = try Scenario(Self.model, rows: Self.rows)
         for name in try scenario.rows("SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE UNIQUE%'") {
@@ -155,7 +155,7 @@ struct VerifStoreTests {
         let scenario = try Scenario(Self.model, rows: Self.rows)
         let index = try scenario.rows(
             "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql LIKE '%ZBADGE%' LIMIT 1")[0]
-        // The rows of one table under the index of another: as a torn write leaves it.
+        // An index without its entries, like after a torn write.
         try damageIndex(named: String(index.dropFirst().dropLast()), in: scenario.store)
         #expect(try Self.examine(scenario).findings.contains { $0.kind == .structure })
         #expect(try Self.examine(scenario, isQuick: true).findings.isEmpty)
@@ -177,7 +177,7 @@ struct VerifStoreTests {
         try file.write(contentsOf: head)
     }
 
-    @Test("a store of none of the models' versions is said to be that, and examined by its own cache")
+    @Test("a store of an unknown version is reported as such, and examined by its own cache")
     func foreignVersion() throws {
         let scenario = try Scenario(Self.model, rows: Self.rows)
         try CausewayEngineTests.model(entity("Other", attribute("a"))).write(

@@ -4,7 +4,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// Values against the model: what Core Data itself leaves is sound, what it can't have written is found.
+/// Values against the model: everything that Core Data writes is sound, anything else is found.
 @Suite("Examination of values", .timeLimit(.minutes(60)))
 struct VerifValueTests {
     private static let model = CausewayEngineTests.model(
@@ -35,7 +35,7 @@ struct VerifValueTests {
     }
 
     @Test(
-        "what Core Data leaves in a column is sound",
+        "values that Core Data leaves in a column are sound",
         arguments: [
             "ZSMALL = -32768", "ZSMALL = 32767", "ZMIDDLE = -2147483648", "ZLARGE = -9223372036854775808", "ZFLAG = 0",
             "ZFLAG = 1", "ZRATIO = 2", "ZRATIO = 3.4028234663852886e38", "ZRATIO = 9e999", "ZSIZE = 7",
@@ -43,7 +43,7 @@ struct VerifValueTests {
             "ZBORN = 64092211200.0", "ZPRICE = 10.11", "ZPRICE = 5", "ZPRICE = 'NaN'",
             "ZNAME = 'é 日本 😀 ' || char(0) || 'x'", "ZNAME = ''", "ZNAME = '12'", "ZHOME = 'https://example.org/ä'",
             "ZTAG = zeroblob(16)", "ZFACE = x'', ZSCAN = zeroblob(100000)", "ZOWNER = 1",
-            // A sibling's column says nothing of this row.
+            // A sibling's column isn't this row's.
             "ZBARK = 'x'",
         ])
     func sound(_ assignment: String) throws {
@@ -107,7 +107,7 @@ struct VerifValueTests {
         }
     }
 
-    @Test("one column's faults are told apart, and counted over all its rows")
+    @Test("different faults of one column are distinguished, and counted over all its rows")
     func several() throws {
         let report = try Self.report(
             """
@@ -124,7 +124,7 @@ struct VerifValueTests {
         #expect(found.count == 3, "\(report.findings.map(\.message))")
     }
 
-    @Test("a subentity's attribute is asked of its rows alone")
+    @Test("a subentity's attribute is checked in its rows only")
     func subentity() throws {
         let report = try Self.report("UPDATE ZANIMAL SET ZBARK = NULL, ZSMALL = 'x' WHERE Z_PK = 2")
         #expect(Set(report.findings.map(\.kind)) == [.missingValue, .storageClass])
@@ -145,7 +145,7 @@ struct VerifValueTests {
         <composite name="Place">\(attribute("street", optional: false))\(attribute("number", "Integer 16"))</composite>
         """)
 
-    @Test("elements of a composite are asked for only where there is one")
+    @Test("elements of a composite are checked only where there is one")
     func composites() throws {
         let scenario = try Scenario(
             Self.composite,
@@ -160,19 +160,19 @@ struct VerifValueTests {
         #expect(Set(found) == ["place.street missingValue [3]", "place.number storageClass [4]"], "\(found)")
     }
 
-    @Test("a row with a key that no object has is named")
+    @Test("a row with an impossible key is named")
     func lowKey() throws {
         let report = try Self.report("UPDATE ZOWNER SET Z_PK = 0")
         #expect(report.findings.map(\.kind) == [.primaryKeys] && report.findings.first?.keys == [0])
     }
 
-    @Test("what a column's name can't be asked for doesn't hide the others")
+    @Test("a missing column doesn't hide the findings of others")
     func missingColumn() throws {
         let report = try Self.report("ALTER TABLE ZANIMAL DROP COLUMN ZSIZE; UPDATE ZANIMAL SET ZFLAG = 'x'")
         #expect(Set(report.findings.map(\.kind)) == [.schema, .storageClass])
     }
 
-    @Test("every kind of finding has a severity that is told from the others")
+    @Test("every kind of finding has its severity")
     func severities() {
         for kind: StoreFinding.Kind in [.structure, .externalData] { #expect(kind.severity == .damage) }
         for kind: StoreFinding.Kind in [.notChecked, .unreferencedFiles] { #expect(kind.severity == .note) }

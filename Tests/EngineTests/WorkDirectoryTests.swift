@@ -3,10 +3,10 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// The folder beside the store: where it may be, and what is tried in it before anything is begun.
+/// The folder beside the store: where it may be, and the tests in it before the work starts.
 @Suite("Work directory", .timeLimit(.minutes(60)))
 struct WorkDirectoryTests {
-    @Test("unfinished work in a folder in which everybody may rename isn't resumed")
+    @Test("unfinished work in a folder in which everyone may rename files isn't resumed")
     func openParent() throws {
         let scenario = try Scenario.chain()
         try scenario.interrupt(afterBatches: 3)
@@ -21,7 +21,7 @@ struct WorkDirectoryTests {
         try scenario.expectChainDone()
     }
 
-    @Test("a test link that a killed run left is in nobody's way")
+    @Test("a test link that a killed run left doesn't prevent the next run")
     func leftTestLink() throws {
         let scenario = try Scenario.chain()
         try FileManager.default.createDirectory(
@@ -35,12 +35,12 @@ struct WorkDirectoryTests {
         try scenario.expectChainDone()
     }
 
-    @Test("where no link can be made nothing is begun, and nothing stays")
+    @Test("where no link can be made no work starts, and nothing is left")
     func noLinks() throws {
         let scenario = try Scenario.chain()
         try FileManager.default.createDirectory(
             atPath: scenario.workDirectory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        // A folder of this name is in the link's way, as a file system without links is.
+        // A folder of this name prevents the link, like a file system without links.
         try FileManager.default.createDirectory(
             atPath: scenario.workFile("link-test"), withIntermediateDirectories: false)
         let error = try failure { _ = try scenario.rerun() }
@@ -52,7 +52,7 @@ struct WorkDirectoryTests {
         try scenario.expectChainDone()
     }
 
-    @Test("a file in which SQLite sorted when a run was killed is in nobody's way", arguments: [true, false])
+    @Test("a temporary file of SQLite that a killed run left doesn't prevent the next run", arguments: [true, false])
     func sortingFile(hasWork: Bool) throws {
         let scenario = try Scenario.chain()
         if hasWork {

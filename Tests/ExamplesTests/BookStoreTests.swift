@@ -49,7 +49,7 @@ struct BookStoreTests {
         try expectPublications(result, from: source, at: "v3", hasSynopsis: false)
     }
 
-    @Test("names are split at white space of any kind")
+    @Test("names are split at any white space")
     func whiteSpace() async throws {
         let workshop = try Workshop()
         let source = try Self.history.store(at: "v3", in: workshop)
@@ -110,7 +110,7 @@ struct BookStoreTests {
         #expect(last <= total)
     }
 
-    // MARK: - What must come out
+    // MARK: - Expected rows
 
     /// A publication of a source store as it is at v4 and v5.
     private static func expected(_ source: String, at version: String, hasSynopsis: Bool) throws -> [[String?]] {
@@ -155,7 +155,7 @@ struct BookStoreTests {
     }
 
     private func expectGenres(_ result: String, from source: String, at version: String) throws {
-        // Book and Genre are the entities 1 and 2 of v2, Genre and Publication 1 and 2 of the versions after.
+        // Book and Genre are the entities 1 and 2 in v2, Genre and Publication are 1 and 2 in later versions.
         let links = "SELECT Z_2PUBLICATIONS AS p, Z_1GENRES AS g FROM Z_1PUBLICATIONS ORDER BY 1, 2"
         let genres = "SELECT Z_PK, ZNAME FROM ZGENRE"
         switch version {

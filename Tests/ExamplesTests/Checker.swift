@@ -9,7 +9,7 @@ enum Checker {
         && FileManager.default.isExecutableFile(atPath: "/usr/bin/env")
     static let missing: Comment = "shared/tools is missing"
 
-    /// That layout, metadata and version hashes are those that Core Data would have written.
+    /// Checks that layout, metadata and version hashes are those that Core Data would have written.
     static func expectSound(_ store: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
         for arguments in [["expected-schema", "check"], ["version-hashes", "store"]] {
             let output = try ChildProcess(

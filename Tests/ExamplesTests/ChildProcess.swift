@@ -10,7 +10,7 @@ struct ChildProcess {
         let folder = FileManager.default.temporaryDirectory.appending(path: "causeway-child-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        // Files, not pipes: a pipe that nobody reads would stop the process.
+        // Files, not pipes: the process would block on a full pipe.
         let (output, errors) = (folder.appending(path: "out"), folder.appending(path: "err"))
         for file in [output, errors] { try Data().write(to: file) }
         let process = Process()

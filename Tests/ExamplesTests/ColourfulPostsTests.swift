@@ -28,7 +28,7 @@ struct ColourfulPostsTests {
         #expect(try StoreContent.count("ZSECTION", result) == 131)
     }
 
-    @Test("v3 → v4: posts aren't deleted softly yet, sections stay")
+    @Test("v3 → v4: no post is soft-deleted yet, sections stay")
     func softDelete() async throws {
         let workshop = try Workshop()
         let source = try Self.history.store(at: "v3", in: workshop)
@@ -69,7 +69,7 @@ struct ColourfulPostsTests {
             ])
     }
 
-    @Test("a short content is a title as a whole; no content makes no section; the empty one makes one")
+    @Test("a short content is the whole title; NULL makes no section, an empty text makes one")
     func shortContent() async throws {
         let workshop = try Workshop()
         let source = try Self.history.store(at: "v2", in: workshop)
@@ -79,7 +79,7 @@ struct ColourfulPostsTests {
             WHEN 4 THEN 'e' || char(0x301) || '👩‍👩‍👧🇩🇪xyz' END WHERE Z_PK <= 4
             """, source)
         let result = try await Self.history.migrate(source, to: "v3", in: workshop)
-        // Characters, not scalars: an accent of its own, a family and a flag are one each.
+        // Characters, not scalars: a letter with a combining accent, a family and a flag are one each.
         #expect(
             try StoreContent.rows("SELECT ZPOST, ZTITLE FROM ZSECTION WHERE ZPOST <= 4 ORDER BY ZPOST", result)
                 == ["1|'...'", "2|'abc...'", "4|'e\u{301}👩‍👩‍👧🇩🇪x...'"])

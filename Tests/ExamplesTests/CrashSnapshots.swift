@@ -3,9 +3,9 @@ import Foundation
 import Synchronization
 import Testing
 
-/// What `kill -9` would leave at every event of a run, and what the next run makes of it.
+/// The files that `kill -9` would leave at every event of a run, and the next run on them.
 ///
-/// Events come on the thread that writes, so a copy of the folder that is made in one is what the file system would hold
+/// Events come on the thread that writes, so a copy of the folder made in one is what the file system would hold
 /// if the process had ended there. Each copy takes the folder's place and is migrated again, with other batches and
 /// workers; the result must be that of the run that was copied, cell by cell.
 ///
@@ -16,9 +16,9 @@ struct CrashSnapshots {
     let models: String
     var code = MigrationCode()
     var options = MigrationOptions()
-    /// Whether steps go on between any two rows.
+    /// Whether a step can resume between any two rows.
     var isResumable = true
-    /// `TABLE.COLUMN`s whose values no two runs share.
+    /// `TABLE.COLUMN`s with values that differ in every run.
     var random: Set<String> = []
     /// Files beside the stores whose bytes must agree, too.
     var sideFiles: [String] = []
@@ -39,7 +39,7 @@ struct CrashSnapshots {
         let step: Int
     }
 
-    /// Migrates the store in `folder`, which holds nothing else that changes, and every copy; gives how many there were.
+    /// Migrates the store in `folder`, which has no other files that change, and every copy; returns their number.
     func check(_ store: String, in folder: URL) async throws -> Int {
         let album = URL(filePath: folder.path(percentEncoded: false) + ".album")
         defer { try? FileManager.default.removeItem(at: album) }
@@ -78,7 +78,7 @@ struct CrashSnapshots {
 
     /// With a commit for every batch, no more than a batch is read twice.
     private func expectLittleRedone(_ moment: Moment, _ witness: Witness, _ comment: String) {
-        // It would come to the same rows, and hide that what was saved can't be read.
+        // Starting over would give the same rows, and hide that the saved work can't be read.
         #expect(witness.anew.isEmpty, "\(comment)")
         guard isResumable, options.checkpointInterval == 0 else { return }
         if let resumed = witness.resumed {
@@ -89,7 +89,7 @@ struct CrashSnapshots {
         }
     }
 
-    // MARK: - What a run has left
+    // MARK: - The files of a run
 
     private struct Content {
         var tables: [String: [String]]
@@ -114,7 +114,7 @@ struct CrashSnapshots {
         for (file, bytes) in expected.files { #expect(content.files[file] == bytes, "\(comment): \(file)") }
     }
 
-    // MARK: - Looking on
+    // MARK: - Copying during a run
 
     /// Copies a folder at some events of a run.
     private final class Camera: Sendable {
@@ -164,7 +164,7 @@ struct CrashSnapshots {
                 stepRows: state.rows - state.rowsBefore, step: state.step)
             state.moments.append((state.events, moment))
             guard !CrashSnapshots.takesAll, state.moments.count > CrashSnapshots.copies * 2 else { return }
-            // How many events there will be nobody knows: every other copy goes, and the rest come half as often.
+            // The number of events isn't known in advance: every other copy is removed, and then half as many are made.
             state.stride *= 2
             let phase = Int(CrashSnapshots.seed % UInt64(state.stride))
             for (number, moment) in state.moments where number % state.stride != phase {
@@ -202,14 +202,14 @@ struct CrashSnapshots {
             }
         }
 
-        /// What was told of steps that couldn't be resumed.
+        /// Warnings about steps that couldn't be resumed.
         var anew: [String] { state.withLock { $0.anew } }
         var resumed: (step: Int, rows: Int)? { state.withLock { $0.resumed } }
         var firstStep: Int? { state.withLock { $0.firstStep } }
     }
 }
 
-/// Copies a folder with modes and times: a store that is read for `--output` is known by its times.
+/// Copies a folder with modes and times: a store that is read for `--output` is recognised by its times.
 enum FolderCopy {
     static func copy(_ from: String, to: String) throws {
         try FileManager.default.createDirectory(atPath: to, withIntermediateDirectories: true)

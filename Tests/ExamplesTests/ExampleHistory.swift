@@ -3,11 +3,11 @@ import CausewayGenerator
 import Foundation
 import Testing
 
-/// A model history in Fixtures, with the code that its executable hands over.
+/// A model history in Fixtures, with the code of its executable.
 struct ExampleHistory: Sendable {
     let name: String
     let versions: [String]
-    /// SQL for what the generator can't make up, by version.
+    /// SQL for rows that the generator can't make, by version.
     var fills: [String: String] = [:]
     var code = MigrationCode()
     /// A few hundred: many batches of 7, and every case of every step.
@@ -27,7 +27,7 @@ struct ExampleHistory: Sendable {
 
         var testDescription: String { "batches of \(batchRows), \(jobs) jobs\(fusesSteps ? "" : ", step by step")" }
 
-        /// Every size, with few workers and with more, and every number of workers; `CAUSEWAY_EVERY_WORK=1`: each with each.
+        /// Every batch size and every number of workers; with `CAUSEWAY_EVERY_WORK=1`, all combinations.
         static let every =
             ProcessInfo.processInfo.environment["CAUSEWAY_EVERY_WORK"] == "1"
             ? [1, 7, 1_024].flatMap { rows in (1...4).map { Work(batchRows: rows, jobs: $0) } }
@@ -64,7 +64,7 @@ struct ExampleHistory: Sendable {
         return try await migrator.migrate(events: events).store
     }
 
-    /// Migrates version by version, each step by itself; what a chain must equal.
+    /// Migrates version by version, each step by itself. A chain must give the same store.
     func migrateStepByStep(
         _ store: String, through versions: [String], in workshop: borrowing Workshop,
         set: (inout MigrationOptions) -> Void = { _ in }

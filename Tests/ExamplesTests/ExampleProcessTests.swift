@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// The executables as a team runs them.
+/// The executables as their users run them.
 @Suite("The examples' executables", .timeLimit(.minutes(60)), .serialized)
 struct ExampleProcessTests {
     struct Run: Sendable, CustomTestStringConvertible {
         let history: ExampleHistory
-        /// What stands in the mapping models; nil where the code has stages.
+        /// The policy in the mapping models; nil where the code has stages.
         let policy: String?
         var testDescription: String { history.name }
     }
@@ -66,7 +66,7 @@ struct ExampleProcessTests {
         let backup = URL(filePath: store).lastPathComponent + ".premigration-"
         #expect(names.filter { $0.hasPrefix(backup) && $0.count == backup.count + 8 }.count == 1)
         #expect(try StoreContent.externalFiles(store) == files)
-        // What the process wrote is what the library writes.
+        // The process writes the same store as the library.
         let source = try history.store(at: first, in: workshop, as: "again.sqlite")
         let result = try await history.migrate(source, to: last, in: workshop)
         StoreContent.expectSame(try StoreContent.dump(store), try StoreContent.dump(result), "process and library")
@@ -74,7 +74,7 @@ struct ExampleProcessTests {
         #expect(again.status == 0, "\(again.errors)")
     }
 
-    @Test("a policy that nobody registered stops the plan, by its name", arguments: runs)
+    @Test("a policy that isn't registered stops the plan, and is named", arguments: runs)
     func unknownPolicy(_ run: Run) throws {
         let policy = try #require(run.policy)
         let workshop = try Workshop()

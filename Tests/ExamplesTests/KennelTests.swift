@@ -7,7 +7,7 @@ import Testing
 struct KennelTests {
     static let history = ExampleHistory(name: "Kennel", versions: ["v1", "v2", "v3"])
 
-    /// Cats keep their keys; dogs come after the last cat, in the order of theirs.
+    /// Cats keep their keys. Dogs get the keys after the last cat's, in their order.
     private static let dogKey = """
         (SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'Cat') + (SELECT count(*) FROM ZDOG AS d WHERE d.Z_PK <= ZDOG.Z_PK)
         """

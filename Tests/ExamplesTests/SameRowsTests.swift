@@ -3,10 +3,10 @@ import Foundation
 import StaffMigrator
 import Testing
 
-/// What comes out depends on the rows alone: every step alone, the whole chain, and the chain from every version.
-@Suite("The same rows whatever the batch size, the workers and the joining of steps", .timeLimit(.minutes(60)))
+/// The result depends only on the rows: for single steps, the whole chain, and the chain from every version.
+@Suite("The same rows for any batch size and number of workers, fused or not", .timeLimit(.minutes(60)))
 struct SameRowsTests {
-    /// A way through a history.
+    /// A path through a history.
     struct Way: Sendable, CustomTestStringConvertible {
         let history: ExampleHistory
         let from: String
@@ -42,7 +42,7 @@ struct SameRowsTests {
         }
     }
 
-    @Test("batches of 1, 7 and 1,024 rows, 1 to 4 workers, joined steps or single ones", arguments: ways)
+    @Test("batches of 1, 7 and 1,024 rows, 1 to 4 workers, fused steps or single ones", arguments: ways)
     func rows(_ way: Way) async throws {
         let workshop = try Workshop()
         let source = try way.history.store(at: way.from, in: workshop)
@@ -90,7 +90,7 @@ struct SameRowsTests {
         let result = try await way.history.migrate(source, to: way.to, in: workshop)
         try Checker.expectSound(result)
         #expect(try StoreContent.texts("PRAGMA integrity_check", result) == [["ok"]])
-        // The same store, further on: its identity and all it was told stay.
+        // The same store at a later version: its UUID and the app's metadata stay.
         let sql = "SELECT Z_VERSION, Z_UUID FROM Z_METADATA"
         #expect(try StoreContent.texts(sql, result) == StoreContent.texts(sql, source))
     }

@@ -2,9 +2,9 @@ import CausewaySQLite
 import Foundation
 import Testing
 
-/// What a store holds, read past the library.
+/// The content of a store, read without the library.
 enum StoreContent {
-    /// Every row as text, cells divided by `|`, as SQL literals: no two different values look alike.
+    /// Every row as SQL literals separated by `|`: different values have different texts.
     static func rows(_ sql: String, _ store: String) throws -> [String] {
         try rows(sql, store, without: [], of: "")
     }
@@ -46,8 +46,8 @@ enum StoreContent {
         try connection.execute(sql)
     }
 
-    /// Every row of every table, Z_OPT and the house tables included, and the files of external data; without the columns
-    /// `TABLE.COLUMN` that no two runs agree on.
+    /// Every row of every table, with Z_OPT and the house tables, and the files of external data; without the columns
+    /// `TABLE.COLUMN` that differ in every run.
     static func dump(_ store: String, without random: Set<String> = []) throws -> [String: [String]] {
         let connection = try Connection(path: store, mode: .readOnly, hardening: .own)
         var tables = try connection.prepare("SELECT name FROM sqlite_master WHERE type = 'table'")
@@ -71,7 +71,7 @@ enum StoreContent {
         }
     }
 
-    /// That two stores hold the same, cell by cell.
+    /// Checks that two stores have the same content, cell by cell.
     static func expectSame(
         _ dump: [String: [String]], _ other: [String: [String]], _ comment: Comment,
         sourceLocation: SourceLocation = #_sourceLocation

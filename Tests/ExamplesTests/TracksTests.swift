@@ -32,7 +32,7 @@ struct TracksTests {
         #expect(try StoreContent.rows(tracks, result) == StoreContent.rows(tracks, source))
     }
 
-    @Test("v2 → v3: the JSON goes, artists and links stay")
+    @Test("v2 → v3: the JSON is removed, artists and links stay")
     func withoutJSON() async throws {
         let history = try Self.history.get()
         let workshop = try Workshop()
@@ -73,7 +73,7 @@ struct TracksTests {
         #expect(error.message.contains("didMigrate at “v2”"))
         #expect(error.message.contains("/Track/p42"))
         #expect(!FileManager.default.fileExists(atPath: workshop.path("refused.sqlite")))
-        // Fixed, it starts again from v1's rows.
+        // After the fix, it starts again from v1's rows.
         try StoreContent.execute("UPDATE ZTRACK SET ZARTISTSJSON = '[]' WHERE Z_PK = 42", source)
         let result = try await history.migrate(source, to: "v3", in: workshop, as: "refused.sqlite")
         #expect(try StoreContent.count("\(Self.joinTable) WHERE \(Self.trackColumn) = 42", result) == 0)

@@ -3,7 +3,7 @@ import CausewayMapping
 import CausewayModel
 import Testing
 
-/// The rows of InsideCoreDataMigration §4 that speak of attributes.
+/// The rows of InsideCoreDataMigration §4 about attributes.
 @Suite("Inferred attributes", .timeLimit(.minutes(60)))
 struct AttributeRuleTests {
     @Test("an added attribute takes its default in every row, even where it is optional")
@@ -31,7 +31,7 @@ struct AttributeRuleTests {
             ])
     }
 
-    @Test("a removed attribute is read by nobody")
+    @Test("a removed attribute isn't read")
     func removed() throws {
         let mapping = try inferred(thing(attribute("a"), attribute("b")), thing(attribute("a")))
         #expect(mapping.mapping(to: "Thing")?.attributes.map(\.destination) == ["a"])
@@ -109,7 +109,7 @@ struct AttributeRuleTests {
 
     static let numericTypes = ["Boolean", "Integer 16", "Integer 32", "Integer 64", "Float", "Double"]
 
-    @Test("every change of type but those of numbers is refused, the harmless ones too", arguments: types, types)
+    @Test("every change of type except between numbers is refused, even harmless ones", arguments: types, types)
     func typeChanged(from: String, to: String) throws {
         let found = try refusals(thing(attribute("a", from)), thing(attribute("a", to)))
         guard from != to, !(Self.numericTypes.contains(from) && Self.numericTypes.contains(to)) else {
@@ -128,7 +128,7 @@ struct AttributeRuleTests {
     }
 
     @Test(
-        "what has no trace in a row is carried",
+        "attributes are carried after a change that doesn't affect rows",
         arguments: [
             (
                 attribute("a", "Transformable", extra: "valueTransformerName=\"A\""),
@@ -158,7 +158,7 @@ struct AttributeRuleTests {
         #expect(changed.mapping(to: "Thing")?.kind == .transform)
     }
 
-    @Test("attributes go up to a parent and down to subentities, whoever declares them")
+    @Test("attributes move up to a parent and down to subentities, whichever entity declares them")
     func upAndDown() throws {
         let a = attribute("a")
         let low = model(entity("Base"), entity("Left", parent: "Base", a), entity("Right", parent: "Base", a))
@@ -210,7 +210,7 @@ struct AttributeRuleTests {
             ])
     }
 
-    @Test("what is only added to a table fills it; a table that changes otherwise isn't filled")
+    @Test("tables that only gain columns are filled; tables with other changes aren't")
     func fillsTable() throws {
         let base = entity("Base", attribute("a"))
         let more = attribute("more", default: "x")

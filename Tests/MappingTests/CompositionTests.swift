@@ -8,7 +8,7 @@ struct CompositionTests {
         try inferred(a, b, step: 0).composed(with: try inferred(b, c, step: 1))
     }
 
-    @Test("renames, replacements and constants run through")
+    @Test("renames, replacements and constants are composed")
     func values() throws {
         let mapping = try #require(
             try composed(
@@ -26,7 +26,7 @@ struct CompositionTests {
         #expect(mapping.value("empty") == .constant(.string("e")))
     }
 
-    @Test("what is removed and comes back under its name starts anew")
+    @Test("a removed property that is added again under its name starts with its default")
     func cameBack() throws {
         let full = model(entity("Thing", attribute("a"), toOne("other", "Other")), entity("Other"))
         let bare = model(entity("Thing"), entity("Other"))
@@ -38,7 +38,7 @@ struct CompositionTests {
         #expect(entity.mapping(from: "Thing")?.kind == .remove)
     }
 
-    @Test("added and removed entities leave no trace but their rows' end")
+    @Test("an added entity that is renamed is an addition, a removed one a removal")
     func entities() throws {
         let mapping = try #require(
             try composed(
@@ -84,7 +84,7 @@ struct CompositionTests {
         #expect(try composed(derived, derived, name) != nil)
     }
 
-    @Test("obligations become demands on the source's rows, and keep their version")
+    @Test("obligations become conditions of the source's rows, and keep their version")
     func obligations() throws {
         let must = attribute("m", optional: false)
         func obligations(_ a: String, _ b: String, _ c: String) throws -> [Obligation]? {
@@ -101,7 +101,7 @@ struct CompositionTests {
             try obligations(thing(), thing(attribute("m")), thing(must))
                 == [Obligation(step: 1, entity: "Thing", property: "m", .tightenedAttribute, demand: .noRows)])
         #expect(try obligations(thing(), thing(attribute("m", default: "x")), thing(must)) == [])
-        // Dropped again, but the version in between can't hold such rows.
+        // The attribute is dropped again, but the version in between can't hold such rows.
         #expect(
             try obligations(thing(), thing(must), thing())
                 == [Obligation(step: 0, entity: "Thing", property: "m", .newAttribute, demand: .noRows)])
@@ -113,7 +113,7 @@ struct CompositionTests {
                 ])
     }
 
-    @Test("composing acts like doing both, on random histories", arguments: 0..<40)
+    @Test("a composed mapping gives the same rows as both mappings, on random histories", arguments: 0..<40)
     func randomHistories(seed: Int) throws {
         var random = Generator(state: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 &+ 1)
         for _ in 0..<10 {
@@ -158,7 +158,7 @@ struct CompositionTests {
 private typealias Rows = [String: [[String: Constant]]]
 
 extension MappingModel {
-    /// The meaning of a mapping, row by row.
+    /// The rows that a mapping makes.
     fileprivate func applied(to rows: Rows) -> Rows {
         var result: Rows = [:]
         for entity in entityMappings {

@@ -1,7 +1,7 @@
 import CausewayMapping
 import Testing
 
-/// The rows of InsideCoreDataMigration §4 that speak of entities.
+/// The rows of InsideCoreDataMigration §4 about entities.
 @Suite("Inferred entities", .timeLimit(.minutes(60)))
 struct EntityRuleTests {
     @Test("entities are added, removed, copied and renamed, under Core Data's names")
@@ -40,7 +40,7 @@ struct EntityRuleTests {
         #expect(found.allSatisfy { $0.reason == .ambiguousRenaming(source: "A", claimants: ["B", "C"]) })
     }
 
-    @Test("a new parent, a new child, and a way out of the hierarchy are inferred")
+    @Test("a new parent, a new child, and an entity that leaves the hierarchy are inferred")
     func hierarchy() throws {
         let flat = model(entity("Left", attribute("a")))
         let raised = model(entity("Base", attribute("a")), entity("Left", parent: "Base"))
@@ -73,7 +73,7 @@ struct EntityRuleTests {
         #expect(mapping.entityMappings.allSatisfy { $0.kind != .remove })
     }
 
-    @Test("every reason against a mapping is given at once, each a sentence with its place")
+    @Test("all reasons against a mapping are given at once, each a sentence with its place")
     func allAtOnce() throws {
         let error = #expect(throws: InferenceError.self) {
             try inferred(

@@ -35,7 +35,7 @@ struct HostileMappingFileTests {
 
     private static let root = object("MAPPINGMODEL", "m", relation("entitymappings", "e"))
 
-    @Test("what is no mapping model is told so")
+    @Test("a file that isn't a mapping model is reported as such")
     func foreign() {
         #expect(code([]) == .damaged)
         #expect(code(Array("<plist/>".utf8)) == .notAMappingModel)
@@ -51,7 +51,7 @@ struct HostileMappingFileTests {
     }
 
     @Test(
-        "references that lead nowhere, to another type, in a circle or twice are refused",
+        "dangling references, and references to another type, in a cycle or twice, are refused",
         arguments: [
             "", object("ATTRIBUTEMAPPING", "e"), object("MAPPINGMODEL2", "e"),
             object("ENTITYMAPPING", "e", relation("attributemappings", "e")),
@@ -84,7 +84,7 @@ struct HostileMappingFileTests {
         }
     }
 
-    @Test("escapes and filters are decoded, and written again as they were")
+    @Test("escapes and filters are decoded, and written as they were read")
     func escapes() throws {
         let entity = Self.object(
             "ENTITYMAPPING", "e",
@@ -120,7 +120,7 @@ struct HostileMappingFileTests {
         #expect(code(try archive([("NSUserInfo", .boolean(true))])) == .damaged)
     }
 
-    @Test("an archive of something else, and lists of something else, are refused")
+    @Test("archives and lists of other objects are refused")
     func otherArchives() throws {
         var writer = KeyedArchiveWriter()
         let text = writer.string("x")

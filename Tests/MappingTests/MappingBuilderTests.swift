@@ -78,7 +78,7 @@ struct MappingBuilderTests {
         #expect(resolved.entityMappings[1].mapping.relationshipMappings.map(\.name) == ["posts"])
     }
 
-    @Test("what is left untouched isn't filled")
+    @Test("properties named in `Leave` aren't filled")
     func untouched() throws {
         let resolved = try resolve(
             .copy(
@@ -113,7 +113,7 @@ struct MappingBuilderTests {
         }
     }
 
-    @Test("a mapping model of Swift can't be written before it's resolved, and can afterwards")
+    @Test("a mapping model in Swift can be written only after it is resolved")
     func writing() throws {
         let written = MappingModelDescription(name: "Swift", entityMappings: [.transform("Post"), .copy("User")])
         #expect { try written.compiledBytes() } throws: { ($0 as? MappingFileError)?.code == .unresolved }

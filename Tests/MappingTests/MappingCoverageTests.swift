@@ -17,7 +17,7 @@ struct MappingCoverageTests {
         return try MappingModelDescription(name: "M", entityMappings: mappings).resolved(from: model, to: model)
     }
 
-    @Test("inherited properties that the mapping doesn't mention are warned of")
+    @Test("inherited properties that the mapping doesn't mention give a warning")
     func inherited() throws {
         let resolved = try resolve(.copy("Dog", autofill: false, [.copy("trick")]))
         #expect(
@@ -28,7 +28,7 @@ struct MappingCoverageTests {
         #expect(resolved.warnings[0].message.hasPrefix("DogToDog doesn't mention Dog.age"))
     }
 
-    @Test("a relationship whose inverse is mapped isn't missed")
+    @Test("a relationship whose inverse is mapped gives no warning")
     func inverse() throws {
         let resolved = try resolve(
             .copy(

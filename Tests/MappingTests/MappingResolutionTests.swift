@@ -83,7 +83,7 @@ struct MappingResolutionTests {
         #expect(try problems([mapping]).map(\.code) == [.contradiction])
     }
 
-    @Test("copy and transform are told by the hashes, whatever the file says")
+    @Test("copy and transform are distinguished by the hashes, whatever the file says")
     func copyOfUnequalHashes() throws {
         var mapping = edited("Author", "Author")
         mapping.kind = .copy
@@ -117,7 +117,7 @@ struct MappingResolutionTests {
                         """)))
     }
 
-    @Test("several entity mappings, or none, leave it to the source relationship", arguments: [0, 2])
+    @Test("with several entity mappings, or none, the default is the source relationship", arguments: [0, 2])
     func relationshipDefault(count: Int) throws {
         let books = (0..<count).map { edited("Book", "Publication", name: "Part\($0)") }
         let resolved = try resolve([edited("Author", "Author", [], [automatic("books")])] + books, form: .editor)
@@ -232,7 +232,7 @@ struct MappingResolutionTests {
             ])
     }
 
-    @Test("an expression may name only entities and entity mappings that are there")
+    @Test("an expression may name only existing entities and entity mappings")
     func namesInExpressions() throws {
         let call = try Expression(
             parsing: """

@@ -5,7 +5,7 @@ import Testing
 @Suite("Look-ups through the migration manager", .timeLimit(.minutes(60)))
 struct MigrationManagerCallTests {
     @Test(
-        "are seen wherever they stand in an expression; a fetch of source rows is none",
+        "are found anywhere in an expression; a fetch of source rows isn't one",
         arguments: [
             ("$source.name", false),
             ("FUNCTION($source, 'uppercase:', 'x')", false),

@@ -3,8 +3,8 @@ import CausewayMapping
 import CausewayModel
 import Testing
 
-/// Several changes of type as one.
-@Suite("Numeric conversions of several steps as one", .timeLimit(.minutes(60)))
+/// Several changes of type in one mapping.
+@Suite("Numeric conversions of several steps, fused", .timeLimit(.minutes(60)))
 struct NumericCompositionTests {
     private func composed(_ versions: String...) throws -> MappingModel? {
         let steps = try zip(versions, versions.dropFirst()).enumerated().map { index, pair in
@@ -19,7 +19,7 @@ struct NumericCompositionTests {
         thing(attribute(name, type, optional: optional, default: value, was: name == "a" ? nil : "a"))
     }
 
-    @Test("the cell goes through every type, and every step asks what has become of it")
+    @Test("the cell is converted to every type in turn, and every step checks the result")
     func chain() throws {
         let mapping = try #require(
             try composed(version("Integer 64"), version("Integer 16", "b"), version("Double", "c")))
@@ -54,7 +54,7 @@ struct NumericCompositionTests {
             ])
     }
 
-    @Test("a dropped attribute's rows must fit all the same: the version in between can't hold them")
+    @Test("a dropped attribute's rows must fit too: the version in between can't hold others")
     func dropped() throws {
         let mapping = try #require(try composed(version("Integer 32"), version("Boolean"), thing()))
         #expect(mapping.conversions.map(\.source) == ["a"])
@@ -86,7 +86,7 @@ struct NumericCompositionTests {
     }
 
     @Test(
-        "a default that the next type can't hold, or holds otherwise than it would write it, keeps the steps apart",
+        "steps aren't fused where the next type can't hold a default, or holds it in another form",
         arguments: [
             ("Integer 32", "70000", "Integer 16"), ("Integer 32", "2", "Boolean"), ("Double", "0.5", "Integer 64"),
             ("Double", "1e300", "Float"), ("Double", "0.1", "Float"),
@@ -98,7 +98,7 @@ struct NumericCompositionTests {
         #expect(try composed(thing(), version(from, default: "1"), version(to)) != nil)
     }
 
-    @Test("composing acts like doing one after the other, on random histories of types", arguments: 0..<40)
+    @Test("a composed mapping gives the same rows as single ones, on random histories of types", arguments: 0..<40)
     func randomHistories(seed: Int) throws {
         var random = Generator(state: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 &+ 7)
         for _ in 0..<20 {

@@ -85,7 +85,7 @@ struct NumericRuleTests {
         #expect(new.conversions.isEmpty)
     }
 
-    @Test("a table with a converted attribute isn't one that only gains columns")
+    @Test("a table with a converted attribute doesn't count as one that only gains columns")
     func fills() throws {
         let mapping = try inferred(
             thing(attribute("n", "Integer 32")),
@@ -94,7 +94,7 @@ struct NumericRuleTests {
     }
 
     @Test(
-        "a type that doesn't hold all numbers of the one before is a condition, once for all who inherit the attribute")
+        "a type that doesn't hold all numbers of the one before is one condition for all entities with the attribute")
     func conditions() throws {
         func version(_ type: NumericType) -> String {
             model(

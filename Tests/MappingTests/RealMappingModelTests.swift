@@ -40,7 +40,7 @@ struct RealMappingModelTests {
     }
 
     @Test(
-        "the models of these mapping models are there",
+        "the models of these mapping models exist",
         .enabled(if: SharedMappingModels.exist, "shared/stores is missing"))
     func modelsAreThere() {
         #expect(SharedMappingModels.resolvable.count >= 14)
@@ -95,7 +95,7 @@ struct RealMappingModelTests {
         #expect(edited.warnings == compiled.warnings)
         #expect(edited.losses == compiled.losses)
         #expect(compiled.losses.isEmpty)
-        // Xcode's own work, untouched but for the kind of PersonToPerson, a “copy” of unequal hashes.
+        // Xcode's file, except for the kind of PersonToPerson: “copy” despite different hashes.
         var untouched = try SharedMappingModels.read("coredataplus/V2toV3.cdm").entityMappings
         #expect(untouched[2].kind == .copy)
         untouched[2].kind = .transform
@@ -168,7 +168,7 @@ struct RealMappingModelTests {
     }
 
     @Test(
-        "what somebody deleted in the editor is passed over",
+        "properties that were deleted in the editor are skipped",
         .enabled(if: SharedMappingModels.exist, "shared/stores is missing"))
     func orphans() throws {
         let mapping = try SharedMappingModels.read("loopkit/Modelv1v4.xcmappingmodel")

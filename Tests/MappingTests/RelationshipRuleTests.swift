@@ -1,7 +1,7 @@
 import CausewayMapping
 import Testing
 
-/// The rows of InsideCoreDataMigration §4 that speak of relationships.
+/// The rows of InsideCoreDataMigration §4 about relationships.
 @Suite("Inferred relationships", .timeLimit(.minutes(60)))
 struct RelationshipRuleTests {
     static func library(_ books: String, _ author: String) -> String {
@@ -53,7 +53,7 @@ struct RelationshipRuleTests {
         #expect(both.links("writer", of: "Book") == nil)
     }
 
-    @Test("a relationship whose inverse goes to another keeps its own links, and the other gets none of them")
+    @Test("a relationship whose inverse gets another partner keeps its own links; the other gets none of them")
     func inverseReassigned() throws {
         // `books` stays; a new `edited` takes over the inverse `author`, whose source is the inverse of `books`.
         let to = model(
@@ -106,7 +106,7 @@ struct RelationshipRuleTests {
         #expect(try inferred(Self.oneToMany, alone).links("books", of: "Author")?.changesForm == true)
     }
 
-    @Test("delete rule, optionality, counts and transience of the target's class are no change of the links")
+    @Test("a new delete rule, optionality or count doesn't change the links")
     func withoutTrace() throws {
         let strict = Self.library(
             toMany("books", "Book", inverse: "author", extra: "minCount=\"1\" maxCount=\"9\""),
@@ -126,7 +126,7 @@ struct RelationshipRuleTests {
         #expect(found.allSatisfy { $0.reason == .ambiguousRenaming(source: "books", claimants: ["a", "b"]) })
     }
 
-    @Test("a destination may widen to the parent; where it narrows or turns elsewhere, links to what doesn't fit end")
+    @Test("a destination may become the parent; where it becomes a subentity or another, links that don't fit end")
     func destination() throws {
         func version(_ destination: String, was: String? = nil) -> String {
             model(
@@ -154,7 +154,7 @@ struct RelationshipRuleTests {
         }
     }
 
-    @Test("an abstract entity has no rows to which links could lead")
+    @Test("an abstract entity has no rows of its own, so no links to them end")
     func abstractTarget() throws {
         func version(_ destination: String) -> String {
             model(

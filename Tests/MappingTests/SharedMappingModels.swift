@@ -14,7 +14,7 @@ enum SharedMappingModels {
 
     /// Paths below the folder, sorted.
     static let foreign = mappingModels(in: folder)
-    /// And our own, as `Fixtures/…`: a clone alone proves something.
+    /// And our own, as `Fixtures/…`, so that the tests also work in a clone without shared/stores.
     static let all = foreign + mappingModels(in: project + "/Fixtures").map { "Fixtures/\($0)" }
 
     private static func mappingModels(in folder: String) -> [String] {
@@ -26,7 +26,7 @@ enum SharedMappingModels {
 
     static func read(_ name: String) throws -> MappingModelDescription { try MappingModelReader.read(path(name)) }
 
-    /// Versions of the one model history beside the mapping model that has them all; nil where there is none.
+    /// Both versions from the only model history beside the mapping model that has them; nil where there is none.
     static func versions(_ names: [String], near mapping: String) throws -> [VersionedModel]? {
         let near = (path(mapping) as NSString).deletingLastPathComponent
         for entry in try FileManager.default.contentsOfDirectory(atPath: near) where entry.hasSuffix(".xcdatamodeld") {
@@ -38,7 +38,7 @@ enum SharedMappingModels {
         return nil
     }
 
-    /// Both versions that an `.xcmappingmodel` records; nil where one isn't there.
+    /// Both versions that an `.xcmappingmodel` records; nil where one is missing.
     static func versions(_ mapping: String) throws -> (from: VersionedModel, to: VersionedModel)? {
         let description = try read(mapping)
         guard let source = description.sourceModel?.name, let destination = description.destinationModel?.name,
@@ -47,6 +47,6 @@ enum SharedMappingModels {
         return (versions[0], versions[1])
     }
 
-    /// Those whose both versions are there.
+    /// The mapping models with both versions present.
     static let resolvable: [String] = all.filter { (try? versions($0)) != nil }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Source expressions", .timeLimit(.minutes(60)))
 struct SourceFetchTests {
-    @Test("known ones say which rows they mean", .enabled(if: SharedMappingModels.exist, "shared/stores is missing"))
+    @Test("known forms give their rows", .enabled(if: SharedMappingModels.exist, "shared/stores is missing"))
     func known() throws {
         let file = try String(contentsOfFile: SharedMappingModels.folder + "/expressions.txt", encoding: .utf8)
         let section = file.split(separator: "\n## ").filter { $0.hasPrefix("6.") }

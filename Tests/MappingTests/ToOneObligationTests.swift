@@ -2,7 +2,7 @@ import CausewayMapping
 import CausewayModel
 import Testing
 
-/// What a mandatory to-one asks of the rows, through one mapping and through two.
+/// Conditions of a mandatory to-one for the rows, through one mapping and through two.
 @Suite("Obligations of to-ones", .timeLimit(.minutes(60)))
 struct ToOneObligationTests {
     private static func version(_ books: String, _ author: String, optional: String = "YES", was: String? = nil)
@@ -22,7 +22,7 @@ struct ToOneObligationTests {
         LinkSource(entity: entity, relationship: relationship, isInverted: inverted, changesForm: false)
     }
 
-    @Test("a to-one that becomes mandatory asks every row for a link; one that was mandatory asks nothing")
+    @Test("a to-one that becomes mandatory needs a link in every row; one that was mandatory adds no condition")
     func tightened() throws {
         let found = Self.obligations(
             try inferred(
@@ -41,7 +41,7 @@ struct ToOneObligationTests {
         #expect(Self.obligations(loosened).isEmpty)
     }
 
-    @Test("links that come by the inverse count")
+    @Test("links through the inverse count")
     func inverted() throws {
         let found = Self.obligations(
             try inferred(Self.version("books", "author"), Self.version("books", "writer", optional: "NO")))
@@ -60,7 +60,7 @@ struct ToOneObligationTests {
         #expect(Self.obligations(try inferred(bare, Self.version("books", "author"))).isEmpty)
     }
 
-    @Test("a later demand is one on the links of the first version, or on all rows where it has none")
+    @Test("a later condition applies to the links of the first version, or to all rows where it has none")
     func composed() throws {
         let later = try inferred(
             Self.version("works", "author"), Self.version("works", "author", optional: "NO"), step: 1)
@@ -86,7 +86,7 @@ struct ToOneObligationTests {
                 ])
     }
 
-    @Test("links that end are conditions, with the option only where it helps")
+    @Test("links that end are conditions, which name --end-links only where it helps")
     func endingConditions() throws {
         func version(_ cat: Bool, _ pet: String, optional: String) -> String {
             model(
@@ -124,7 +124,7 @@ struct ToOneObligationTests {
             ])
     }
 
-    @Test("conditions of a step, one for all entities that inherit what makes it; abstract entities have no rows")
+    @Test("a condition is given once for all entities that inherit its property; abstract entities have no rows")
     func conditions() throws {
         func version(_ optional: Bool, _ constraint: String) -> String {
             model(

@@ -4,14 +4,14 @@ import Testing
 @Suite("Damaged records", .timeLimit(.minutes(60))) struct DamagedRecordTests {
     static let damaged: [(bytes: [UInt8], code: RecordError.Code)] = [
         ([], .badHeader),
-        // The header's length: zero, over the record, cut, enormous.
+        // The header's length: zero, longer than the record, cut, enormous.
         ([0], .badHeader),
         ([5, 1, 1], .badHeader),
         ([0x81], .badHeader),
         ([0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], .badHeader),
         // Shorter than its own varint.
         ([0x80, 0x01, 0], .badHeader),
-        // A serial type that goes over the header's end.
+        // A serial type that crosses the header's end.
         ([2, 0x81, 0x00], .badHeader),
         // Reserved types.
         ([2, 10], .badSerialType),

@@ -12,7 +12,7 @@ struct DatabaseHeaderTests {
         return bytes
     }()
 
-    @Test("a format that SQLite doesn't write is seen", arguments: [18, 19, 44, 45, 46, 47])
+    @Test("a format that SQLite doesn't write is recognised", arguments: [18, 19, 44, 45, 46, 47])
     func formats(_ offset: Int) throws {
         #expect(try #require(DatabaseHeader(Self.sound)).hasKnownVersions)
         var bytes = Self.sound
@@ -62,7 +62,7 @@ struct DatabaseHeaderTests {
         #expect(try #require(DatabaseHeader(bytes)).autoVacuum == expected)
     }
 
-    @Test("what is no header is none")
+    @Test("other bytes aren't accepted as a header")
     func none() {
         #expect(DatabaseHeader([]) == nil)
         #expect(DatabaseHeader(Array(Self.sound.dropLast())) == nil)

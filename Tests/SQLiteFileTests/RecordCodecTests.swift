@@ -140,7 +140,7 @@ func load(_ bytes: [UInt8], into reader: RecordReader, _ body: () throws -> Void
         }
     }
 
-    @Test("a form that SQLite would not choose is carried unchanged: 1 in two bytes")
+    @Test("an encoding that SQLite wouldn't choose is carried unchanged: 1 in two bytes")
     func carriesUnusualForms() throws {
         let bytes: [UInt8] = [2, 2, 0, 1]
         let reader = RecordReader(capacity: 1)
@@ -157,7 +157,7 @@ func load(_ bytes: [UInt8], into reader: RecordReader, _ body: () throws -> Void
         #expect(try record { $0.append(2.0) } == [2, 7, 0x40, 0, 0, 0, 0, 0, 0, 0])
     }
 
-    @Test("a record with fewer cells than the table has columns gives what it has")
+    @Test("a record with fewer cells than the table has columns gives its own cells")
     func shortRecord() throws {
         let reader = RecordReader(capacity: 5)
         try load([3, 8, 9], into: reader) { #expect(reader.count == 2) }

@@ -9,7 +9,7 @@ struct RecordVector: CustomTestStringConvertible, Sendable {
 
     var testDescription: String { "\(cells)" }
 
-    /// The record is `hex`, then the filler's byte so many times.
+    /// The record is `hex`, followed by the filler's bytes.
     init(_ cells: [CellValue], _ hex: String, filler: (byte: UInt8, count: Int) = (0, 0)) {
         self.cells = cells
         record = Self.bytes(hex) + Array(repeating: filler.byte, count: filler.count)
@@ -73,8 +73,8 @@ struct RecordVector: CustomTestStringConvertible, Sendable {
             "09010109001507100807024e616d65400c0000000000000001"),
     ]
 
-    /// Number of cells 0, 1, 2, … and the first bytes of the record that SQLite wrote: the header's length and the first
-    /// two serial types. Around 126 cells the length's own varint grows.
+    /// How many cells a record has (their values are 0, 1, 2, …), and the first bytes that SQLite wrote: the header's
+    /// length and the first two serial types. Around 126 cells the length's own varint grows.
     static let wideHeaders: [(cells: Int, start: [UInt8])] = [
         (125, [0x7e, 0x08, 0x09, 0x01]),
         (126, [0x7f, 0x08, 0x09, 0x01]),

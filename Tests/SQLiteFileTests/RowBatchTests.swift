@@ -2,7 +2,7 @@ import CausewaySQLiteFile
 import Testing
 
 @Suite("Row batches", .timeLimit(.minutes(60))) struct RowBatchTests {
-    @Test("keep rows in order while they grow far over their first size")
+    @Test("keep rows in order while they grow far beyond their first size")
     func grows() throws {
         let batch = RowBatch()
         for row in 0..<5_000 {
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test("keep their memory when emptied, unless it is over what may be kept")
+    @Test("keep their memory when emptied, up to a limit")
     func recycles() throws {
         let batch = RowBatch(rows: 10, bytes: 1 << 20)
         let footprint = batch.footprint
@@ -33,7 +33,7 @@ import Testing
         #expect(batch.footprint < 8_192)
     }
 
-    @Test("room reserved ahead is not exceeded by what fits in it")
+    @Test("rows that fit in reserved memory need no more")
     func reserves() throws {
         let batch = RowBatch()
         batch.reserve(rows: 1_000, bytes: 3_000)
@@ -47,7 +47,7 @@ import Testing
         #expect(batch.footprint == footprint)
     }
 
-    @Test("give the last row back")
+    @Test("remove the last row")
     func removesLast() throws {
         let batch = RowBatch()
         let writer = RecordWriter(capacity: 1)

@@ -1,17 +1,17 @@
 import CausewaySQLiteFile
 import Testing
 
-/// A row as a table's b-tree has it and the same row as a statement gives it are the same to whoever looks at a view.
-@Suite("Rows out of pages and out of statements", .timeLimit(.minutes(60)))
+/// A view shows the same row whether it comes from a table's b-tree or from a statement.
+@Suite("Rows from pages and from statements", .timeLimit(.minutes(60)))
 struct RowViewTests {
-    /// The table's columns, in its order: name, weight FLOAT, key INTEGER PRIMARY KEY, data, count, added, rate FLOAT. The
+    /// The table's columns in order: name, weight FLOAT, key INTEGER PRIMARY KEY, data, count, added, rate FLOAT. The
     /// last two were added later.
     private static let defaults: [CellValue] = [
         .null, .null, .null, .null, .null, .text("new"), .integer(2),
     ]
     private static let reals: Set<Int> = [1, 6]
     private static let key = 2
-    /// As many columns as the oldest rows have.
+    /// The number of columns of the oldest rows.
     private static let shortest = 5
 
     /// The pass's cells: columns of the table.
@@ -26,7 +26,7 @@ struct RowViewTests {
     ]
     private static let data: [CellValue] = [.null, .blob([]), .blob(Array(repeating: 7, count: 3_000)), .integer(9)]
 
-    /// Columns as they stand in a page.
+    /// Columns in a page's order.
     private static let rows: [[CellValue]] = names.flatMap { name in
         weights.flatMap { weight in
             data.flatMap { data -> [[CellValue]] in
@@ -41,7 +41,7 @@ struct RowViewTests {
             order.map { $0 == key ? .rowid : .column($0, isReal: reals.contains($0)) }, defaults: defaults)
     }
 
-    /// What SQLite gives for the cells of a page's row.
+    /// SQLite's values for the cells of a page's row.
     private static func statement(_ row: [CellValue], _ order: [Int], key: Int64) -> [CellValue] {
         order.map { column in
             if column == Self.key { return .integer(key) }
@@ -119,7 +119,7 @@ struct RowViewTests {
     }
 
     @Test(
-        "one bit of a type or a value that a copy has otherwise is seen",
+        "a copy that differs in one bit of a type or a value is found",
         arguments: [[0, 1, 3, 4, 5, 6], [4, 0, 6, 3]])
     func differences(order: [Int]) throws {
         let row: [CellValue] = [.text("name"), .integer(5), .null, .blob(Array(0..<20)), .integer(300)]
@@ -136,7 +136,7 @@ struct RowViewTests {
         for byte in 1..<record.count {
             for bit in 0..<8 {
                 record[byte] ^= 1 << UInt8(bit)
-                // A header that isn't one any more is refused when it is read.
+                // A header that isn't valid any more is refused when it is read.
                 unsafe record.withUnsafeBytes { bytes in
                     do {
                         try unsafe made.load(bytes, rowid: 3)

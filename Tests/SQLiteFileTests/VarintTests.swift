@@ -2,7 +2,7 @@ import CausewaySQLiteFile
 import Testing
 
 @Suite("Varints", .timeLimit(.minutes(60))) struct VarintTests {
-    /// Around each power of two: where a varint gets one byte longer, and everywhere else.
+    /// Around every power of two, including those at which a varint gets one byte longer.
     static let boundaries: [UInt64] =
         (0..<64).flatMap { bit -> [UInt64] in
             let power: UInt64 = 1 << UInt64(bit)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Write-ahead logs are read as SQLite's recovery reads them", .timeLimit(.minutes(60)))
 struct WriteAheadLogScanTests {
-    /// A log of some generation: commits of so many frames each; the last one may have no end.
+    /// A log of one generation: commits with these numbers of frames; the last one may be incomplete.
     struct Log {
         static let pageSize = 512
         var bytes: [UInt8]
@@ -53,7 +53,7 @@ struct WriteAheadLogScanTests {
             return log
         }
 
-        /// Puts other frames over the log's first ones, as a later generation does, or behind a rollback.
+        /// Overwrites the log's first frames, as a later generation does, or as after a rollback.
         func overwritten(by other: Log) -> Log {
             var log = self
             log.bytes.replaceSubrange(0..<other.bytes.count, with: other.bytes)
@@ -78,7 +78,7 @@ struct WriteAheadLogScanTests {
         #expect(scan.unreadableFrames == 0)
     }
 
-    @Test("frames behind one whose checksum fails are counted", arguments: [true, false])
+    @Test("frames after one with a wrong checksum are counted", arguments: [true, false])
     func damage(isBigEndian: Bool) {
         let log = Log(commits: [1, 3, 2, 2], isBigEndian: isBigEndian)
         for (frame, commits, frames) in [(1, 0, 8), (2, 1, 7), (4, 1, 7), (5, 2, 4), (6, 2, 4), (7, 3, 2)] {
@@ -99,7 +99,7 @@ struct WriteAheadLogScanTests {
         }
     }
 
-    @Test("a frame that never reached the disk breaks the log as one that is damaged does")
+    @Test("a frame that never reached the disk breaks the log like a damaged one")
     func hole() {
         var log = Log(commits: [1, 3])
         log.bytes.replaceSubrange(log.frame(2), with: [UInt8](repeating: 0, count: Log.frameLength))
@@ -119,7 +119,7 @@ struct WriteAheadLogScanTests {
         }
     }
 
-    @Test("a torn last commit is no news: its last frame is damaged, cut, or was never written")
+    @Test("a torn last commit isn't reported: its last frame is damaged, cut, or was never written")
     func torn() {
         let log = Log(commits: [2, 3])
         var cut = log
@@ -130,7 +130,7 @@ struct WriteAheadLogScanTests {
         }
     }
 
-    @Test("a stale tail of an earlier generation is no news, wherever it begins")
+    @Test("a stale tail of an earlier generation isn't reported, wherever it begins")
     func stale() {
         let old = Log(commits: [2, 2, 2], salt: 6)
         for commits in [[1], [2], [1, 2], [3, 2]] {
@@ -140,14 +140,14 @@ struct WriteAheadLogScanTests {
         }
     }
 
-    @Test("what a rolled-back transaction had written is no news: it ends no commit")
+    @Test("frames of a rolled-back transaction aren't reported: they have no commit frame")
     func rolledBack() {
         let scan = Log(commits: [2, 6], hasOpenTransaction: true).overwritten(by: Log(commits: [2, 1])).scan
         #expect(scan.readableCommits == 2)
         #expect(scan.unreadableFrames == 0)
     }
 
-    @Test("empty and tiny files, and files of zeros, are no news", arguments: [0, 1, 31, 32, 40, 600, 5_000])
+    @Test("empty and tiny files, and files of zeros, aren't reported", arguments: [0, 1, 31, 32, 40, 600, 5_000])
     func tiny(count: Int) {
         let log = Log(commits: [3, 3, 3])
         for bytes in [Array(log.bytes.prefix(count)), [UInt8](repeating: 0, count: count)] {

@@ -28,7 +28,7 @@ import Testing
         inverseEntity="Book"/></entity>
         """
 
-    @Test("triggers come with the entity that they depend on")
+    @Test("triggers are made with the entity that they depend on")
     func order() throws {
         #expect(
             try TestModels.layout(Self.entities).statements().triggerStatements.map(\.name) == [
@@ -54,7 +54,7 @@ import Testing
                 + "Z_ENT, Z_PK, 'bookCount', ZBOOKCOUNT) FROM ZAUTHOR WHERE Z_PK = NEW.ZAUTHOR\(range); END")
     }
 
-    @Test("a derivation that no store shows has a column, no trigger and a sentence")
+    @Test("an unknown derivation has a column, no trigger and a message")
     func unknownForms() throws {
         let layout = try TestModels.layout(Self.entities)
         let unsupported = try layout.statements().unsupported
@@ -92,7 +92,7 @@ import Testing
         ] {
             let value = try #require(layout.derivedValue(of: attribute, declaredBy: entity))
             for sql in value.statements() { try store.execute(sql) }
-            // Again, now that every row has the right value: nothing is written.
+            // A second run, when every row has the right value, writes nothing.
             for sql in value.statements(onlyChanges: true) where sql.hasPrefix("UPDATE") == false {
                 try store.execute(sql)
                 let update = try #require(value.statements(onlyChanges: true).first { $0.hasPrefix("UPDATE") })
@@ -113,7 +113,7 @@ import Testing
         #expect(layout.derivedValue(of: "title", declaredBy: "Book") == nil)
     }
 
-    @Test("a copy of a derived value comes after it, however the entities are called; a circle has an end")
+    @Test("a copy of a derived value is computed after it, whatever the entities' names; a cycle ends")
     func dependencies() {
         func value(_ table: String, copies other: String?) -> DerivedValue {
             DerivedValue(

@@ -1,10 +1,10 @@
 import CausewayStoreFormat
 import Testing
 
-/// What SQLite would refuse after the rows have moved it refuses in memory.
+/// The new schema is tried in memory, so that SQLite refuses it before rows are moved.
 @Suite("The new store's schema before the first row", .timeLimit(.minutes(60)))
 struct DestinationSchemaTests {
-    @Test("takes the statements that fill it, and names what SQLite refuses")
+    @Test("accepts the statements that fill it, and names the objects that SQLite refuses")
     func statements() throws {
         let layout = try TestModels.layout(
             "<entity name=\"Foo\"><attribute name=\"text\" attributeType=\"String\"/></entity>")

@@ -3,7 +3,7 @@ import CausewayStoreFormat
 import Testing
 
 @Suite(.timeLimit(.minutes(60))) struct EntityTableTests {
-    @Test("columns stand in groups by type, inside a group by entity and name")
+    @Test("columns are in groups by type, inside a group by entity and name")
     func groups() throws {
         let layout = try TestModels.layout(
             """
@@ -45,7 +45,7 @@ import Testing
         #expect(try layout.sql(.index) == ["CREATE INDEX ZBETA_Z_ENT_INDEX ON ZBETA (Z_ENT)"])
     }
 
-    @Test("who comes later to a taken column name gets a number, group by group inside an entity")
+    @Test("columns after the first of a name get a number, group by group inside an entity")
     func clashes() throws {
         let layout = try TestModels.layout(
             """
@@ -99,7 +99,7 @@ import Testing
                 == "CREATE TABLE ZITEM ( \(house), Z_FOK_LIST INTEGER, Z_FOK_BIN INTEGER, ZN FLOAT )")
     }
 
-    @Test("a to-many without inverse is a column of its destination, its order key directly behind")
+    @Test("a to-many without inverse is a column of its destination, with its order key directly after it")
     func virtualToOnes() throws {
         let layout = try TestModels.layout(
             """
@@ -120,7 +120,7 @@ import Testing
         #expect(layout.column(.virtualOrderKey(owner: "Album", relationship: "stickers"))?.name == "Z_FOK_1STICKERS")
     }
 
-    @Test("a composite's leaves take its place in the model's order, each in its own group")
+    @Test("a composite's leaves have its position in the model's order, each in its own group")
     func composites() throws {
         let layout = try TestModels.layout(
             """
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test(
-        "a name that SQL would read otherwise is refused",
+        "a name that SQL would read as something else is refused",
         arguments: ["a b", "x);DROP TABLE ZFOO;--", "é\u{200B}", "", "it's"])
     func unsafeNames(name: String) throws {
         var entity = Entity(name: "Foo")
@@ -158,7 +158,7 @@ import Testing
         #expect(try TestModels.layout("<entity name=\"Käfer\"/>").tables.map(\.name) == ["ZKÄFER"])
     }
 
-    @Test("two roots of one table name, a missing destination and a circle of parents are refused")
+    @Test("two roots with one table name, a missing destination and a cycle of parents are refused")
     func brokenModels() {
         var circle = Entity(name: "A")
         circle.parent = "A"

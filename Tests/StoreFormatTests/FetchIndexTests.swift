@@ -71,7 +71,7 @@ import Testing
         #expect(try partial(text, frameworkVersion: 977) == "\(head)  \(sql)")
     }
 
-    @Test("a predicate without a known form leaves the index out and says so")
+    @Test("an index with a predicate of unknown form is left out, and that is reported")
     func unknownPredicate() throws {
         let index = """
             <fetchIndex name="byB" partialIndexPredicate="a IN {1, 2}"><fetchIndexElement property="b" type="Binary" \

@@ -79,7 +79,7 @@ import Testing
         #expect(map([0, 0, 0]) == nil)
     }
 
-    @Test("unknown positions allow to keep a bitmap as it is, not to rearrange it")
+    @Test("with unknown positions a bitmap can be kept, but not rearranged")
     func unknown() throws {
         let layout = try TestModels.layout(
             """

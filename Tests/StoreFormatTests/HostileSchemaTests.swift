@@ -15,7 +15,7 @@ struct HostileSchemaTests {
     }
 
     @Test(
-        "semicolons inside a statement are no second one",
+        "semicolons inside a statement don't start a second one",
         arguments: [
             "CREATE TABLE app (a DEFAULT ';x', \"b;c\" -- d; e\n, [f;g], h /* i; j */)",
             "CREATE VIEW v AS SELECT ';' AS \"end;\"",
@@ -34,7 +34,7 @@ struct HostileSchemaTests {
         }
     }
 
-    @Test("a mandatory generated column is refused wherever it is")
+    @Test("a mandatory generated column is refused in every table")
     func mandatoryGeneratedColumn() {
         #expect {
             try schema(["CREATE TABLE app (a, b NOT NULL AS (zeroblob(a)))"])

@@ -3,7 +3,7 @@ import CausewayStoreFormat
 import Testing
 
 @Suite(.timeLimit(.minutes(60))) struct JoinTableTests {
-    /// A pair inside one entity, a second pair whose columns clash with the first one's.
+    /// Two pairs inside one entity; the second pair's columns have the same names as the first's.
     private static let friends = """
         <entity name="User">
             <relationship name="likes" toMany="YES" destinationEntity="User" inverseName="likedBy" inverseEntity="User"/>
@@ -93,7 +93,7 @@ import Testing
                 == ["CREATE INDEX Z_1FRIENDS_REFLEXIVE_INDEX ON Z_1FRIENDS (REFLEXIVE, Z_1FRIENDS)"])
     }
 
-    @Test("which side of a pair inside one entity names the table is a guess, and said to be one")
+    @Test("which side of a pair inside one entity names the table is a guess, and reported as one")
     func guessedOrientation() throws {
         let layout = try TestModels.layout(Self.friends)
         #expect(layout.undecidable.count == 1)
@@ -111,7 +111,7 @@ import Testing
         #expect(layout.joinTables[0].relationship == (side == "LIKES" ? "likes" : "likedBy"))
     }
 
-    @Test("columns that point to one entity under one name are numbered, between entities by the entity's name")
+    @Test("columns with one name for one entity are numbered, between entities by the entity's name")
     func clashNumbers() throws {
         let layout = try TestModels.layout(Self.clash)
         let columns = Dictionary(uniqueKeysWithValues: layout.joinTables.map { ($0.name, $0.destinationColumn) })
@@ -119,7 +119,7 @@ import Testing
         #expect(layout.undecidable.isEmpty)
     }
 
-    @Test("a clash inside one entity is a guess unless a template store settles it")
+    @Test("equal names inside one entity are a guess unless a template store settles them")
     func guessedClash() throws {
         let entities = """
             <entity name="Group">
@@ -131,7 +131,7 @@ import Testing
             <entity name="Fan"><relationship name="in" toMany="YES" destinationEntity="Group" inverseName="two" \
             inverseEntity="Group"/></entity>
             """
-        // Fan comes before Group and User, so each side is met at another entity's turn.
+        // Fan comes before Group and User, so each side is reached from another entity.
         #expect(try TestModels.layout(entities).undecidable.isEmpty)
         let inOne = entities.replacing("\"Fan\"", with: "\"Zed\"")
         let guessed = try TestModels.layout(inOne)
@@ -146,7 +146,7 @@ import Testing
         #expect(settled.joinTables.first { $0.relationship == "one" }?.ownerColumn == names["two"])
     }
 
-    @Test("a hint with columns of another kind is no hint")
+    @Test("a hint with columns of another kind is ignored")
     func foreignHint() throws {
         let hints = LayoutHints(joinTables: ["Z_1READ": ["Z_9FOO", "Z_1READ); DROP TABLE ZBOOK; --"]])
         let layout = try TestModels.layout(TestModels.library, hints: hints)

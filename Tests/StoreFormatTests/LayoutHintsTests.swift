@@ -50,7 +50,7 @@ import Testing
         return try StoreLayout(model: model, frameworkVersion: 1509, hints: hints)
     }
 
-    @Test("a kept name is said to be doubtful where the set of properties changed, however many steps ago")
+    @Test("a kept name is reported as doubtful where the set of properties changed, however many steps ago")
     func doubtfulName() throws {
         func user(_ extra: String) -> String {
             pair("User", "likes", "likedBy").replacing("</entity>", with: extra + "</entity>")
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(
-        "what a step has guessed isn't kept by the next: a pair that is new on the way is guessed for its last version")
+        "a step's guess isn't kept by the next: a pair that an earlier step adds is guessed for the last version")
     func guessIsNotCarried() throws {
         let first = try carried(try TestModels.layout("<entity name=\"User\"/>"), to: pair("User", "likes", "likedBy"))
         #expect(first.joinTables.map(\.chosenAmid) == [[]])
@@ -88,7 +88,7 @@ import Testing
         #expect(stepwise.undecidable.first?.message.contains("a guess") == true)
     }
 
-    @Test("a name that was seen is taken, with the columns in its own order", arguments: ["Z_1LIKES", "Z_1LIKEDBY"])
+    @Test("a name of an existing store is used, with the columns in its order", arguments: ["Z_1LIKES", "Z_1LIKEDBY"])
     func seenName(name: String) throws {
         let model = try TestModels.model(pair("User", "likes", "likedBy"))
         for hints in [LayoutHints(), LayoutHints(joinTables: ["Z_1LIKES": ["Z_1LIKEDBY", "Z_1LIKES"]])] {
@@ -102,7 +102,7 @@ import Testing
         #expect(Set(blind.possibleJoinTableNames.flatMap(\.names)) == ["Z_1LIKES", "Z_1LIKEDBY"])
     }
 
-    @Test("clash numbers are carried; a gap closes and a new relationship comes last")
+    @Test("the numbers of equal names are carried; gaps are closed and a new relationship comes last")
     func carriedNumbers() throws {
         func entities(_ groups: [String]) -> String {
             let own = groups.map {

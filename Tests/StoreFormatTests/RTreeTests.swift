@@ -29,11 +29,11 @@ import Testing
         #expect(statements.indexStatements.isEmpty)
     }
 
-    @Test("filling it at once gives what the triggers give row by row")
+    @Test("filling it at once gives the same rows as the triggers")
     func fill() throws {
         let layout = try TestModels.layout(Self.entities)
         let store = try TestModels.store(layout)
-        // Hardened connections let no trigger write to a virtual table.
+        // Hardened connections don't allow triggers to write to a virtual table.
         try store.execute("PRAGMA trusted_schema = ON")
         try store.execute(
             """

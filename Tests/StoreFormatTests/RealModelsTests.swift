@@ -7,7 +7,7 @@ import Testing
     .timeLimit(.minutes(60)), .enabled(if: SharedStores.areThere, "shared/stores is missing"),
     .enabled(if: SharedStores.hasOracle, "python3 or shared/tools/expected-schema is missing"))
 struct RealModelsTests {
-    /// One of each era and of each difference inside one.
+    /// One framework version of each era and of each difference inside an era.
     private static let versions = [519, 641, 754, 851, 866, 977, 1044, 1145, 1344, 1509]
     /// Models that are checked in every era: derived attributes, clashes, hierarchies, history, order keys.
     private static let thorough = ["coredataplus", "carekit", "2.101", "1.27", "Moody 6"]
@@ -27,7 +27,7 @@ struct RealModelsTests {
         let bytes = try SharedStores.bytes(name)
         guard kind == "xml" else { return try ModelReader.model(compiled: bytes) }
         var model = try ModelReader.model(source: bytes)
-        // Which compound indexes of the old kind a source gives, compilers answered differently; compiled models say it.
+        // Compilers differ in the old compound indexes that they make from a source; compiled models have them.
         for name in model.entities.keys { model.entities[name]?.compoundIndexes = [] }
         return model
     }

@@ -51,7 +51,7 @@ struct RealStoresTests {
                 return
             }
             #expect(real == expected.map(\.sql))
-            // Made from these statements, a database has the same objects, those that SQLite adds included.
+            // A database made from these statements has the same objects, with those that SQLite adds.
             let copy = try Connection.inMemory()
             for statement in expected { try copy.execute(statement.sql) }
             let names = "SELECT type || ' ' || name FROM sqlite_master ORDER BY rowid"
@@ -71,7 +71,7 @@ struct RealStoresTests {
         }
     }
 
-    @Test("the model of a store gives its metadata back", arguments: SharedStores.stores)
+    @Test("the metadata made from a store's model equals the store's", arguments: SharedStores.stores)
     func rewritten(name: String) throws {
         try SharedStores.withStore(name) { connection in
             let metadata = try StoreMetadata(reading: connection)

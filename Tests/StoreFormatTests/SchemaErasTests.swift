@@ -70,7 +70,7 @@ import Testing
         #expect(statements.tableStatements.allSatisfy { !$0.sql.contains("UNIQUE") })
     }
 
-    @Test("the value of an index says what SQLite understands its text to be", arguments: [519, 754, 851, 866, 1509])
+    @Test("an index's value has the meaning that SQLite gives to its text", arguments: [519, 754, 851, 866, 1509])
     func indexValues(version: Int) throws {
         let layout = try TestModels.layout(Self.entities, frameworkVersion: version)
         let statements = try layout.statements()
@@ -82,13 +82,13 @@ import Testing
             #expect(found.table == index.table && found.columns == index.columns)
             #expect(found.isUnique == index.isUnique && found.isPartial == index.isPartial)
         }
-        // Every other is a constraint's.
+        // Every other index belongs to a constraint.
         let others = understood.filter { index in !known.contains { $0.name == index.name } }
         #expect(others.allSatisfy { $0.origin == .constraint && $0.isUnique })
         #expect(others.map(\.table).contains("Z_1TAGS"))
     }
 
-    @Test("every phase together is everything")
+    @Test("all phases together make the whole schema")
     func phases() throws {
         let statements = try TestModels.layout(Self.entities).statements()
         let phases =

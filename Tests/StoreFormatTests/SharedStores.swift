@@ -3,8 +3,8 @@ import CausewaySQLite
 import CausewayStoreFormat
 import Foundation
 
-/// Real stores and models; see shared/stores/CATALOG.md. Read only: a store is copied before it's opened. The lists hold
-/// the project's own too, so that a clone alone proves something.
+/// Real stores and models; see shared/stores/CATALOG.md. Read-only: tests open copies of the stores. The lists have
+/// the project's own too, so that the tests also work in a clone without shared/stores.
 enum SharedStores {
     private static let project = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -98,7 +98,7 @@ enum Oracle {
         let work = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: work, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: work) }
-        // Files, not pipes: neither side can block on the other.
+        // Files, not pipes: then neither process can block the other.
         let (question, answer) = (work.appending(path: "in"), work.appending(path: "out"))
         try input.write(to: question)
         try Data().write(to: answer)

@@ -4,7 +4,7 @@ import CausewayStoreFormat
 import Testing
 
 @Suite(.timeLimit(.minutes(60))) struct StoreBindingTests {
-    /// Binds the library model to a store that was changed after it was made.
+    /// Binds the library's model to a store that was changed after it was made.
     private func bind(_ changes: String, entities: String = TestModels.library) throws -> StoreBinding {
         let model = try TestModels.model(entities)
         let store = try TestModels.store(try StoreLayout(model: model, frameworkVersion: 1509))
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "everything that is missing is named",
+        "all missing objects are named",
         arguments: [
             ("ALTER TABLE ZBOOK DROP COLUMN ZPAGES", "Book.pages"), ("DROP TABLE ZBOOK", "Book"),
             ("DROP TABLE Z_1READ", "Author.read"), ("DELETE FROM Z_PRIMARYKEY WHERE Z_ENT = 2", "Z_PRIMARYKEY"),
@@ -79,14 +79,14 @@ import Testing
         #expect(throws: StoreFormatError.self) { try binding.requireComplete() }
     }
 
-    @Test("an old entity name in Z_PRIMARYKEY is tolerated and told")
+    @Test("an old entity name in Z_PRIMARYKEY is accepted and reported")
     func staleName() throws {
         let binding = try bind("UPDATE Z_PRIMARYKEY SET Z_NAME = 'Novel' WHERE Z_ENT = 2")
         try binding.requireComplete()
         #expect(binding.staleEntityNames == [2: "Novel"])
     }
 
-    @Test("objects are sorted by where they come from")
+    @Test("objects are sorted by their origin")
     func origins() throws {
         let binding = try bind(
             """
@@ -134,7 +134,7 @@ import Testing
         #expect(binding.schema.history == nil)
     }
 
-    @Test("tables that are only called as CloudKit's are the app's own")
+    @Test("tables that have only the names of CloudKit's are the app's own")
     func cloudKitLookalikes() throws {
         let binding = try bind(
             """
@@ -154,7 +154,7 @@ import Testing
         #expect(error?.code == .notACoreDataStore)
     }
 
-    @Test("more objects than any store has are refused")
+    @Test("a schema with too many objects is refused")
     func limits() throws {
         let connection = try Connection.inMemory()
         try connection.execute(

@@ -60,7 +60,7 @@ import Testing
         #expect(Set(metadata.other.keys) == ["app", "migrationManagerClass"])
     }
 
-    @Test("what the store has already is rewritten too, and the maximum version never falls")
+    @Test("existing keys are rewritten too, and the maximum version never decreases")
     func existing() throws {
         let metadata = try StoreMetadata(
             uuid: Self.uuid,
@@ -74,7 +74,7 @@ import Testing
         #expect(rewritten.maximumFrameworkVersion == 1600)
     }
 
-    @Test("notes about a migration that was put off end with the rebuild")
+    @Test("keys about a deferred migration are removed by the rebuild")
     func deferred() throws {
         let key = "NSPersistenceDeferredLightweightMigrationOptionKey"
         let metadata = try StoreMetadata(uuid: Self.uuid, propertyList: keys([key: .boolean(true)]))

@@ -3,7 +3,7 @@ import CausewaySQLiteFile
 import Testing
 
 @Suite("Indexes are built page by page", .timeLimit(.minutes(60))) struct IndexBuildingTests {
-    /// Rows whose only value is a blob that grows with the rowid, of a length of its own.
+    /// Rows with one blob each; every blob has another length, which grows with the rowid.
     private static func rows(_ count: Int, length: (Int) -> Int) -> [MadeRow] {
         (0..<count).map { row in
             let number = [UInt8(row >> 16 & 0xff), UInt8(row >> 8 & 0xff), UInt8(row & 0xff)]
@@ -24,7 +24,7 @@ import Testing
 
     private static let schema = "CREATE TABLE t(a); CREATE INDEX i ON t(a)"
 
-    /// Four entries a page: four levels.
+    /// Four entries per page: four levels.
     @Test("any number of entries gives a valid tree", arguments: [(0, 400), (1, 90), (2, 400)])
     func everyCount(autoVacuum: Int, length: Int) throws {
         let empty = try NewStore(pageSize: 512, autoVacuum: autoVacuum, Self.schema)
@@ -45,7 +45,7 @@ import Testing
         let chain = pageSize - 4
         let corners = [8, 60, minimum, maximum, minimum + chain, maximum + chain, maximum + 2 * chain]
         let lengths = Set(corners.flatMap { $0 - 10...$0 + 3 }.filter { $0 >= 0 }).sorted()
-        // Each length comes by as a divider, too.
+        // Each length is in an interior cell too.
         let rows = Self.rows(lengths.count * (pageSize > 4_096 ? 1 : 3)) { lengths[$0 * 7 % lengths.count] }
         let store = try NewStore(pageSize: pageSize, autoVacuum: autoVacuum, Self.schema)
         try store.build("t", rows)
@@ -53,7 +53,7 @@ import Testing
         try Self.check(store, rows)
     }
 
-    @Test("leaves don't change with the limit of batches")
+    @Test("the batch limit doesn't change the leaves")
     func batches() throws {
         let rows = Self.rows(3_000) { 5 + $0 * 37 % 60 }
         let counts = try [1, 2, 10, 10_000].map { limit in

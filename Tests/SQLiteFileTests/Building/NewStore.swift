@@ -4,7 +4,7 @@ import CausewaySQLiteFile
 import Foundation
 import Testing
 
-/// A row as a test makes it.
+/// A test's row.
 struct MadeRow: Hashable, Sendable {
     var rowid: Int64
     var cells: [CellValue]
@@ -34,7 +34,7 @@ struct MadeRow: Hashable, Sendable {
     }
 }
 
-/// A database file made by stock SQLite with empty trees; its pages are built by tests. Removed with the value.
+/// A database file made by stock SQLite with empty trees, which tests fill with pages. Removed with the value.
 final class NewStore {
     let path: String
     private let folder: String

@@ -31,7 +31,7 @@ import Testing
             #expect(try store.check() == "ok")
             return try store.bytes
         }
-        // Not in `#expect`: how two long files differ takes it minutes to find.
+        // Not in `#expect`, which takes minutes to compare two long files.
         let isSame = files[0] == files[1] && files[0] == files[2]
         #expect(isSame)
     }
@@ -67,7 +67,7 @@ import Testing
         #expect(isSame)
     }
 
-    @Test("a packer that threw can begin anew")
+    @Test("a packer that threw can start over")
     func beginsAnew() throws {
         let packer = LeafPacker(pageSize: 512)
         let leaves = PackedLeaves(pageSize: 512)
@@ -81,7 +81,7 @@ import Testing
         #expect(leaves.rowCount == 2)
     }
 
-    @Test("a buffer keeps its memory when emptied, unless it is over what may be kept")
+    @Test("an emptied buffer keeps its memory, up to a limit")
     func memory() throws {
         let packer = LeafPacker(pageSize: 512)
         let leaves = PackedLeaves(pageSize: 512, pages: 1)
@@ -97,8 +97,8 @@ import Testing
         #expect(leaves.footprint <= 20_480)
     }
 
-    /// Where the last cell of an interior page went up, too: recycled buffers and pages keep no bytes of other rows.
-    @Test("what isn't content is zero", arguments: [0, 30, 34, 35, 36, 68, 69, 70, 100, 124, 125, 149])
+    /// Recycled buffers and pages keep no bytes of other rows, also where an interior page's last cell moved up.
+    @Test("unused bytes are zero", arguments: [0, 30, 34, 35, 36, 68, 69, 70, 100, 124, 125, 149])
     func zeros(count: Int) throws {
         let store = try NewStore(pageSize: 512, autoVacuum: 0, "CREATE TABLE t(a); CREATE INDEX i ON t(a)")
         let (table, index) = (try store.root("t"), try store.root("i"))
@@ -146,7 +146,7 @@ import Testing
         let leaves = PackedLeaves(pageSize: 512)
         try packer.pack(rubbish, into: leaves)
         packer.begin(leaves)
-        // A record without cells: its header's length alone. SQLite writes none and takes it for damage.
+        // A record without cells is only its header's length. SQLite writes no such record and reports it as damage.
         try unsafe [UInt8(1)].withUnsafeBytes { try unsafe packer.append(rowid: 1, record: $0) }
         packer.finish()
         var tree = try TreeBuilder(.table, root: table, on: writer)

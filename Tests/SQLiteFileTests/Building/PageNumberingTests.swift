@@ -4,9 +4,9 @@ import CausewaySQLiteFile
 import Foundation
 import Testing
 
-@Suite("Pages get numbers that are theirs", .timeLimit(.minutes(60))) struct PageNumberingTests {
-    /// 102 pages of 512 bytes for each pointer-map page: every place of a chain falls before and after one.
-    @Test("overflow chains run over pointer-map pages, wherever they start", arguments: [1, 2])
+@Suite("Pages get valid numbers", .timeLimit(.minutes(60))) struct PageNumberingTests {
+    /// One pointer-map page for 102 pages of 512 bytes: every page of a chain comes before and after one.
+    @Test("overflow chains skip pointer-map pages, wherever they start", arguments: [1, 2])
     func chainsOverMaps(autoVacuum: Int) throws {
         let empty = try NewStore(pageSize: 512, autoVacuum: autoVacuum, "CREATE TABLE t(a)")
         for start in 0..<104 {
@@ -56,7 +56,7 @@ import Testing
         #expect(try NewStore.check(connection) == "ok")
         #expect(try NewStore.integer("SELECT count(*) FROM t", on: connection) == 90)
         try Self.expectZeros(store, page: pending, pageSize: pageSize)
-        // SQLite goes on in it.
+        // SQLite continues in the file.
         try connection.execute(
             """
             INSERT INTO u SELECT a FROM t; DELETE FROM t WHERE rowid % 5 = 1; PRAGMA incremental_vacuum(20);
@@ -65,7 +65,7 @@ import Testing
         #expect(try NewStore.check(connection) == "ok")
     }
 
-    /// The state of a writer that has given all pages before `page`, and the file's pages before; the file has a hole.
+    /// The state of a writer that has used all pages before `page`, and the file's earlier pages; the file has a hole.
     private static func jump(_ store: NewStore, to page: Int) throws -> (state: DatabaseWriter.State, count: Int) {
         var writer = try DatabaseWriter(store.file())
         let count = writer.pageCount
@@ -169,7 +169,7 @@ import Testing
         #expect(try code { try $0.open().execute("CREATE TABLE u(a); DROP TABLE u") } == .unsuitable)
     }
 
-    @Test("what the file system refuses is reported with its reason")
+    @Test("errors of the file system are reported with their reason")
     func fails() throws {
         let store = try NewStore(pageSize: 512, autoVacuum: 0, "CREATE TABLE t(a)")
         let root = try store.root("t")
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    @Test("only the root of an empty tree of the kind is filled")
+    @Test("only the root of an empty tree of the same kind is filled")
     func roots() throws {
         let store = try NewStore(
             pageSize: 512, autoVacuum: 1,

@@ -14,7 +14,7 @@ import Testing
         #expect(isSame, note)
     }
 
-    @Test("SQLite finds rows of all storage classes again", arguments: pageSizes, [0, 1, 2])
+    @Test("SQLite reads rows of all storage classes", arguments: pageSizes, [0, 1, 2])
     func storageClasses(pageSize: Int, autoVacuum: Int) throws {
         let values: [CellValue] = [
             .null, .integer(0), .integer(1), .integer(-1), .integer(.min), .integer(.max), .integer(300), .real(0.5),
@@ -58,7 +58,7 @@ import Testing
         try Self.expectRows(rows, of: "t", in: store)
     }
 
-    /// One row a leaf and nine bytes a key: 33 cells and one more child on an interior page of 512 bytes.
+    /// One row per leaf and nine bytes per key: 33 cells and one more child on an interior page of 512 bytes.
     @Test("any number of leaves gives a valid tree", arguments: [0, 1, 2])
     func everyCount(autoVacuum: Int) throws {
         let empty = try NewStore(pageSize: 512, autoVacuum: autoVacuum, "CREATE TABLE t(a)")
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("wherever batches are cut, the tree is valid", arguments: [1, 2, 3, 10, 64, 999, 1_000])
+    @Test("the tree is valid for any cut into batches", arguments: [1, 2, 3, 10, 64, 999, 1_000])
     func cuts(batch: Int) throws {
         let rows = (0..<1_000).map {
             MadeRow(Int64($0) * 3 - 500, payload: 10 + $0 * 37 % 150 + ($0 % 50 == 0 ? 2_000 : 0))
@@ -110,7 +110,7 @@ import Testing
         var before = try store.bytes
         try store.build("t", [])
         var after = try store.bytes
-        // Change counter, and the counter for which the page count is valid.
+        // The change counter and the version-valid-for number.
         for field in [24..<28, 92..<96] {
             #expect(before[field] != after[field])
             before[field] = Data(count: 4)
@@ -121,7 +121,7 @@ import Testing
         #expect(try store.check() == "ok")
     }
 
-    @Test("several trees grow by turns in one file", arguments: [512, 4_096], [0, 1, 2])
+    @Test("several trees grow in turn in one file", arguments: [512, 4_096], [0, 1, 2])
     func several(pageSize: Int, autoVacuum: Int) throws {
         let store = try NewStore(
             pageSize: pageSize, autoVacuum: autoVacuum, (0..<5).map { "CREATE TABLE t\($0)(a);" }.joined())

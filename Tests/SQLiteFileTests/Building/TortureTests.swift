@@ -3,8 +3,8 @@ import CausewaySQLiteFile
 import Foundation
 import Testing
 
-@Suite("Stock SQLite goes on with built files", .timeLimit(.minutes(600))) struct TortureTests {
-    /// `CAUSEWAY_BUILD_SEEDS=FIRST-LAST` runs others, for as long as wanted.
+@Suite("Stock SQLite works with built files", .timeLimit(.minutes(600))) struct TortureTests {
+    /// `CAUSEWAY_BUILD_SEEDS=FIRST-LAST` runs other seeds, and any number of them.
     private static let seeds: [UInt64] = {
         let bounds = ProcessInfo.processInfo.environment["CAUSEWAY_BUILD_SEEDS"]?.split(separator: "-").compactMap {
             UInt64($0)
@@ -13,7 +13,7 @@ import Testing
         return Array(bounds[0]...bounds[1])
     }()
 
-    /// SplitMix64: the same in every run.
+    /// SplitMix64: the same numbers in every run.
     private struct Random: RandomNumberGenerator {
         var state: UInt64
 
@@ -38,7 +38,7 @@ import Testing
         let entries: [[CellValue]]
     }
 
-    /// Lengths near what changes the form of a cell, and any.
+    /// Lengths near those at which a cell's form changes, and any others.
     private static func length(_ pageSize: Int, _ random: inout Random) -> Int {
         switch random.below(8) {
         case 0: random.below(4)
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    /// All trees by turns, in a random order.
+    /// All trees in turn, in a random order.
     private static func build(_ tables: [Table], in store: NewStore, _ random: inout Random) throws {
         let roots = try tables.map { (try store.root($0.name), try store.root("i\($0.name)")) }
         var writer = try DatabaseWriter(store.file())

@@ -3,7 +3,7 @@ import CausewaySQLiteFile
 import Foundation
 import Testing
 
-@Suite("A tree goes on from a state that was written down", .timeLimit(.minutes(60))) struct TreeStateTests {
+@Suite("A tree continues from a saved state", .timeLimit(.minutes(60))) struct TreeStateTests {
     private static func rows(_ count: Int, seed: Int) -> [MadeRow] {
         (0..<count).map { MadeRow(Int64($0) - 40, payload: 2 + ($0 * 71 + seed) % 300 + ($0 % 30 == 7 ? 4_000 : 0)) }
     }
@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    /// Two tables and an index by turns, as steps that can be done from any one on.
+    /// Two tables and an index in turn, as steps that can start at any one.
     private struct Work {
         let schema = "CREATE TABLE t(a); CREATE TABLE u(a); CREATE TABLE w(a, b, PRIMARY KEY (a, b)) WITHOUT ROWID"
         let store: NewStore
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// Does the steps before `interruption` with a state written down after each, then some more, whose pages don't
+    /// Does the steps before `interruption` and saves a state after each, then some more, whose pages don't
     /// count; and leaves rubbish after them.
     private static func interrupt(_ work: Work, _ store: NewStore, at interruption: Int) throws {
         var writer = try DatabaseWriter(store.file())
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test("no damage of a state makes it trap", arguments: [0, 1])
+    @Test("a damaged state never traps", arguments: [0, 1])
     func damage(autoVacuum: Int) throws {
         let work = try Work(pageSize: 512, autoVacuum: autoVacuum, batch: 40)
         var writer = try DatabaseWriter(work.store.file())

@@ -24,18 +24,18 @@ struct DatabaseLayoutTests {
         return try DatabaseLayout(firstBytes: bytes, fileLength: length)
     }
 
-    @Test("what is read: also with more pages than the header counts, and before the first table")
+    @Test("files that are read: also with more pages than the header counts, and without a table")
     func readable() throws {
         #expect(try Self.layout().pageCount == 3)
         #expect(try Self.layout(length: 10 * 4_096).pageCount == 3)
-        // The freelist, WAL mode, other programs' numbers, an interior page.
+        // The freelist, WAL mode, application numbers, an interior page.
         for (offset, value) in [(18, UInt8(2)), (35, 2), (39, 1), (63, 9), (71, 9), (100, 5)] {
             #expect(try Self.layout { $0[offset] = value }.pageCount == 3)
         }
         #expect(try Self.layout { ($0[47], $0[59]) = (0, 0) }.header.textEncoding == nil)
     }
 
-    @Test("what isn't read, and why")
+    @Test("files that aren't read, and why")
     func refused() {
         func expect(_ refusal: SourceRefusal, length: Int64 = 3 * 4_096, _ change: (inout [UInt8]) -> Void) {
             #expect(throws: refusal) { try Self.layout(length: length, change) }
@@ -85,7 +85,7 @@ struct DatabaseLayoutTests {
         }
     }
 
-    @Test("pointer-map pages stand where SQLite's file format says", arguments: TableReaderTests.pageSizes)
+    @Test("pointer-map pages are where SQLite's file format says", arguments: TableReaderTests.pageSizes)
     func pointerMaps(pageSize: Int) throws {
         var bytes = Self.sound
         (bytes[16], bytes[17]) = pageSize == 65_536 ? (0, 1) : (UInt8(pageSize >> 8), 0)
@@ -96,7 +96,7 @@ struct DatabaseLayoutTests {
         let layout = try DatabaseLayout(firstBytes: bytes, fileLength: 1 << 40)
         #expect(layout.pendingBytePage == pending)
         #expect(!layout.mayHoldContent(pending))
-        // "Page 2, then every J+1 pages, J = U/5"; one that would be the pending-byte page comes right after it.
+        // "Page 2, then every J+1 pages, J = U/5"; if that is the pending-byte page, the next page.
         var expected: Set<Int> = []
         for page in stride(from: 2, to: pending + 20_000, by: pageSize / 5 + 1) {
             expected.insert(page == pending ? page + 1 : page)
@@ -110,12 +110,12 @@ struct DatabaseLayoutTests {
         for page in [0, 1, -1, layout.pageCount + 1] { #expect(!layout.mayHoldContent(page)) }
     }
 
-    @Test("a tree that goes over the byte at 1 GiB, where SQLite uses no page", arguments: [512, 65_536], [0, 1])
+    @Test("a tree with pages on both sides of the pending-byte page at 1 GiB", arguments: [512, 65_536], [0, 1])
     func pendingByte(pageSize: Int, autoVacuum: Int) throws {
         let fixture = try PageFixture(
             TableReaderTests.start(pageSize, autoVacuum: autoVacuum) + ["CREATE INDEX i ON t(b)"])
         let pending = (1 << 30) / pageSize + 1
-        // SQLite takes new pages from the end: the file becomes long, without content, up to shortly before.
+        // SQLite adds new pages at the end: the file is extended without content to shortly before the byte.
         var header = try fixture.bytes
         let count = pending - 9
         header.replaceSubrange(28..<32, with: (0..<4).map { UInt8(truncatingIfNeeded: count >> (24 - 8 * $0)) })

@@ -10,7 +10,7 @@ import Testing
 /// - a reader gives rows without an error: SELECT gives the same rows, or fails;
 /// - a reader gives an error: `PRAGMA quick_check` reports damage, or SELECT fails.
 ///
-/// So a reader's error never stops on a file that SQLite calls sound. The reverse doesn't hold: `quick_check` looks at
+/// So a reader never fails on a file that SQLite calls sound. The reverse doesn't hold: `quick_check` looks at
 /// more than one tree (free pages, the pointer map), and SELECT looks at less than both.
 ///
 /// `CAUSEWAY_HOSTILE_STRIDE=1` flips every byte; else every so many.
@@ -68,7 +68,7 @@ struct HostilePageTests {
                 try subject.examine("byte \(offset) ^ \(mask)") { $0[offset] ^= mask }
             }
         }
-        // What isn't content: every byte of the pages' headers, cell pointers and the first cells.
+        // Bytes that aren't content: the pages' headers, the cell pointers and the first cells.
         for (index, offset) in subject.structure.enumerated() where stride == 1 || index % 5 == 0 {
             let mask = Self.masks[index % Self.masks.count]
             try subject.examine("byte \(offset) ^ \(mask)") { $0[offset] ^= mask }

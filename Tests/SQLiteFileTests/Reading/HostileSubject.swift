@@ -71,7 +71,7 @@ final class HostileSubject {
         if HostilePageTests.stride != nil { print(title, sound.count, figures) }
     }
 
-    /// Cuts the file after it was found sound.
+    /// Cuts the file after it was checked.
     func examineCut(to pages: Int) throws {
         try fixture.overwrite(sound)
         let file = try fixture.pages()
@@ -123,7 +123,7 @@ final class HostileSubject {
                 return
             }
             figures.sameRows += 1
-            // SQLite takes missing cells as NULL.
+            // SQLite reads missing cells as NULL.
             let full = rows.map { row in
                 PlainRow(rowid: row.rowid, cells: row.cells + Array(repeating: .null, count: 2 - row.cells.count))
             }

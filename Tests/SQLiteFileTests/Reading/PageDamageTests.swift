@@ -4,8 +4,8 @@ import CausewaySQLiteFile
 import Foundation
 import Testing
 
-/// One kind of damage after another, and what is said of it.
-@Suite("What is damaged on a page is named", .timeLimit(.minutes(60)))
+/// Every kind of damage, and the message about it.
+@Suite("Damage of a page is named", .timeLimit(.minutes(60)))
 struct PageDamageTests {
     /// A table whose root is page 2: an interior page above leaves; the row 1000 has a chain of overflow pages.
     private static func fixture() throws -> PageFixture {
@@ -72,7 +72,7 @@ struct PageDamageTests {
         #expect(try error { _ in } == nil)
     }
 
-    @Test("pages that are of another kind, or no pages of a tree")
+    @Test("pages of another kind, and pages that aren't b-tree pages")
     func kinds() throws {
         try expect(.badKind, page: 2) { $0[2, 0] = 2 }
         try expect(.badKind, page: 2) { $0[2, 0] = 77 }
@@ -92,7 +92,7 @@ struct PageDamageTests {
 
     @Test("leaves that aren't equally deep, and pages without cells")
     func depth() throws {
-        // The last leaf's place is taken by an interior page above it.
+        // An interior page above the last leaf takes the leaf's place.
         try expect(.unequalDepth) { pages in
             let last = pages.lastChild(2)
             for offset in 0..<512 { pages[last, offset] = pages[2, offset] }
@@ -127,7 +127,7 @@ struct PageDamageTests {
         #expect(found?.page == first + 19)
     }
 
-    @Test("cells and free blocks that leave the page, overlap, or leave bytes over")
+    @Test("cells and free blocks that leave the page or overlap, and bytes between them")
     func cells() throws {
         try expect(.badHeader) { $0.set($0.child(2, 0), 5, 8) }
         try expect(.badHeader) { $0.set($0.child(2, 0), 5, 513) }
@@ -147,7 +147,7 @@ struct PageDamageTests {
         }
     }
 
-    @Test("rowids out of order, or beside what the page above says")
+    @Test("rowids out of order, or outside the range that the page above gives")
     func order() throws {
         try expect(.rowidOutOfOrder) { $0[$0.child(2, 0), $0.cell($0.child(2, 0), 3) + 1] = 1 }
         try expect(.rowidOutOfOrder) { $0[$0.child(2, 1), $0.cell($0.child(2, 1), 0) + 1] = 2 }
@@ -155,7 +155,7 @@ struct PageDamageTests {
         try expect(.rowidOutOfOrder) { $0[2, $0.word(2, 12) + 4] = 3 }
     }
 
-    @Test("overflow chains that end too early, go on, loop or leave the file")
+    @Test("overflow chains that are too short or too long, loop or leave the file")
     func chains() throws {
         let fixture = try Self.fixture()
         let pages = Pages(bytes: try fixture.bytes)
@@ -201,7 +201,7 @@ struct PageDamageTests {
         #expect(error?.code == .usedTwice)
     }
 
-    @Test("an error comes again, and no rows after it")
+    @Test("an error is repeated, and no rows follow it")
     func staysFailed() throws {
         let fixture = try Self.fixture()
         var pages = Pages(bytes: try fixture.bytes)

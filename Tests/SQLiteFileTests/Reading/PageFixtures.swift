@@ -4,13 +4,13 @@ import CausewaySQLiteFile
 import Foundation
 import Testing
 
-/// A row as both SELECT and a reader of pages give it.
+/// A row from SELECT or from a reader of pages, for comparison.
 struct PlainRow: Hashable {
     var rowid: Int64
     var cells: [CellValue]
 }
 
-/// A database file of a test's own folder, made by stock SQLite; removed with this.
+/// A database file in its own folder, made by stock SQLite. The folder is removed with the value.
 final class PageFixture {
     let path: String
     private let folder: URL
@@ -40,7 +40,7 @@ final class PageFixture {
         try Data(bytes).write(to: URL(filePath: path))
     }
 
-    /// A test's file needn't outlive a power cut.
+    /// A test's file needn't survive a power failure.
     private func writer() throws -> Connection {
         let connection = try Connection(path: path, mode: .create, hardening: .own)
         try connection.execute("PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY")

@@ -3,9 +3,9 @@ import CausewaySQLiteFile
 import Foundation
 import Testing
 
-/// Stores that random statements made, read from their pages and by SELECT.
+/// Stores made by random statements, read from their pages and by SELECT.
 ///
-/// `CAUSEWAY_TREES_COUNT` stores from `CAUSEWAY_TREES_SEED` on.
+/// `CAUSEWAY_TREES_COUNT` stores, with seeds from `CAUSEWAY_TREES_SEED` on.
 @Suite("Trees of random histories", .timeLimit(.minutes(60)))
 struct RandomTreeTests {
     private static func setting(_ name: String, else value: Int) -> Int {

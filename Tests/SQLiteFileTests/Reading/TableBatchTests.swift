@@ -76,12 +76,12 @@ struct TableBatchTests {
                 largest = max(largest, batch.byteCount)
             }
             #expect(rows.count == (table == "t" ? 60 : 900))
-            // The limit, one row more, and leaves that were read ahead.
+            // The limit, one more row, and leaves that were read ahead.
             #expect(largest <= 65_536 + 30_010 + 65_536)
         }
     }
 
-    @Test("give the last row back without touching the pages that others lie in")
+    @Test("remove the last row without a change to other rows' pages")
     func removesLast() throws {
         let fixture = try TableReaderTests.interleaved(512, autoVacuum: 0)
         let file = try fixture.pages()

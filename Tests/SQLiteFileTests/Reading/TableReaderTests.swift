@@ -50,7 +50,7 @@ struct TableReaderTests {
         let most = pageSize - 35
         let least = (pageSize - 12) * 32 / 255 - 23
         let chained = pageSize - 4
-        // Three bytes of header are about what a record has before its blob.
+        // A record has about three bytes of header before its blob.
         let limits = [
             most, least + chained, most + chained, least + 2 * chained, most + 2 * chained, least + 9 * chained,
         ]
@@ -74,7 +74,7 @@ struct TableReaderTests {
         #expect(found.map { PlainRow(rowid: $0.rowid, cells: [$0.cells[0]]) } == rows)
     }
 
-    @Test("rows that were deleted, moved and grown", arguments: [512, 4_096, 65_536], [0, 1, 2])
+    @Test("tables after rows were deleted, moved and made larger", arguments: [512, 4_096, 65_536], [0, 1, 2])
     func holes(pageSize: Int, autoVacuum: Int) throws {
         let fixture = try Self.interleaved(pageSize, autoVacuum: autoVacuum)
         try fixture.run([
@@ -105,7 +105,7 @@ struct TableReaderTests {
         #expect(try read(table: fixture.root(of: "t"), of: fixture.pages()) == rows)
     }
 
-    @Test("the schema table, whose root is behind the file's header", arguments: [512, 1_024])
+    @Test("the schema table, whose root comes after the file's header", arguments: [512, 1_024])
     func schema(pageSize: Int) throws {
         let fixture = try PageFixture(
             ["PRAGMA page_size = \(pageSize)"]
@@ -122,7 +122,7 @@ struct TableReaderTests {
         #expect(try read(table: fixture.root(of: "t"), of: fixture.pages()).isEmpty)
     }
 
-    @Test("records are as long as the table was when they were written")
+    @Test("records have as many columns as the table had when they were written")
     func shortRecords() throws {
         let fixture = try PageFixture([
             "CREATE TABLE t(a, b)", "INSERT INTO t VALUES(1, 'x')", "ALTER TABLE t ADD COLUMN c DEFAULT 'new'",
@@ -132,7 +132,7 @@ struct TableReaderTests {
         #expect(rows.map(\.cells) == [[.integer(1), .text("x")], [.integer(2), .null, .text("y")]])
     }
 
-    @Test("the smallest and the largest rowids, and a key of their own in the record's place")
+    @Test("the smallest and the largest rowids, and INTEGER PRIMARY KEY columns")
     func extremes() throws {
         let keys: [Int64] = [.min, .min + 1, -70_000, -1, 0, 1, 127, 128, 1 << 56, .max - 1, .max]
         let fixture = try PageFixture(["CREATE TABLE t(id INTEGER PRIMARY KEY, a)"])
