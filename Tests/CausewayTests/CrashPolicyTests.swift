@@ -8,7 +8,8 @@ import Testing
 /// and without.
 @Suite("Policies: a killed run that is resumed gives the undisturbed run's store", .timeLimit(.minutes(60)))
 struct CrashPolicyTests {
-    /// Of even keys two; ranks over 100 and missing names, which v2 forbids.
+    /// Makes two people of each row with an even key. Breaks v2's rules: some ranks are over 100, some names are
+    /// missing.
     class TwinPolicy: EntityMigrationPolicy {
         override class var isResumable: Bool { true }
 
@@ -32,7 +33,7 @@ struct CrashPolicyTests {
         override class var isIndependent: Bool { true }
     }
 
-    /// Shares cities, makes a note in its hooks, links in stage 2, and takes some rows back.
+    /// Shares cities, makes a note in its hooks, links in stage 2, and deletes some of the rows that it made.
     final class SharingPolicy: EntityMigrationPolicy {
         override class var isResumable: Bool { true }
 
@@ -68,7 +69,7 @@ struct CrashPolicyTests {
         }
     }
 
-    /// Counts its rows: a fresh instance in the middle of them would begin again at 1.
+    /// Counts its rows. It can't be resumed: a new instance would begin again at 1.
     final class CountingPolicy: EntityMigrationPolicy {
         private var count = 0
 
@@ -83,7 +84,7 @@ struct CrashPolicyTests {
         }
     }
 
-    /// Remembers in the manager, which isn't resumable either.
+    /// Keeps state in the manager, which can't be resumed either.
     final class RememberingManager: MigrationManager {
         override func associate(
             sourceInstance sInstance: ManagedObject, withDestinationInstance dInstance: ManagedObject,
@@ -154,7 +155,7 @@ struct CrashPolicyTests {
         #expect(try await crash.check(store, in: stores) > 0)
     }
 
-    @Test("the twins do break rules and change keys, else their side files would prove nothing")
+    @Test("the twin policies break rules and change keys, so that their side files have lines")
     func sideFiles() async throws {
         let office = try Office()
         var options = MigrationOptions()
@@ -172,7 +173,7 @@ struct CrashPolicyTests {
         }
     }
 
-    /// Says that it can be resumed, and makes an object in `begin`, which comes once a run.
+    /// Says that it can be resumed, but makes an object in `begin`, which is called once in each run.
     final class PrematurePolicy: EntityMigrationPolicy {
         override class var isResumable: Bool { true }
 
@@ -181,14 +182,14 @@ struct CrashPolicyTests {
         }
     }
 
-    /// The same, and says that it can't.
+    /// Makes an object in `begin` too, but says that it can't be resumed.
     final class AdmittingPolicy: EntityMigrationPolicy {
         override func begin(_ mapping: EntityMapping, with manager: MigrationManager) throws {
             try manager.destinationContext.insert("City").set("name", to: "in time")
         }
     }
 
-    @Test("a resumable policy that makes objects in begin is refused; one that isn't resumable may")
+    @Test("a resumable policy may not make objects in begin; one that isn't resumable may")
     func begin() throws {
         let office = try Office()
         let error = try office.failure(Office.code(PrematurePolicy.self))

@@ -3,43 +3,44 @@ import Foundation
 import Synchronization
 import Testing
 
-/// What `kill -9` would leave at every event of a run, and what the next run makes of it.
+/// What `kill -9` would leave at every event of a run, and what the next run does with it.
 ///
-/// Events come on the thread that writes, so a copy of the folder that is made in one is what the file system would hold
-/// if the process had ended there. Each copy takes the folder's place and is migrated again, with other batches and
-/// workers; the result must be that of the run that was copied, cell by cell.
+/// Events are delivered on the thread that writes. A copy of the folder made during an event is what the file system
+/// would hold if the process had ended there. Each copy then replaces the folder and is migrated again, with other
+/// batch sizes and workers. The result must equal that of the copied run, cell by cell.
 ///
-/// Quick by default: some events of each run, chosen by a seed. `CAUSEWAY_EVERY_EVENT=1` takes every event,
-/// `CAUSEWAY_CRASH_SEED=n` other ones.
+/// By default only some events of each run are tried, chosen by a seed. `CAUSEWAY_EVERY_EVENT=1` tries every event,
+/// `CAUSEWAY_CRASH_SEED=n` chooses others.
 struct CrashSnapshots {
     let name: String
     let models: String
     var code = MigrationCode()
     var options = MigrationOptions()
-    /// Whether steps go on between any two rows.
+    /// Whether steps can be resumed between any two rows.
     var isResumable = true
-    /// `TABLE.COLUMN`s whose values no two runs share.
+    /// `TABLE.COLUMN`s whose values differ in every run.
     var random: Set<String> = []
-    /// Files beside the stores whose bytes must agree, too.
+    /// Files beside the stores whose bytes must be equal, too.
     var sideFiles: [String] = []
 
     private static let environment = ProcessInfo.processInfo.environment
     private static let takesAll = environment["CAUSEWAY_EVERY_EVENT"] == "1"
     private static let seed = environment["CAUSEWAY_CRASH_SEED"].flatMap { UInt64($0) } ?? 1
-    /// Copies of a run that are kept in the quick form: this many to twice as many.
+    /// Copies of a run that are kept by default: this many to twice as many.
     private static let copies = 3
 
     /// A moment of the run that is copied.
     private struct Moment: Sendable {
         let event: String
         let path: String
-        /// Rows read so far, in all and in the step, and the step.
+        /// Rows read so far in all steps, rows read so far in this step, and the step's index.
         let rows: Int
         let stepRows: Int
         let step: Int
     }
 
-    /// Migrates the store in `folder`, which holds nothing else that changes, and every copy; gives how many there were.
+    /// Migrates the store in `folder`, and then every copy. Nothing else in `folder` changes. Returns the number of
+    /// copies.
     func check(_ store: String, in folder: URL) async throws -> Int {
         let album = URL(filePath: folder.path(percentEncoded: false) + ".album")
         defer { try? FileManager.default.removeItem(at: album) }
@@ -78,7 +79,7 @@ struct CrashSnapshots {
 
     /// With a commit for every batch, no more than a batch is read twice.
     private func expectLittleRedone(_ moment: Moment, _ witness: Witness, _ comment: String) {
-        // It would come to the same rows, and hide that what was saved can't be read.
+        // Starting over would give the same rows, and hide that the saved work can't be read.
         #expect(witness.anew.isEmpty, "\(comment)")
         guard isResumable, options.checkpointInterval == 0 else { return }
         if let resumed = witness.resumed {
@@ -89,7 +90,7 @@ struct CrashSnapshots {
         }
     }
 
-    // MARK: - What a run has left
+    // MARK: - What a run leaves
 
     private struct Content {
         var tables: [String: [String]]
@@ -102,7 +103,7 @@ struct CrashSnapshots {
         for (table, rows) in try StoreContent.dump(store, without: random) { content.tables[table] = rows }
         let path = folder.path(percentEncoded: false)
         for file in sideFiles { content.files[file] = try Data(contentsOf: folder.appending(path: file)) }
-        // A backup's digits are the migration's, and the -shm of a store that was read holds no data.
+        // The digits in a backup's name are those of its migration. The -shm of a store that was read holds no data.
         content.names = try FileManager.default.subpathsOfDirectory(atPath: path).filter { !$0.hasSuffix("-shm") }
             .map { $0.replacing(#/premigration-[0-9a-f]{8}/#, with: "premigration") }.sorted()
         return content
@@ -114,7 +115,7 @@ struct CrashSnapshots {
         for (file, bytes) in expected.files { #expect(content.files[file] == bytes, "\(comment): \(file)") }
     }
 
-    // MARK: - Looking on
+    // MARK: - Watching a run
 
     /// Copies a folder at some events of a run.
     private final class Camera: Sendable {
@@ -164,7 +165,7 @@ struct CrashSnapshots {
                 stepRows: state.rows - state.rowsBefore, step: state.step)
             state.moments.append((state.events, moment))
             guard !CrashSnapshots.takesAll, state.moments.count > CrashSnapshots.copies * 2 else { return }
-            // How many events there will be nobody knows: every other copy goes, and the rest come half as often.
+            // The number of events isn't known in advance: drop every other copy, and copy half as often from now on.
             state.stride *= 2
             let phase = Int(CrashSnapshots.seed % UInt64(state.stride))
             for (number, moment) in state.moments where number % state.stride != phase {
@@ -181,7 +182,7 @@ struct CrashSnapshots {
         }
     }
 
-    /// Where a run went on.
+    /// Where a run was resumed.
     private final class Witness: Sendable {
         private struct State {
             var resumed: (step: Int, rows: Int)?
@@ -202,14 +203,14 @@ struct CrashSnapshots {
             }
         }
 
-        /// What was told of steps that couldn't be resumed.
+        /// Warnings about steps that couldn't be resumed.
         var anew: [String] { state.withLock { $0.anew } }
         var resumed: (step: Int, rows: Int)? { state.withLock { $0.resumed } }
         var firstStep: Int? { state.withLock { $0.firstStep } }
     }
 }
 
-/// Copies a folder with modes and times: a store that is read for `--output` is known by its times.
+/// Copies a folder with modes and times: a store that is read for `--output` is recognised by its times.
 enum FolderCopy {
     static func copy(_ from: String, to: String) throws {
         try FileManager.default.createDirectory(atPath: to, withIntermediateDirectories: true)
@@ -228,7 +229,7 @@ enum FolderCopy {
         }
     }
 
-    /// To the nanosecond, which Foundation's dates can't tell.
+    /// Nanoseconds are kept; Foundation's dates can't hold them.
     private static func copyTimes(_ source: String, _ target: String) throws {
         var status = stat()
         guard unsafe stat(source, &status) == 0 else { throw CocoaError(.fileReadUnknown) }

@@ -3,7 +3,7 @@ import CausewayEngine
 import CausewayStores
 import Testing
 
-/// The line after an error says what is so, for every kind of failure and every state.
+/// The line after an error states the facts, for every kind of failure and every state.
 @Suite("The line after an error", .timeLimit(.minutes(60)))
 struct FailureOutcomeTests {
     private static let states: [EngineError.StoreState] = [
@@ -11,7 +11,7 @@ struct FailureOutcomeTests {
     ]
 
     @Test(
-        "it claims nothing that isn't so", arguments: EngineError.Kind.allCases, EngineError.WorkState.allCases)
+        "it says nothing that is false", arguments: EngineError.Kind.allCases, EngineError.WorkState.allCases)
     func claims(kind: EngineError.Kind, work: EngineError.WorkState) {
         for state in Self.states {
             for remedy in ["", "close the application, then run again"] {

@@ -6,7 +6,7 @@ import Testing
 /// `generate` makes only stores that `verify` finds sound, whatever the model asks for.
 @Suite("Generated stores are sound", .timeLimit(.minutes(60)))
 struct GeneratedStoreTests {
-    /// A model's entities, and how many rows of 200 it has room for.
+    /// A model's entities, and how many of 200 rows fit into its rules.
     struct Model: CustomTestStringConvertible, Sendable {
         let name: String
         let entities: String
@@ -159,7 +159,7 @@ struct GeneratedStoreTests {
         return (try StoreVerification(store: folder.path("s.sqlite")).findings, counts.values.reduce(0, +))
     }
 
-    @Test("whatever a model demands; where it leaves no room for all rows, there are fewer", arguments: models)
+    @Test("whatever a model demands; where its rules don't allow all rows, there are fewer", arguments: models)
     func model(_ model: Model) throws {
         let folder = try TemporaryFolder()
         let path = folder.path("M.xcdatamodel")
@@ -178,7 +178,7 @@ struct GeneratedStoreTests {
         }
     }
 
-    /// Every model of Fixtures and of shared/stores; all of Wire's 90 with `CAUSEWAY_EVERY_MODEL=1`.
+    /// Every model of Fixtures and of shared/stores. Wire's 90 are all included only with `CAUSEWAY_EVERY_MODEL=1`.
     static let bundles: [String] = {
         let isComplete = ProcessInfo.processInfo.environment["CAUSEWAY_EVERY_MODEL"] == "1"
         var result: [String] = []
@@ -195,7 +195,7 @@ struct GeneratedStoreTests {
         return result
     }()
 
-    @Test("of every model that there is", arguments: bundles)
+    @Test("of every model in Fixtures and shared/stores", arguments: bundles)
     func bundle(_ path: String) throws {
         for (rows, seed) in [(37, 1), (211, 2)] as [(Int, UInt64)] {
             #expect(try findings(path, rows: rows, seed: seed).findings.isEmpty, "\(rows) rows, seed \(seed)")

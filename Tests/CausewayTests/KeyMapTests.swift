@@ -10,7 +10,7 @@ import Testing
 struct KeyMapTests {
     typealias Work = PoliciesExample.Work
 
-    /// Two of even keys, none where 5 divides the key.
+    /// Makes two rows of each row with an even key, and none where 5 divides the key.
     class TwinPolicy: EntityMigrationPolicy {
         override func createDestinationInstances(
             forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
@@ -29,7 +29,7 @@ struct KeyMapTests {
         override class var isIndependent: Bool { true }
     }
 
-    /// Makes somebody else first: the source's key is given to no result of the row.
+    /// Makes another object first, which takes the source's key. No result of the row gets it.
     final class StolenPolicy: EntityMigrationPolicy {
         override func createDestinationInstances(
             forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
@@ -74,7 +74,7 @@ struct KeyMapTests {
         try text.split(separator: "\n").map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
     }
 
-    /// The same base for old and new, and only the last part differs.
+    /// Old and new URIs, of which only the last part may differ.
     private func pairs(_ text: String, _ store: String) throws -> [String] {
         let uuid = try #require(try StoreRows.texts(store, "SELECT Z_UUID FROM Z_METADATA").first)
         return try lines(text).map { line in
@@ -108,7 +108,7 @@ struct KeyMapTests {
         try Office.expectSound(result)
     }
 
-    @Test("a row whose key went to something else has a line, with null where nothing was made of it")
+    @Test("a row whose key another object got has a line, with null where nothing was made of it")
     func stolen() throws {
         let office = try Office()
         let (text, result) = try keyMap(office, Office.code(StolenPolicy.self))
@@ -154,7 +154,7 @@ struct KeyMapTests {
         let office = try Office()
         var request = office.request(Office.code(FailingPolicy.self))
         request.keyMap = office.folder.path("keys.jsonl")
-        // `failure` looks that nothing is left.
+        // `failure` also checks that no file is left.
         #expect(try office.failure(request).kind == .sourceData)
         try Data("mine".utf8).write(to: URL(filePath: office.folder.path("keys.jsonl")))
         request.code = Office.code(TwinPolicy.self)

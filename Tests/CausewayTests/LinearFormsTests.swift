@@ -4,7 +4,7 @@ import Testing
 
 /// Statements that only some changes need: derived attributes, relationships of another form.
 extension LinearStatementTests {
-    /// Every way in which links are kept, counted from both ends; copies of counts; subentities that have their numbers in
+    /// Every form in which links are stored, counted from both ends; copies of counts; subentities whose Z_ENTs lie in
     /// the middle of a table.
     private static func library(isDerived: Bool) -> String {
         func count(_ name: String, _ relationship: String) -> String {
@@ -45,7 +45,7 @@ extension LinearStatementTests {
             """
     }
 
-    /// Counted anew, row by row, as Core Data's triggers keep them.
+    /// The counts row by row, as Core Data's triggers keep them.
     private static func expected(_ join: String, _ book: String, _ person: String) -> [(sql: String, wrong: String)] {
         [
             (
@@ -139,7 +139,7 @@ extension LinearStatementTests {
             name: "Forms", models: models, version: "v1", target: "v2", frameworkVersion: frameworkVersion)
         let judgement = try await StatementPlans.judging(folder.url) { try await examine(history, in: folder) }
         #expect(judgement.faults.isEmpty)
-        // The first link of each, whichever end names the table.
+        // The first link of each, whichever end the join table is named for.
         let result = folder.path("result-true.sqlite")
         for (from, to) in [("ZA", "ZB"), ("ZA", "ZC"), ("ZB", "ZE")] {
             #expect(try StoreRows.texts(result, "SELECT count(*) FROM \(from) WHERE \(to) IS NOT NULL") != ["0"])

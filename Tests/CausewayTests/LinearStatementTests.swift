@@ -8,8 +8,8 @@ import StaffMigrator
 import Testing
 import TracksMigrator
 
-/// Every statement of a plan, a migration, a verification and an inspection takes time that is linear in the rows, but for
-/// sorting: no scan inside a correlated subquery, no join without an index.
+/// Every statement of a plan, a migration, a verification and an inspection takes time that is linear in the rows,
+/// except sorting: no scan inside a correlated subquery, no join without an index.
 @Suite("Linear statements", .timeLimit(.minutes(60)))
 struct LinearStatementTests {
     /// A model history of Fixtures or of shared/stores.
@@ -27,7 +27,7 @@ struct LinearStatementTests {
 
         var testDescription: String { name }
 
-        /// Whether steps are fused, and how the result is verified.
+        /// Whether steps are fused, and how the result is verified; one entry for each migration that is tried.
         var ways: [(fuses: Bool, verification: MigrationOptions.Verification)] {
             store == nil ? [(true, .full), (false, .quick)] : [(true, .quick)]
         }
@@ -56,7 +56,7 @@ struct LinearStatementTests {
         fixture("Orchard", from: "v2"),
     ]
 
-    /// Plans, migrates in both ways and looks at what it was and what it became.
+    /// Plans, migrates each way, then inspects the old store and the new one.
     func examine(_ history: History, in folder: borrowing TemporaryFolder) async throws {
         let source = folder.path("source.sqlite")
         if let version = history.version {
@@ -70,7 +70,7 @@ struct LinearStatementTests {
         } else if let store = history.store {
             _ = try folder.copyStore(SharedStores.path(store), as: "source.sqlite")
         }
-        // Reading many models takes seconds each time, and stores know their own.
+        // Reading many models takes seconds each time. A store has its own model in its cache.
         let models = history.store == nil ? history.models : nil
         _ = try StoreInspection(store: source, models: models)
         _ = try StoreVerification(store: source, models: models)
@@ -91,7 +91,7 @@ struct LinearStatementTests {
         }
         _ = try StoreVerification(store: folder.path("result-true.sqlite"), models: models)
         guard history.store == nil else { return }
-        // In place too: what a swap needs.
+        // In place too, for the statements of the swap.
         var options = MigrationOptions()
         options.target = history.target
         options.mappingModels = history.mappings
@@ -111,8 +111,8 @@ struct LinearStatementTests {
         try await expectLinear(history)
     }
 
-    /// The stores of every real history, with the code that its app has; CATALOG.md says where from. Of Wire's, which are
-    /// one store at many versions, two: reading 90 models takes seconds.
+    /// The stores of every real history, with the code that its app has; CATALOG.md names their origin. Wire's stores
+    /// are one store at many versions; only two are here, because reading 90 models takes seconds.
     static let real: [History] = {
         var result = [WireChainTests.early, WireChainTests.late].compactMap { stores -> History? in
             guard let first = stores.first, let last = stores.last else { return nil }
@@ -157,7 +157,7 @@ struct LinearStatementTests {
         try await expectLinear(history)
     }
 
-    // MARK: - The judgement
+    // MARK: - Judging query plans
 
     @Test("a scan inside a loop is found, whichever form the loop has; what runs once isn't a fault")
     func judgement() {

@@ -2,10 +2,11 @@ import Causeway
 import Foundation
 import Testing
 
-/// Links of default mappings to rows that a policy makes: they follow its associations, never the source's keys.
+/// Links of default mappings to rows that a policy makes: they follow the policy's associations, never the source's
+/// keys.
 @Suite(.timeLimit(.minutes(60)))
 struct LinkPolicyTests {
-    /// One row for all of a name.
+    /// Makes one row of all rows with the same name.
     class MergingPolicy: EntityMigrationPolicy {
         override func createDestinationInstances(
             forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
@@ -16,7 +17,7 @@ struct LinkPolicyTests {
         }
     }
 
-    /// Makes an object that nobody asked for, and nothing of the row.
+    /// Makes an object that isn't associated with the row, and nothing of the row.
     class StrangerPolicy: EntityMigrationPolicy {
         override func createDestinationInstances(
             forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
@@ -29,7 +30,7 @@ struct LinkPolicyTests {
         override class var isIndependent: Bool { true }
     }
 
-    /// The first object of the entity takes the source's key; the row's own comes after it.
+    /// The first object of the entity takes the source's key; the row's own object is made after it.
     class CopyFirstPolicy: EntityMigrationPolicy {
         override func createDestinationInstances(
             forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
@@ -77,7 +78,7 @@ struct LinkPolicyTests {
         #expect(try StoreRows.texts(shelf.store, names) == ["0"], "the store has something to merge")
     }
 
-    @Test("an ordered to-many keeps its order when the rows that it belongs to get other keys")
+    @Test("an ordered to-many keeps its order when its owners get other keys")
     func order() throws {
         let shelf = try Shelf()
         let code = Self.code("Artist", CopyFirstPolicy.self, leaving: true)

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(60)))
 struct LinkThroughTests {
     @Test(
-        "a to-many whose back link covers only some mappings is linked itself",
+        "a to-many is linked itself where its inverse covers only some mappings",
         arguments: ["BandToBand", "ArtistToArtist"])
     func halfCovered(_ mapping: String) throws {
         let shelf = try Shelf()
@@ -17,7 +17,7 @@ struct LinkThroughTests {
         #expect(try StoreRows.texts(result, order) == StoreRows.texts(shelf.store, order))
     }
 
-    @Test("a to-one through one mapping leads to its rows alone where nothing links the others")
+    @Test("a to-one through one mapping has only links to that mapping's rows where nothing links the others")
     func toOneThrough() throws {
         let shelf = try Shelf()
         let result = try shelf.migrateEveryWay(
@@ -33,7 +33,7 @@ struct LinkThroughTests {
                 })
     }
 
-    @Test("a many-to-many through one mapping has that mapping's links alone", arguments: [true, false])
+    @Test("a many-to-many through one mapping has only that mapping's links", arguments: [true, false])
     func joinThrough(isFiltered: Bool) throws {
         let shelf = try Shelf()
         let result = try shelf.migrateEveryWay(
@@ -126,7 +126,7 @@ struct LinkThroughTests {
     @Test(
         "a mapping's name means the one of its own mapping model: links inside each are kept", arguments: [true, false])
     func sameNameInside(lowFirst: Bool) throws {
-        // P to T hang below each other, and so do A to J.
+        // P to T are a chain of parents, and so are A to J.
         let shelf = try Shelf("UPDATE ZNODE SET ZPARENT = Z_PK - 1 WHERE Z_PK > 15;")
         let halves = Self.halves(links: false)
         let result = try shelf.migrateEveryWay(Shelf.code(lowFirst ? halves : halves.reversed()))

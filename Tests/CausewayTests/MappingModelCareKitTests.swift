@@ -3,7 +3,7 @@ import CausewayEngine
 import Foundation
 import Testing
 
-/// CareKit 2.0 → 2.1, one policy for five entities: against the store that CareKit's own policy made.
+/// CareKit 2.0 → 2.1, one policy for five entities: compared with the store that CareKit's own policy made.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
 struct MappingModelCareKitTests {
     /// The models are those in the two stores' caches.
@@ -14,11 +14,11 @@ struct MappingModelCareKitTests {
         return PoliciesExample(
             name: "CareKit 2.0 → 2.1", store: "carekit/SampleStore2.0.sqlite", models: "carekit/SampleStore2.1.sqlite",
             mappings: ["carekit/2.0_2.1_Mapping.xcmappingmodel"], code: code, frameworkVersion: 1_345,
-            // Made of random UUIDs, in Apple's result as in ours.
+            // Made of random UUIDs, in Apple's result and in ours.
             random: versioned.map { "ZOCKCD\($0).ZUUID" } + ["ZOCKCDOUTCOME.ZID", "ZOCKCDCLOCK.ZVECTORCLOCK"])
     }()
 
-    /// Links by what the objects are called.
+    /// Links, told by the names of the objects.
     private static let links = [
         """
         SELECT ifnull(t.ZID, '') || ifnull(c.ZID, '') || ifnull(o.ZDELETEDDATE, '') || ifnull(o.ZCREATEDDATE, '')
@@ -43,7 +43,7 @@ struct MappingModelCareKitTests {
         "SELECT ZID || ' ' || ZIMPACTSADHERENCE || ' ' || Z_ENT FROM ZOCKCDTASKBASE ORDER BY 1",
     ]
 
-    @Test("every cell and link but random identities is what CareKit's own policy made")
+    @Test("every cell and link equals what CareKit's own policy made, except random identities")
     func reference() throws {
         let folder = try TemporaryFolder()
         var example = Self.example
@@ -62,8 +62,8 @@ struct MappingModelCareKitTests {
         #expect(try StoreRows.texts(result, "SELECT count(*) FROM ZOCKCDCLOCK") == ["1"])
     }
 
-    /// Which side of a pair inside one entity names its table follows an order that no model tells
-    /// (InsideStoreFormat §5.3).
+    /// In a pair of relationships inside one entity, an order that isn't part of the model decides which side names the
+    /// join table (InsideStoreFormat §5.3).
     @Test("without a template only the name of one join table differs, which is empty")
     func blind() throws {
         let folder = try TemporaryFolder()
@@ -74,7 +74,7 @@ struct MappingModelCareKitTests {
         try Self.example.expectSchema(result)
     }
 
-    @Test("an outcome's identifier holds its task's, which stage 1 made")
+    @Test("an outcome's identifier contains that of its task, which stage 1 made")
     func outcomeIdentifiers() throws {
         let folder = try TemporaryFolder()
         let result = try Self.example.migrate(in: folder)
@@ -87,7 +87,7 @@ struct MappingModelCareKitTests {
                 """) == ["1", "1", "1"])
     }
 
-    @Test("neither batch size nor workers show in the rows")
+    @Test("the rows don't depend on batch size or workers")
     func work() throws {
         #expect(try Self.example.differences(PoliciesExample.Work.every) == [])
     }

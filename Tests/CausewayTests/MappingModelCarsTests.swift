@@ -34,7 +34,7 @@ struct MappingModelCarsTests {
         let attributes =
             "c.Z_PK || ' ' || c.Z_ENT || quote(c.ZOWNER) || quote(c.ZISLIMITEDEDITION) || quote(c.ZMARKEDFORDELETIONASOF)"
             + " || quote(c.ZMODEL) || c.ZNUMBERPLATE"
-        // LuxuryCar is still called ExpensiveSportCar in V2's Z_PRIMARYKEY; the numbers shift by Maker.
+        // V2's Z_PRIMARYKEY still has ExpensiveSportCar for LuxuryCar; the new entity Maker shifts the numbers.
         let kind = "CASE p.Z_NAME WHEN 'ExpensiveSportCar' THEN 'LuxuryCar' ELSE p.Z_NAME END"
         let values = attributes.replacing("c.Z_ENT", with: kind)
         #expect(
@@ -85,7 +85,7 @@ struct MappingModelCarsTests {
         #expect(try Data(contentsOf: URL(filePath: first)) == Data(contentsOf: URL(filePath: second)))
     }
 
-    @Test("neither batch size nor workers show in the rows")
+    @Test("the rows don't depend on batch size or workers")
     func work() throws {
         #expect(try Self.compiled.differences(PoliciesExample.Work.every) == [])
     }

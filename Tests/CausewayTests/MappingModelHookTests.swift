@@ -4,8 +4,8 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// Policies on real rows in shapes that the example apps don't have: several mappings of one entity, lookups from hooks,
-/// rows that are left out.
+/// Policies on real rows, in cases that the example apps don't have: several mappings of one entity, lookups from
+/// hooks, rows that are left out.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
 struct MappingModelHookTests {
     private func posts(_ code: MigrationCode) -> PoliciesExample {
@@ -64,7 +64,7 @@ struct MappingModelHookTests {
         #expect(try StoreRows.texts(result, "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'Post'") == ["10"])
     }
 
-    /// Notes its hooks in the order in which they come.
+    /// Records its hooks in the order in which they are called.
     final class HookPolicy: EntityMigrationPolicy {
         private var rows = 0
         private var relations = 0
@@ -88,7 +88,7 @@ struct MappingModelHookTests {
         }
 
         override func endInstanceCreation(forMapping mapping: EntityMapping, manager: MigrationManager) throws {
-            // Its batch is gone: it is read again.
+            // Its batch has been released: the row is read again.
             guard try last?.string("postID")?.count == 36 else { throw PolicyError.nothingMade(mapping.name) }
             note("endInstanceCreation after \(rows)", mapping, manager)
         }
@@ -125,7 +125,7 @@ struct MappingModelHookTests {
         var description: String { log.joined(separator: "\n") }
     }
 
-    @Test("the seven hooks come stage by stage over all mappings", arguments: PoliciesExample.Work.every)
+    @Test("the seven hooks are called stage by stage over all mappings", arguments: PoliciesExample.Work.every)
     func order(_ work: PoliciesExample.Work) throws {
         var code = MigrationCode()
         code.add(
@@ -162,7 +162,7 @@ struct MappingModelHookTests {
         }
     }
 
-    @Test("an error from a policy names the row, whoever worked on it", arguments: PoliciesExample.Work.every)
+    @Test("an error from a policy names the row, whichever worker it was on", arguments: PoliciesExample.Work.every)
     func failure(_ work: PoliciesExample.Work) throws {
         var code = MigrationCode()
         code.register(FailingPolicy.self, as: "Post2ToPost3MigrationPolicy")

@@ -3,7 +3,7 @@ import CausewayEngine
 import Foundation
 import Testing
 
-/// Moody 1 → 6, a chain of mapping models: against what Core Data made of one store version after version.
+/// Moody 1 → 6, a chain of mapping models: compared with what Core Data made of one store, version by version.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
 struct MappingModelMoodyTests {
     struct Step: CustomTestStringConvertible, Sendable {
@@ -24,10 +24,10 @@ struct MappingModelMoodyTests {
         }
     }
 
-    /// Each step alone, and each way that ends at a store of Apple's.
+    /// Each single step, and each path that ends at a store that Apple's code made.
     static let steps = (1...4).flatMap { from in (from + 1...5).map { Step(from: from, to: $0) } }
 
-    /// Every value that isn't random and every link, told without keys.
+    /// Every value that isn't random, and every link, told without keys.
     private static func contents(_ version: Int) -> [String] {
         let region =
             "ZNUMBEROFMOODS || ' ' || r.ZNUMERICISO3166CODE || ' ' || r.ZUNIQUENESSDUMMY || ' ' || quote(r.ZUPDATEDAT)"
@@ -55,7 +55,7 @@ struct MappingModelMoodyTests {
         return result
     }
 
-    @Test("every step and every way gives the store that Core Data gave", arguments: steps)
+    @Test("every step and every path gives the store that Core Data made", arguments: steps)
     func step(_ step: Step) throws {
         let folder = try TemporaryFolder()
         let result = try step.example.migrate(in: folder)
@@ -104,7 +104,7 @@ struct MappingModelMoodyTests {
     }
 
     @Test(
-        "neither batch size nor workers show in the rows", arguments: [Step(from: 1, to: 6), Step(from: 5, to: 6)])
+        "the rows don't depend on batch size or workers", arguments: [Step(from: 1, to: 6), Step(from: 5, to: 6)])
     func work(_ step: Step) throws {
         #expect(try step.example.differences(PoliciesExample.Work.every) == [])
     }

@@ -11,7 +11,7 @@ struct MappingModelPlanTests {
     struct Model: CustomTestStringConvertible, Sendable {
         let path: String
         let models: String
-        /// A store of the version before; nil where one is generated.
+        /// A store of the version before; nil if one is generated.
         var store: String?
         let from: String
         let to: String
@@ -109,7 +109,7 @@ struct MappingModelPlanTests {
         let folder = try TemporaryFolder()
         let prepared = try Migration(request(model, in: folder)).prepare()
         #expect(prepared.steps.count == 1)
-        // An inferred step has none.
+        // An inferred step has no such rows.
         #expect(!prepared.objectRows.isEmpty)
     }
 

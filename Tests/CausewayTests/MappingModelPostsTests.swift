@@ -4,7 +4,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// Posts of two example apps, split by policies: against what Core Data made of the same stores.
+/// Posts of two example apps, split by policies: compared with what Core Data made of the same stores.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
 struct MappingModelPostsTests {
     static let colourful = colourful("by the app's own policy", Post2ToPost3MigrationPolicy.self)
@@ -30,7 +30,7 @@ struct MappingModelPostsTests {
             code: code, random: ["ZCOLOR.ZCOLORID"])
     }
 
-    /// Posts 11 and 12 and their four sections were written in the app after the migration.
+    /// Posts 11 and 12 and their four sections were added in the app after the migration.
     private static let writtenLater = ["DELETE FROM ZPOST WHERE Z_PK > 10", "DELETE FROM ZSECTION WHERE Z_PK > 10"]
 
     private static let sections = """
@@ -54,12 +54,12 @@ struct MappingModelPostsTests {
                 == StoreRows.texts(folder.copyStore(source, as: "copy"), keys), "posts keep their keys")
     }
 
-    @Test("neither batch size nor workers show in the rows", arguments: [colourful, independent])
+    @Test("the rows don't depend on batch size or workers", arguments: [colourful, independent])
     func colourfulWork(_ example: PoliciesExample) throws {
         #expect(try example.differences(PoliciesExample.Work.every, from: Self.colourful) == [])
     }
 
-    /// The later stores of the two apps hold other posts: of this step only what it says itself is checked.
+    /// The later stores of the two apps hold other posts, so only the step's own result is checked.
     @Test("Posts and Colors 1 → 2 by its mapping model keeps every value")
     func rename() throws {
         let folder = try TemporaryFolder()
@@ -86,7 +86,7 @@ struct MappingModelPostsTests {
     func postsAndColors() throws {
         let folder = try TemporaryFolder()
         let result = try Self.colors.migrate(in: folder)
-        // The app went on: posts and colors from 5,980 on are its own.
+        // The app was used afterwards: it made posts and colors from 5,980 on.
         try Self.colors.expectReference(
             result, "posts-and-colors/CoreDataMigration_Example_3.sqlite",
             without: ["DELETE FROM ZPOST WHERE Z_PK > 5979", "DELETE FROM ZCOLOR WHERE ZPOST > 5979"], in: folder)
@@ -98,7 +98,7 @@ struct MappingModelPostsTests {
             try StoreRows.texts(result, "SELECT count(*) FROM ZCOLOR WHERE length(ZCOLORID) <> 36") == ["0"])
     }
 
-    @Test("5,979 posts: neither batch size nor workers show in the rows")
+    @Test("5,979 posts: the rows don't depend on batch size or workers")
     func colorsWork() throws {
         #expect(try Self.colors.differences(PoliciesExample.Work.sample) == [])
     }
@@ -116,7 +116,7 @@ struct MappingModelPostsTests {
                 == StoreRows.texts(source, "SELECT ZPOSTID || quote(ZDATE) || ZCOLOR FROM ZPOST ORDER BY 1"))
     }
 
-    @Test("a policy that nobody registered is refused by name before anything is written")
+    @Test("a policy that isn't registered is refused by name before anything is written")
     func unregistered() throws {
         let folder = try TemporaryFolder()
         var example = Self.colourful

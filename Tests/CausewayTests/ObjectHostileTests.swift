@@ -4,7 +4,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// Stores whose keys and places are at the ends of what integers hold: an error that says what is wrong, never a trap.
+/// Stores whose keys and places are at the limits of 64-bit integers: an error that says what is wrong, never a trap.
 @Suite(.timeLimit(.minutes(60)))
 struct ObjectHostileTests {
     final class CopyingPolicy: EntityMigrationPolicy {
@@ -16,7 +16,7 @@ struct ObjectHostileTests {
         }
     }
 
-    /// Links at the end of what is there.
+    /// Adds links after the last place.
     final class AppendingPolicy: EntityMigrationPolicy {
         override func createRelationships(
             forDestination dInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
@@ -34,7 +34,7 @@ struct ObjectHostileTests {
     enum Way: String, CaseIterable {
         case plain, filtered, split, policy, appending, stage
 
-        /// Whether rows are made that need new keys.
+        /// Whether the rows that are made need new keys.
         var needsKeys: Bool { [.split, .policy, .stage].contains(self) }
 
         func code() throws -> MigrationCode {
@@ -105,7 +105,7 @@ struct ObjectHostileTests {
         """,
     ]
 
-    @Test("keys that are used up stop what needs new ones, and nothing else", arguments: used, Way.allCases)
+    @Test("where no keys are left, only what needs new keys fails", arguments: used, Way.allCases)
     func usedUp(_ changes: String, _ way: Way) throws {
         let shelf = try Shelf(changes)
         if way.needsKeys {
@@ -126,7 +126,7 @@ struct ObjectHostileTests {
     }
 
     @Test(
-        "places at the ends of what integers hold, beside unset ones",
+        "places at the limits of 64-bit integers, beside unset ones",
         arguments: [Int64.max, Int64.max - 5, Int64.min, -1, 0], Way.allCases)
     func places(_ place: Int64, _ way: Way) throws {
         let shelf = try Shelf(
@@ -148,7 +148,7 @@ struct ObjectHostileTests {
         }
     }
 
-    // MARK: - Values that are no keys
+    // MARK: - Values that aren't keys
 
     @Test("an entity column that is NULL stays NULL")
     func entityColumn() throws {
@@ -161,9 +161,9 @@ struct ObjectHostileTests {
         #expect(try StoreRows.texts(result, keys) == StoreRows.texts(shelf.store, keys))
     }
 
-    /// `.appending` and the handlers look for rows by keys that are right, and never read this one.
+    /// `.appending` and the handlers look rows up by valid keys, and never read this one.
     @Test(
-        "a key that is no integer is an error that says where", arguments: ["'abc'", "x'00'", "1.5"],
+        "a key that isn't an integer is an error that names the row", arguments: ["'abc'", "x'00'", "1.5"],
         Way.allCases.filter { $0 != .stage && $0 != .appending })
     func noInteger(_ value: String, _ way: Way) throws {
         let shelf = try Shelf("UPDATE ZALBUM SET ZARTIST = \(value) WHERE Z_PK = 6;")

@@ -5,7 +5,7 @@ import Testing
 /// Policies that look into the destination while its rows are made.
 @Suite(.timeLimit(.minutes(60)))
 struct ObjectLookupTests {
-    /// Fetches while a row's attributes are filled: the row in hand is written for it.
+    /// Fetches while a row's attributes are filled: the current row is written first, so that the fetch finds it.
     final class LookingPolicy: EntityMigrationPolicy {
         override var functions: [String: MigrationFunction] {
             [
@@ -60,7 +60,7 @@ struct ObjectLookupTests {
                 == ["30"])
     }
 
-    @Test("the row in hand has no members yet when its attributes are filled", arguments: [false, true])
+    @Test("the current row has no members yet when its attributes are filled", arguments: [false, true])
     func destinationCount(hasEarlierChild: Bool) throws {
         let shelf = try Shelf(hasEarlierChild ? "UPDATE ZNODE SET ZPARENT = 15 WHERE Z_PK = 1;" : "")
         let result = try shelf.migrateEveryWay(
@@ -110,7 +110,7 @@ struct ObjectLookupTests {
                 == ["63616665CC81", "636166C3A9"])
     }
 
-    /// Deletes the shared row each time it is made new.
+    /// Deletes the shared row each time that it is made.
     final class DeletingPolicy: EntityMigrationPolicy {
         override func createDestinationInstances(
             forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager

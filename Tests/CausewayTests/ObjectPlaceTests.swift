@@ -2,10 +2,10 @@ import Causeway
 import Foundation
 import Testing
 
-/// Places in ordered relationships, given and appended in one run: the same for every batch size.
+/// Places in ordered relationships, given and appended in one run: equal for every batch size.
 @Suite(.timeLimit(.minutes(60)))
 struct ObjectPlaceTests {
-    /// Gives all albums of one artist at once, and adds those of the next one by one.
+    /// Sets all albums of one artist at once, adds those of the next one by one, and does both for the third.
     final class MixedPolicy: EntityMigrationPolicy {
         override func createRelationships(
             forDestination dInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
@@ -112,7 +112,7 @@ struct ObjectPlaceTests {
         }
     }
 
-    /// A function of the manager: an album that is appended while others' places are carried.
+    /// A function of the manager that appends an album while the places of others are carried.
     final class AddingManager: MigrationManager {
         override var functions: [String: MigrationFunction] {
             [

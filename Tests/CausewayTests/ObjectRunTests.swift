@@ -6,14 +6,14 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A run among others: programs that write, paths that clash, failures at the very end, policies on several workers.
+/// A run beside others: programs that write, paths that clash, failures at the very end, policies on several workers.
 @Suite(.timeLimit(.minutes(60)))
 struct ObjectRunTests {
     final class PlainPolicy: EntityMigrationPolicy {}
 
-    // MARK: - A store that is written meanwhile
+    // MARK: - A store that another program writes
 
-    /// Writes its count into every row of two tables, each time in one transaction.
+    /// Writes its count into every row of two tables, in one transaction each time.
     private static let writing = """
         import sqlite3, sys, time
         connection = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=10)
@@ -30,7 +30,7 @@ struct ObjectRunTests {
             time.sleep(float(sys.argv[2]))
         """
 
-    @Test("a run beside a program that writes all the time sees one moment", arguments: ["0.02", "0.05"])
+    @Test("a run beside a program that writes all the time reads one snapshot", arguments: ["0.02", "0.05"])
     func live(_ interval: String) throws {
         let shelf = try Shelf()
         try StoreRows.execute(shelf.store, "PRAGMA journal_mode = WAL")
@@ -41,7 +41,7 @@ struct ObjectRunTests {
         process.standardOutput = output
         try process.run()
         defer {
-            // The test runner may have SIGTERM blocked, and children inherit that.
+            // The test runner may have blocked SIGTERM, and children inherit that.
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
         }
@@ -67,7 +67,7 @@ struct ObjectRunTests {
     // MARK: - Files beside the store
 
     @Test(
-        "side files may not take a store's places",
+        "side files may not have the path of a store or its sidecars",
         arguments: [
             "result", "result-wal", "result-shm", "result-journal", "Store.sqlite", "Store.sqlite-wal",
             "Store.sqlite-journal", "Store.sqlite-shm", "./result", "other/../result",
@@ -80,7 +80,7 @@ struct ObjectRunTests {
         #expect(try shelf.failure(request).kind == .usage)
     }
 
-    @Test("both side files at one place are refused")
+    @Test("two side files with the same path are refused")
     func sameFile() throws {
         let shelf = try Shelf()
         var request = shelf.request(Shelf.code([]) {})
@@ -110,7 +110,7 @@ struct ObjectRunTests {
         request.violations = .reject
         let error = #expect(throws: EngineError.self) { _ = try Migration(request).run() }
         #expect(error?.state == (isInPlace ? .settled("it is in rollback-journal mode") : .untouched))
-        // SQLite takes a -wal of nothing for a change of the store.
+        // SQLite takes an empty -wal for a change of the store.
         #expect(error?.kind == (isInPlace ? .undecided : .cannotCreate))
         let files = ["keys.jsonl", "rejects.jsonl"]
         #expect(files.allSatisfy { FileManager.default.fileExists(atPath: shelf.folder.path($0)) })
@@ -128,7 +128,8 @@ struct ObjectRunTests {
 
     // MARK: - Independent policies
 
-    /// Calls of `begin` and `end` by the policy's object; who is called in between, and who twice, is written down.
+    /// Counts the calls of `begin` and `end` for each policy object. Records calls outside of a pair, and repeated
+    /// ones.
     final class PairingPolicy: EntityMigrationPolicy {
         struct Calls {
             var begun = 0
@@ -190,7 +191,7 @@ struct ObjectRunTests {
         #expect(calls.wrong.isEmpty)
     }
 
-    @Test("a row that fails on a worker is what is reported, and nothing is left", arguments: Shelf.works)
+    @Test("a row that fails on a worker is reported, and no file is left", arguments: Shelf.works)
     func failing(_ work: PoliciesExample.Work) throws {
         let shelf = try Shelf()
         let code = Shelf.code(["Album"]) {

@@ -6,13 +6,14 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// Albums of artists and bands, their tags, and a tree of nodes, in two versions: what a review broke the engine with.
+/// Albums of artists and bands, their tags, and a tree of nodes, in two versions. A review found bugs of the engine
+/// with this store.
 ///
-/// v2 puts an entity before all others, so that every Z_ENT moves, orders `Node.children`, and adds attributes.
+/// v2 adds an entity that sorts first, so that every Z_ENT changes, orders `Node.children`, and adds attributes.
 final class Shelf {
     typealias Work = PoliciesExample.Work
 
-    /// Batch sizes and workers of which the rows must not depend.
+    /// Batch sizes and numbers of workers. The rows must not depend on them.
     static let works = [Work(batchRows: 1, jobs: 4), Work(batchRows: 7, jobs: 1), Work(batchRows: 1_024, jobs: 4)]
     static let allWorks = [1, 7, 1_024].flatMap { rows in [1, 4].map { Work(batchRows: rows, jobs: $0) } }
 
@@ -23,7 +24,7 @@ final class Shelf {
     let models: String
     private var runs = 0
 
-    /// `changes` is SQL that makes the store what the test needs.
+    /// `changes` is SQL that adapts the store to the test.
     init(_ changes: String = "") throws {
         let folder = try TemporaryFolder()
         models = folder.path("Shelf.xcdatamodeld")
@@ -48,13 +49,13 @@ final class Shelf {
         return request
     }
 
-    /// Migrates into a new file; its path.
+    /// Migrates into a new file and returns its path.
     func migrate(_ code: MigrationCode, as name: String = "result", _ work: Work = .usual) throws -> String {
         _ = try Migration(request(code, as: name, work)).run()
         return folder.path(name)
     }
 
-    /// Migrates with every batch size and number of workers, checks that all give the same, and returns one result.
+    /// Migrates with every batch size and number of workers, checks that all results are equal, and returns one.
     func migrateEveryWay(
         _ code: MigrationCode, works: [Work] = Shelf.works, sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> String {
@@ -68,7 +69,7 @@ final class Shelf {
         return try #require(first)
     }
 
-    /// The error that a run ends with; nothing may be left of it.
+    /// The error with which a run fails. The run must leave no files.
     func failure(
         _ request: MigrationRequest, sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> EngineError {
@@ -82,7 +83,7 @@ final class Shelf {
         return try #require(error, sourceLocation: sourceLocation)
     }
 
-    /// A mapping model over every entity; `mappings` stand for those that they name.
+    /// A mapping model over every entity; `mappings` replace those of the same name.
     static func code(
         _ mentioned: [String], @EntityMappingsBuilder _ mappings: () -> [EntityMappingStatement]
     ) -> MigrationCode {
@@ -146,7 +147,7 @@ final class Shelf {
             """)
     }
 
-    /// That all links are those of another store.
+    /// Expects that all links equal those of another store.
     static func expectLinks(
         _ result: String, like store: String, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {

@@ -1,11 +1,11 @@
 import Causeway
 
-/// CareKit 2.0 → 2.1, by what the two stores show: every versioned object gets a random identity, the new schema's
-/// number and a knowledge element at the store's one clock; outcomes get the dates and the identifier that they lacked.
+/// CareKit 2.0 → 2.1, derived from the two stores: every versioned object gets a random identity, the new schema's
+/// number and a knowledge element, all with one time. Outcomes get the dates and the identifier that they lacked.
 final class CareKit20To21Policy: EntityMigrationPolicy {
     override class var isResumable: Bool { true }
 
-    /// The knowledge element's relationship by the versioned entity's name.
+    /// The name of the knowledge element's relationship, by the versioned entity's name.
     private static let links = [
         "OCKCDCarePlan": "carePlan", "OCKCDContact": "contact", "OCKCDOutcome": "outcome", "OCKCDPatient": "patient",
         "OCKCDTask": "task",
@@ -34,7 +34,7 @@ final class CareKit20To21Policy: EntityMigrationPolicy {
         try element.set(PropertyKey(link), to: object)
     }
 
-    /// An outcome's identifier holds its task's, which is known only now.
+    /// An outcome's identifier contains that of its task, which is known only now.
     override func createRelationships(
         forDestination dInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
     ) throws {

@@ -1,7 +1,7 @@
 import Causeway
 
-/// CoreDataPlus V2 → V3: the maker's name in a car becomes an object that all its cars share; found by a fetch, as the
-/// framework's own policy does it.
+/// CoreDataPlus V2 → V3: the maker's name in a car becomes an object that all its cars share. It is found by a fetch,
+/// as in the framework's own policy.
 final class V2to3MakerPolicy: EntityMigrationPolicy {
     override class var isResumable: Bool { true }
 
@@ -28,7 +28,7 @@ final class V2to3MakerPolicy: EntityMigrationPolicy {
     }
 }
 
-/// Moody 5 → 6: countries find the continent that their code names, or make it.
+/// Moody 5 → 6: each country finds the continent that its code names, or makes it.
 final class Country5ToCountry6Policy: EntityMigrationPolicy {
     override class var isResumable: Bool { true }
 

@@ -11,19 +11,19 @@ struct PoliciesExample: CustomTestStringConvertible, Sendable {
     /// Paths in shared/stores.
     let store: String
     let models: String
-    /// nil: the models' current version.
+    /// nil is the models' current version.
     var target: String?
     var mappings: [String] = []
     var code = MigrationCode()
     var frameworkVersion: Int?
-    /// Columns whose values no two runs share, `ZCOLOR.ZCOLORID`.
+    /// Columns whose values differ in every run: `ZCOLOR.ZCOLORID`.
     var random: [String] = []
-    /// A store in shared/stores that settles names of join tables which no model tells.
+    /// A store in shared/stores from which names of join tables are taken that the model doesn't determine.
     var template: String?
 
     var testDescription: String { name }
 
-    /// How a run works; the rows must not depend on it.
+    /// How a run works. The rows must not depend on it.
     struct Work: CustomTestStringConvertible, Sendable {
         let batchRows: Int
         let jobs: Int
@@ -38,7 +38,7 @@ struct PoliciesExample: CustomTestStringConvertible, Sendable {
         ]
     }
 
-    /// What a policy's clock says, so that two runs agree.
+    /// The time of a policy's clock, so that two runs agree.
     private static let now = 700_000_000.0
 
     func request(store: String, output: String, _ work: Work = .usual) -> MigrationRequest {
@@ -69,7 +69,7 @@ struct PoliciesExample: CustomTestStringConvertible, Sendable {
         return output
     }
 
-    /// Every row of every table as text, Z_OPT and the house tables included.
+    /// Every row of every table as text, Z_OPT and Core Data's own tables included.
     func rows(_ store: String) throws -> [String: [String]] {
         var result: [String: [String]] = [:]
         for table in try StoreRows.texts(store, "SELECT name FROM sqlite_master WHERE type = 'table'") {
@@ -82,12 +82,12 @@ struct PoliciesExample: CustomTestStringConvertible, Sendable {
         return result
     }
 
-    /// That two runs gave the same, cell by cell.
+    /// Expects that two runs gave the same, cell by cell.
     func expectSameRows(_ store: String, _ other: String, _ comment: Comment? = nil) throws {
         #expect(try differences(rows(store), rows(other)) == [], comment)
     }
 
-    /// A row of each table that two runs don't share.
+    /// For each table one row that differs between two runs.
     private func differences(_ a: [String: [String]], _ b: [String: [String]]) -> [String] {
         Set(a.keys).union(b.keys).sorted().filter { a[$0] != b[$0] }.map { table in
             guard let rows = a[table], let others = b[table] else { return "\(table) isn't in both" }
@@ -95,7 +95,7 @@ struct PoliciesExample: CustomTestStringConvertible, Sendable {
         }
     }
 
-    /// Where ways to work give other rows than the usual one gives, of this example or of another.
+    /// The ways to work that give other rows than the usual one, of this example or of another.
     func differences(_ works: [Work], from other: PoliciesExample? = nil) throws -> [String] {
         let usual: [String: [String]]
         do {
@@ -109,8 +109,8 @@ struct PoliciesExample: CustomTestStringConvertible, Sendable {
         }
     }
 
-    /// That layout, version hashes and every cell but keys are what Core Data made. `edits` take out of the reference
-    /// what the app did after the migration.
+    /// Expects that layout, version hashes and every cell but keys are what Core Data made. `edits` undo in the
+    /// reference what the app changed after the migration.
     func expectReference(
         _ result: String, _ reference: String, without edits: [String] = [], in folder: borrowing TemporaryFolder
     ) throws {
@@ -145,7 +145,7 @@ struct PoliciesExample: CustomTestStringConvertible, Sendable {
     }
 }
 
-/// What a test reads from a store, past the library.
+/// What a test reads from a store, by plain SQL.
 enum StoreRows {
     /// The first column of every row as text; NULL is "NULL".
     static func texts(_ store: String, _ sql: String) throws -> [String] {

@@ -24,7 +24,7 @@ final class Post2ToPost3MigrationPolicy: EntityMigrationPolicy {
     }
 }
 
-/// The same by hand and on all workers: it sees nothing but its own row.
+/// The same written by hand, and on all workers: it reads only its own row.
 final class IndependentPostPolicy: EntityMigrationPolicy {
     override class var isIndependent: Bool { true }
 

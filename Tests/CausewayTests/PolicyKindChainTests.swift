@@ -5,7 +5,7 @@ import CausewaySQLite
 import Foundation
 import Testing
 
-/// Steps by policies among inferred ones, in place and into a new file.
+/// Steps by policies between inferred ones, in place and into a new file.
 @Suite(.timeLimit(.minutes(60)))
 struct PolicyKindChainTests {
     typealias Work = PoliciesExample.Work
@@ -65,7 +65,7 @@ struct PolicyKindChainTests {
     @Test("in place, with rows that are still in the -wal")
     func inPlace() async throws {
         let office = try Office(at: "v0", people: 39)
-        // Copied while a connection holds the -wal open: the last row is nowhere else.
+        // Copied while a connection holds the -wal open: the last row is only there.
         let store = office.folder.path("Wal.sqlite")
         do {
             let connection = try Connection(path: office.store, mode: .readWrite, hardening: .own)
@@ -100,7 +100,7 @@ struct PolicyKindChainTests {
         #expect(try StoreRows.texts(backup, "SELECT count(*) FROM ZPERSON WHERE ZALIAS = 'nick40'") == ["1"])
     }
 
-    @Test("into a new file, the source stays as it is to the byte")
+    @Test("into a new file; the source's bytes don't change")
     func output() async throws {
         let office = try Office(at: "v0")
         let before = try Data(contentsOf: URL(filePath: office.store))

@@ -3,7 +3,7 @@ import CausewayEngine
 import Foundation
 import Testing
 
-/// Stage 1 by policies: super then patch, by hand, none or two rows of one; on rows with links.
+/// Stage 1 by policies: super, then a patch; by hand; no rows or two rows of one; on rows with links.
 @Suite(.timeLimit(.minutes(60)))
 struct PolicyKindCreateTests {
     typealias Work = PoliciesExample.Work
@@ -46,7 +46,7 @@ struct PolicyKindCreateTests {
         try Office.expectSound(result)
     }
 
-    /// Kind (b): by hand; two of even keys, none where 5 divides the key.
+    /// Kind (b): makes rows by hand, two of each row with an even key, none where 5 divides the key.
     class TwinPolicy: EntityMigrationPolicy {
         override func createDestinationInstances(
             forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
@@ -95,7 +95,7 @@ struct PolicyKindCreateTests {
         try Office.expectSound(result)
     }
 
-    @Test("by hand: neither batches, nor workers, nor independence show in the rows", arguments: Work.every)
+    @Test("by hand: the rows don't depend on batches, workers or independence", arguments: Work.every)
     func byHandWork(_ work: Work) throws {
         let office = try Office()
         let usual = try office.migrate(Office.code(TwinPolicy.self), as: "usual")
@@ -103,7 +103,7 @@ struct PolicyKindCreateTests {
         try Office.expectSame(try office.migrate(Office.code(IndependentTwinPolicy.self), as: "b", work), usual)
     }
 
-    /// Kind (c): drops every third.
+    /// Kind (c): leaves out every third row.
     class DropPolicy: EntityMigrationPolicy {
         override func createDestinationInstances(
             forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
@@ -118,7 +118,7 @@ struct PolicyKindCreateTests {
     }
 
     @Test(
-        "drop: links to dropped rows vanish and they are counted", arguments: [false, true], Work.every)
+        "drop: links to dropped rows end and are counted", arguments: [false, true], Work.every)
     func drop(isIndependent: Bool, _ work: Work) throws {
         let office = try Office()
         let policy = isIndependent ? IndependentDropPolicy.self : DropPolicy.self
@@ -139,12 +139,12 @@ struct PolicyKindCreateTests {
         #expect(outcome.dropped == 13)
         #expect(outcome.rows == kept.count + 11)
         #expect(outcome.createdRows == kept.count + 11)
-        // Another person gets no key that was anybody's.
+        // A new person doesn't get a key that was used before.
         #expect(try StoreRows.texts(result, "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'Person'") == ["40"])
         try Office.expectSound(result)
     }
 
-    /// Drops everybody.
+    /// Leaves out every row.
     final class NobodyPolicy: EntityMigrationPolicy {
         override func createDestinationInstances(
             forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager

@@ -4,7 +4,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// A policy that fails or cancels: the error has step, mapping and row, never a value, and nothing is left behind.
+/// A policy that fails or cancels: the error names step, mapping and row, never a value, and no file is left.
 @Suite(.timeLimit(.minutes(60)))
 struct PolicyKindFailureTests {
     typealias Work = PoliciesExample.Work
@@ -18,7 +18,7 @@ struct PolicyKindFailureTests {
         private func cancel(_ hook: String, _ mapping: EntityMapping, _ manager: MigrationManager) {
             guard mapping.userInfo["hook"] == .string(hook) else { return }
             manager.cancelMigration(with: Stopped())
-            // The first one counts.
+            // Only the first error counts.
             manager.cancelMigration(with: PolicyError.nothingMade("second"))
         }
 
@@ -66,7 +66,7 @@ struct PolicyKindFailureTests {
     ]
 
     @Test(
-        "cancelMigration stops after the hook in hand with its error", arguments: hooks,
+        "cancelMigration stops after the current hook with its error", arguments: hooks,
         [CancellingPolicy.self, IndependentCancellingPolicy.self])
     func cancel(_ hook: String, _ policy: CancellingPolicy.Type) throws {
         let error = try Office().failure(
@@ -115,7 +115,7 @@ struct PolicyKindFailureTests {
     }
 
     @Test(
-        "what an object refuses stops at its row and never shows a value",
+        "an error of an object names its row and never shows a value",
         arguments: ["type", "property", "store", "entity", "source", "insert", "read", "associate"],
         [ClumsyPolicy.self, IndependentClumsyPolicy.self])
     func clumsy(_ what: String, _ policy: ClumsyPolicy.Type) throws {
@@ -128,7 +128,7 @@ struct PolicyKindFailureTests {
     }
 
     @Test(
-        "an expression that fails at a row says where and never what it read",
+        "an expression that fails at a row names the row and never shows a value",
         arguments: ["$source.name * 2", "CAST($source.name, 'NSDate')", "FUNCTION($source.name, 'multiply:by:', 2)"],
         [true, false])
     func expression(_ expression: String, hasPolicy: Bool) throws {
@@ -137,7 +137,7 @@ struct PolicyKindFailureTests {
         let text = "\(error)"
         #expect(!text.contains("secret"), "\(text)")
         #expect(text.contains("PersonToPerson"), "\(text)")
-        // Known before the first row, or met at one.
+        // Found while planning, or at a row.
         #expect(error.kind == .plan || text.contains("/Person/p1: "), "\(text)")
     }
 }

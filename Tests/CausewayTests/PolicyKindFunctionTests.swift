@@ -4,7 +4,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// Kind (d): expressions that call what policies and managers offer.
+/// Kind (d): expressions that call functions of policies and managers.
 @Suite(.timeLimit(.minutes(60)))
 struct PolicyKindFunctionTests {
     typealias Work = PoliciesExample.Work
@@ -119,7 +119,7 @@ struct PolicyKindFunctionTests {
         }
     }
 
-    @Test("what a function throws stops at its row")
+    @Test("an error that a function throws names its row")
     func throwing() throws {
         let office = try Office()
         let error = try office.failure(

@@ -4,11 +4,11 @@ import CausewayPreparation
 import Foundation
 import Testing
 
-/// A store that keeps persistent history, through a step with a policy.
+/// A store with persistent history, through a step with a policy.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
 struct PolicyKindHistoryTests {
-    /// A model cache is a deflated `.mom`. A default that is an app's own object (`frontCover`'s) can be taken out: it is
-    /// no part of the version hash.
+    /// A model cache is a deflated `.mom`. A default that is an object of the app's class (`frontCover`'s) can be
+    /// removed: it isn't part of the version hash.
     private static let inflating = """
         import plistlib, sqlite3, sys, zlib
         connection = sqlite3.connect(sys.argv[1])
@@ -87,7 +87,7 @@ struct PolicyKindHistoryTests {
 
     private static let house = ["ATRANSACTION", "ATRANSACTIONSTRING", "ACHANGE"]
 
-    @Test("transactions and changes are what an inferred step keeps, as long as keys are")
+    @Test("transactions and changes equal those of an inferred step where keys are kept")
     func history() throws {
         let folder = try TemporaryFolder()
         let models = try makeModels(in: folder)
@@ -102,7 +102,7 @@ struct PolicyKindHistoryTests {
         let titles = "SELECT Z_PK || ' ' || ZTITLE FROM ZBOOK ORDER BY Z_PK"
         let found = try StoreRows.texts(folder.path("result"), titles)
         let expected = try StoreRows.texts(folder.path("inferred"), titles).map { title in
-            // The one graphic novel has an entity mapping of its own, without policy.
+            // The one graphic novel has an entity mapping of its own, without a policy.
             title.contains("graphic novel") ? title : title + " again"
         }
         #expect(found == expected)
@@ -113,7 +113,7 @@ struct PolicyKindHistoryTests {
         #expect(schema.status == 0, "\(schema.text)")
     }
 
-    @Test("transactions outlive rows that a policy leaves out")
+    @Test("transactions are kept although a policy leaves out their rows")
     func dropped() throws {
         let folder = try TemporaryFolder()
         let models = try makeModels(in: folder)
@@ -132,8 +132,8 @@ struct PolicyKindHistoryTests {
                 == ["2396 2396"])
     }
 
-    /// `frontCover`'s default is an object of the app's class: nobody can write it, and no row needs it.
-    @Test("a default without stored form stops no row that has a value of its own")
+    /// `frontCover`'s default is an object of the app's class. It can't be written, and no row needs it.
+    @Test("a default that can't be stored doesn't affect rows that have a value")
     func opaqueDefault() throws {
         let folder = try TemporaryFolder()
         let models = try makeModels(in: folder, plain: false)

@@ -3,19 +3,19 @@ import CausewayEngine
 import Foundation
 import Testing
 
-/// Kind (f): a relationship phase of the policy's own; kind (g): expressions that are rewritten at run time.
+/// Kind (f): a policy with its own relationship phase. Kind (g): expressions that are rewritten at run time.
 @Suite(.timeLimit(.minutes(60)))
 struct PolicyKindLinkTests {
     typealias Work = PoliciesExample.Work
 
-    /// Does nothing where super would link.
+    /// Doesn't link where super would.
     final class UnlinkedPolicy: EntityMigrationPolicy {
         override func createRelationships(
             forDestination dInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
         ) throws {}
     }
 
-    @Test("an empty createRelationships leaves no links where no other mapping makes them")
+    @Test("with an empty createRelationships there are no links but those that other mappings make")
     func empty() throws {
         let office = try Office()
         var code = MigrationCode()
@@ -29,7 +29,7 @@ struct PolicyKindLinkTests {
         #expect(try Office.people(result, "Z_PK, ZBOSS, ZTEAM") == (1...40).map { "\($0)|NULL|NULL" })
         #expect(try Office.tags(result).isEmpty)
         try Office.expectSound(result)
-        // The other mappings' relationships are theirs: Core Data's inverses.
+        // The other mappings still link their relationships, and with them Core Data's inverses.
         let linked = try office.migrate(Office.code(UnlinkedPolicy.self), as: "linked")
         #expect(try Office.people(linked, "Z_PK, ZBOSS, ZTEAM") == (1...40).map { "\($0)|NULL|\($0 % 5 + 1)" })
         #expect(
@@ -37,7 +37,7 @@ struct PolicyKindLinkTests {
                 == Office.rows(office.store, "Z_1PERSONS, Z_2TAGS", "FROM Z_1TAGS ORDER BY Z_1PERSONS, Z_2TAGS"))
     }
 
-    /// The boss's boss, the boss's team, and the team's own tags by every way to look up.
+    /// The boss's boss, the boss's team, and the team's own tags, by every kind of look-up.
     final class GrandPolicy: EntityMigrationPolicy {
         override func createRelationships(
             forDestination dInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
@@ -63,7 +63,7 @@ struct PolicyKindLinkTests {
         }
     }
 
-    @Test("an own relationship phase links by every look-up", arguments: Work.every)
+    @Test("a policy's own relationship phase links by every kind of look-up", arguments: Work.every)
     func own(_ work: Work) throws {
         let office = try Office()
         var code = MigrationCode()
@@ -89,7 +89,7 @@ struct PolicyKindLinkTests {
         try Office.expectSound(result)
     }
 
-    @Test("a look-up under a mapping that isn't there names it")
+    @Test("a look-up with the name of a missing mapping names it")
     func unknownMapping() throws {
         final class LostPolicy: EntityMigrationPolicy {
             override func createRelationships(
@@ -105,7 +105,7 @@ struct PolicyKindLinkTests {
 
     // MARK: - Rewriting
 
-    /// Kind (g): attributes, one left alone, and a relationship, in `begin`.
+    /// Kind (g): rewrites attributes and a relationship in `begin`, and leaves one attribute alone.
     class RewritingPolicy: EntityMigrationPolicy {
         override func begin(_ mapping: EntityMapping, with manager: MigrationManager) throws {
             for property in mapping.attributeMappings {
@@ -128,7 +128,7 @@ struct PolicyKindLinkTests {
         override class var isIndependent: Bool { true }
     }
 
-    @Test("expressions rewritten in begin hold for every row", arguments: Work.every)
+    @Test("expressions rewritten in begin apply to every row", arguments: Work.every)
     func rewriting(_ work: Work) throws {
         let office = try Office()
         for (policy, name) in [(RewritingPolicy.self, "a"), (IndependentRewritingPolicy.self, "b")] {
@@ -169,7 +169,7 @@ struct PolicyKindLinkTests {
     }
 
     @Test(
-        "a rewritten expression that can't be is reported at the first row that needs it",
+        "a rewritten expression that is invalid is reported at the first row that needs it",
         arguments: [
             ("label", "$source.name +", "label"), ("label", "$source.salary", "salary"),
             ("label", "FUNCTION($entityPolicy, 'nothing:', 1)", "nothing:"), ("boss", "$source.chief", "chief"),

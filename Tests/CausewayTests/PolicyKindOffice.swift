@@ -7,8 +7,8 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// People, teams and tags in four versions, and a store of them whose rows follow from their keys: what the tests of
-/// policies work on.
+/// People, teams and tags in four versions, and a store of them. Its cells are computed from their keys. The tests of
+/// policies use it.
 ///
 /// | step | what changes |
 /// |---|---|
@@ -22,11 +22,11 @@ final class Office {
     let store: String
     let models: String
 
-    /// What a policy's clock says.
+    /// The time of a policy's clock.
     private static let now = 700_000_000.0
 
-    /// Person k has boss k/2, team k%5+1, tags k%6+1 and 3k%6+1, score 10k, no nick where 3 divides k, and no city where 4
-    /// does.
+    /// Person k has boss k/2, team k%5+1, tags k%6+1 and 3k%6+1, and score 10k. There is no nick where 3 divides k, and
+    /// no city where 4 does.
     init(at version: String = "v1", people: Int = 40) throws {
         let folder = try TemporaryFolder()
         models = folder.path("Office.xcdatamodeld")
@@ -53,7 +53,7 @@ final class Office {
         return request
     }
 
-    /// Migrates into a new file; its path.
+    /// Migrates into a new file and returns its path.
     func migrate(
         _ code: MigrationCode, to target: String = "v2", as name: String = "result", _ work: Work = .usual
     ) throws -> String {
@@ -61,7 +61,7 @@ final class Office {
         return folder.path(name)
     }
 
-    /// The error that a run ends with; nothing may be left of it, and the store must be what it was.
+    /// The error with which a run fails. The run must leave no files, and the store must be unchanged.
     func failure(
         _ request: MigrationRequest, sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> EngineError {
@@ -128,7 +128,7 @@ final class Office {
         return try example.rows(store)
     }
 
-    /// That two stores hold the same, cell by cell.
+    /// Expects that two stores hold the same, cell by cell.
     static func expectSame(
         _ store: String, _ other: String, _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {

@@ -9,7 +9,7 @@ import Testing
 struct PolicyKindReadTests {
     typealias Work = PoliciesExample.Work
 
-    /// Reads up to the top of the tree, down into the staff, and sideways through teams and tags.
+    /// Reads the bosses up to the top, the staff below, and teams and tags.
     class ReadingPolicy: EntityMigrationPolicy {
         override func createDestinationInstances(
             forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
@@ -43,7 +43,7 @@ struct PolicyKindReadTests {
         override class var isIndependent: Bool { true }
     }
 
-    @Test("related source rows are there however deep, for dependent and independent policies", arguments: Work.every)
+    @Test("related source rows are found at any depth, by dependent and independent policies", arguments: Work.every)
     func deep(_ work: Work) throws {
         let office = try Office()
         let result = try office.migrate(Office.code(ReadingPolicy.self), as: "a", work)
@@ -99,7 +99,7 @@ struct PolicyKindReadTests {
     }
 
     @Test(
-        "an independent policy that asks for what it can't see is told so at its row",
+        "an independent policy that asks for what it can't read gets an error at its row",
         arguments: ["fetch", "count", "mapping", "relationship", "sources", "findOrInsert"])
     func detached(_ what: String) throws {
         let error = try Office().failure(

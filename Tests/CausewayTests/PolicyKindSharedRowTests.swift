@@ -11,7 +11,7 @@ struct PolicyKindSharedRowTests {
 
     private static let people = 10_000
 
-    /// One city for each remainder, by the index with the cache.
+    /// One city for each remainder, found by the index with the cache.
     final class SharingPolicy: EntityMigrationPolicy {
         private var made = 0
 
@@ -30,7 +30,7 @@ struct PolicyKindSharedRowTests {
         }
     }
 
-    /// The same by a fetch for each row.
+    /// The same, found by a fetch for each row.
     final class FetchingPolicy: EntityMigrationPolicy {
         override func createDestinationInstances(
             forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
@@ -74,7 +74,7 @@ struct PolicyKindSharedRowTests {
         try Office.expectSound(shared)
     }
 
-    @Test("neither batches nor workers show in shared rows")
+    @Test("shared rows don't depend on batches or workers")
     func work() throws {
         let office = try Office(people: 2_000)
         let usual = try office.migrate(Office.code(SharingPolicy.self), as: "usual")
@@ -84,7 +84,7 @@ struct PolicyKindSharedRowTests {
         }
     }
 
-    /// More shared rows than the cache keeps: four of each person's own, found again when all are made.
+    /// More shared rows than the cache keeps: four for each person, looked up again when all are made.
     final class ManyPolicy: EntityMigrationPolicy {
         override func createDestinationInstances(
             forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
@@ -110,7 +110,7 @@ struct PolicyKindSharedRowTests {
         }
     }
 
-    @Test("shared rows that the cache has lost are found on disk")
+    @Test("shared rows that are no longer in the cache are found on disk")
     func beyondTheCache() throws {
         let office = try Office(people: Self.people)
         let result = try office.migrate(Office.code(ManyPolicy.self))
@@ -119,7 +119,7 @@ struct PolicyKindSharedRowTests {
                 == ["\(Self.people * 4) \(Self.people * 4)"])
     }
 
-    /// What a row asks for by its nick; the user info says what.
+    /// Asks for a shared row by the person's nick; the user info says for which.
     class AskingPolicy: EntityMigrationPolicy {
         override func createDestinationInstances(
             forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
@@ -136,7 +136,7 @@ struct PolicyKindSharedRowTests {
     }
 
     @Test(
-        "what can't be shared is refused at its row",
+        "a row that can't be shared is an error at the source's row",
         arguments: [
             ("City", "name", "/Person/p3: ", "NULL"), ("Town", "name", "/Person/p1: ", "“Town”"),
             ("City", "title", "/Person/p1: ", "title"), ("City", "people", "/Person/p1: ", "“people”"),
@@ -154,7 +154,7 @@ struct PolicyKindSharedRowTests {
         #expect(!text.contains("nick1"), "a message never holds a value: \(text)")
     }
 
-    @Test("an independent policy can't share rows, and hears what to do")
+    @Test("an independent policy can't share rows; the error says what to do")
     func independent() throws {
         let error = try Office().failure(
             Office.code(IndependentAskingPolicy.self) {

@@ -8,7 +8,7 @@ import Testing
 struct PolicyKindStageTests {
     typealias Work = PoliciesExample.Work
 
-    /// Counts in every hook; writes what it counted into a file that it opened in `begin`, and into rows.
+    /// Counts in every hook. Writes the counts into rows and into a file that it opened in `begin`.
     final class CountingPolicy: EntityMigrationPolicy {
         private var file: FileHandle?
         private var created: [Int64] = []
@@ -41,7 +41,7 @@ struct PolicyKindStageTests {
 
         override func endInstanceCreation(forMapping mapping: EntityMapping, manager: MigrationManager) throws {
             try write("\(mapping.name) made \(created.count), in order \(created == created.sorted())")
-            // A row of nobody's: what a hook makes outside of rows gets the next key.
+            // A row that isn't made of a source row gets the next key.
             let city = try manager.destinationContext.insert("City")
             try city.set("name", to: "\(mapping.name) \(created.count)")
         }
@@ -97,7 +97,7 @@ struct PolicyKindStageTests {
     ]
 
     @Test(
-        "one instance a mapping keeps its state and its file; the manager's user info is shared", arguments: Work.every)
+        "one instance a mapping keeps its state and file; the manager's user info is shared", arguments: Work.every)
     func state(_ work: Work) throws {
         let office = try Office()
         let file = office.folder.path("log.txt")
@@ -137,7 +137,7 @@ struct PolicyKindStageTests {
         try Office.expectSound(result)
     }
 
-    /// Deletes who has no boss: person 1; and in stage 1 a row that it has just made.
+    /// Deletes every person without a boss, which is person 1; and in stage 1 a row that it has just made.
     final class DeletingPolicy: EntityMigrationPolicy {
         override func createDestinationInstances(
             forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
@@ -153,12 +153,12 @@ struct PolicyKindStageTests {
         }
     }
 
-    @Test("late hooks delete rows, and the rest of the links end", arguments: Work.every)
+    @Test("late hooks delete rows, and links to these end", arguments: Work.every)
     func deleting(_ work: Work) throws {
         let office = try Office()
         let outcome = try Migration(office.request(Office.code(DeletingPolicy.self), work)).run()
         let result = office.folder.path("result")
-        // 2 and 3 are left without a boss.
+        // 2 and 3 lose their boss.
         #expect(
             try Office.people(result, "Z_PK, ZBOSS")
                 == (2...40).map { "\($0)|\($0 < 4 ? "NULL" : "\($0 / 2)")" })

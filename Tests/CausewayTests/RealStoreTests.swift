@@ -3,7 +3,7 @@ import CausewaySQLite
 import Foundation
 import Testing
 
-/// Other apps' stores against what Core Data made of them.
+/// Other apps' stores, compared with what Core Data made of them.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
 struct RealStoreTests {
     private func migrate(
@@ -60,7 +60,7 @@ struct RealStoreTests {
         #expect(found.isEmpty)
     }
 
-    @Test("Photos 10.15.4 → 10.16: models out of the stores' own caches, every row kept")
+    @Test("Photos 10.15.4 → 10.16: models from the stores' own caches, every row kept")
     func photos() async throws {
         let folder = try TemporaryFolder()
         let target = try folder.copyStore(SharedStores.path("photos/Photos-10.16.0.sqlite"), as: "target.sqlite")
@@ -71,7 +71,7 @@ struct RealStoreTests {
         let summary = try await Migrator(store: source, models: target, options: options).migrate()
         #expect(summary.droppedRows == 0)
         let found = try Checker.compare(folder.path("result.sqlite"), target)
-        // Photos itself went on working with its library afterwards: rows differ, the layout and metadata must not.
+        // Photos used its library afterwards: rows differ, but layout and metadata must be equal.
         #expect(found.filter { !["rows", "column order"].contains($0.kind) }.isEmpty)
         let check = try Checker.run("expected-schema", ["check", folder.path("result.sqlite")])
         // Photos' own indexes are carried with the new names of their columns.
@@ -101,7 +101,7 @@ struct RealStoreTests {
         #expect(carried == before)
     }
 
-    /// The store has the current version; another framework's layout makes it anew all the same.
+    /// The store has the current version, but the layout of another framework, so it is written anew.
     @Test("rows that exist only in the -wal are migrated")
     func writeAheadLog() async throws {
         let folder = try TemporaryFolder()

@@ -4,7 +4,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// One step by several mapping models: they make one store, as if they were one.
+/// One step by several mapping models: the result is one store, as if they were one mapping model.
 @Suite(.timeLimit(.minutes(60)))
 struct SeveralMappingModelsTests {
     typealias Work = PoliciesExample.Work
@@ -20,7 +20,7 @@ struct SeveralMappingModelsTests {
         }
     }
 
-    /// A relationship to what any entity mapping of any mapping model makes.
+    /// A relationship to every row that an entity mapping of any mapping model makes.
     private static func link(_ name: String) -> Link {
         Link(
             name,
@@ -115,7 +115,7 @@ struct SeveralMappingModelsTests {
         try Office.expectSame(split, whole)
     }
 
-    @Test("rows that no filter lets through are dropped and counted")
+    @Test("rows that match no filter are dropped and counted")
     func gap() throws {
         let office = try Office()
         var models = Self.filteredParts(nil)
@@ -137,7 +137,7 @@ struct SeveralMappingModelsTests {
         #expect("\(error)".contains("Person → Person"), "\(error)")
     }
 
-    /// Notes when a mapping begins and ends.
+    /// Records when a mapping begins and ends.
     final class NotingPolicy: EntityMigrationPolicy {
         override func begin(_ mapping: EntityMapping, with manager: MigrationManager) throws {
             manager.userInfo["log"] = (manager.userInfo["log"] as? [String] ?? []) + ["begin \(mapping.name)"]

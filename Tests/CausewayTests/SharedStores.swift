@@ -1,6 +1,6 @@
 import Foundation
 
-/// The stores and tools beside the project; tests that need them are skipped where they are missing.
+/// The stores and tools in `shared`. Tests that need them are skipped where they are missing.
 enum SharedStores {
     static let project = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
@@ -12,7 +12,7 @@ enum SharedStores {
     static func path(_ relative: String) -> String { folder.appending(path: relative).path(percentEncoded: false) }
 }
 
-/// A folder of a test's own.
+/// A folder for one test.
 struct TemporaryFolder: ~Copyable {
     let url: URL
 
@@ -37,7 +37,7 @@ struct TemporaryFolder: ~Copyable {
         return path(name)
     }
 
-    /// Every file's bytes by name, folders included: what must not change.
+    /// Every file's bytes by name, folders included. Compared to show that nothing changed.
     func snapshot() throws -> [String: Data] {
         var result: [String: Data] = [:]
         for name in try FileManager.default.subpathsOfDirectory(atPath: url.path(percentEncoded: false)) {

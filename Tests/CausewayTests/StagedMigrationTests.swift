@@ -45,8 +45,8 @@ struct StagedMigrationTests {
         #expect(hashes.status == 0, "\(hashes.text)")
     }
 
-    /// The store's content is what it was, and nothing of the run is left. Taking over a WAL store folds its -wal in, so
-    /// the bytes of the header aren't compared.
+    /// Expects that the store's content is unchanged, and that the run left no files. Taking over a WAL store
+    /// checkpoints its -wal, so the header's bytes aren't compared.
     private func expectUntouched(_ store: String, _ original: String, in folder: borrowing TemporaryFolder) throws {
         #expect(try Checker.compare(store, original).isEmpty)
         let names = try folder.snapshot().keys.map { name in
@@ -55,7 +55,7 @@ struct StagedMigrationTests {
         #expect(Set(names) == ["Store.sqlite", "Original.sqlite"])
     }
 
-    // MARK: - SampleModel3: pets out of their names
+    // MARK: - SampleModel3: pets made from names
 
     private static let pets = "coredataplus/SampleModel3_V1.sqlite"
     /// The checksums of `SampleModel3.momd/VersionInfo.plist`.
@@ -85,7 +85,7 @@ struct StagedMigrationTests {
         let before = try Self.rows(
             "SELECT Z_PK, ZNAME, ZPETNAME FROM ZUSER ORDER BY Z_PK",
             SharedStores.path(Self.pets))
-        // Every user kept its key and has the pet of its old name, which knows it as its owner.
+        // Every user kept its key and has the pet of its old name, whose owner it is.
         let after = try Self.rows(
             """
             SELECT u.Z_PK, u.ZNAME, p.ZNAME FROM ZUSER u JOIN ZPET p ON u.ZPET = p.Z_PK AND p.ZOWNER = u.Z_PK \
@@ -95,7 +95,7 @@ struct StagedMigrationTests {
         #expect(after.count == 12)
         #expect(
             try Self.rows("SELECT (SELECT count(*) FROM ZUSER), (SELECT count(*) FROM ZPET)", result) == ["12|12"])
-        // Made in one save; changed once by the handler's.
+        // Saved once with the handler's insert, and changed once by it.
         #expect(
             try Self.rows("SELECT DISTINCT Z_OPT FROM ZPET UNION ALL SELECT DISTINCT Z_OPT FROM ZUSER", result) == [
                 "1", "2",
@@ -120,7 +120,7 @@ struct StagedMigrationTests {
         try expectPets(store)
     }
 
-    @Test("a handler that fails half-way leaves the store as it is; run again, it starts from a clean stage")
+    @Test("a handler that fails half-way leaves the store unchanged; the next run starts the stage over")
     func again() async throws {
         let folder = try TemporaryFolder()
         let store = try folder.copyStore(SharedStores.path(Self.pets), as: "Store.sqlite")
@@ -146,7 +146,7 @@ struct StagedMigrationTests {
         try expectPets(store)
     }
 
-    @Test("batch size and workers don't change what stages give", arguments: [1, 7, 1_024], [1, 4])
+    @Test("the rows don't depend on batch size or workers", arguments: [1, 7, 1_024], [1, 4])
     func batches(_ rows: Int, jobs: Int) async throws {
         let folder = try TemporaryFolder()
         let store = try folder.copyStore(SharedStores.path(Self.pets), as: "Store.sqlite")
@@ -164,7 +164,7 @@ struct StagedMigrationTests {
         try expectPets(store)
     }
 
-    // MARK: - Students: JSON before the attribute goes
+    // MARK: - Students: JSON is read before its attribute is removed
 
     private static let students = "students/OldStudentsStore.sqlite"
     private static let studentModels = "students/TestModel.xcdatamodeld"
@@ -196,7 +196,7 @@ struct StagedMigrationTests {
         }
     }
 
-    /// Row 10 can't be decoded, row 9 has nothing to decode.
+    /// Row 10 can't be decoded; row 9 has no JSON.
     private func studentStore(in folder: borrowing TemporaryFolder) throws -> String {
         let store = try folder.copyStore(SharedStores.path(Self.students), as: "Store.sqlite")
         try Self.execute(
@@ -212,7 +212,7 @@ struct StagedMigrationTests {
         "6|0|Bart|Simpson", "7|2|Maggie|Simpson", "8|5|Kyle|Broflovski", "9|-1|NULL|NULL", "10|-1|NULL|NULL",
     ]
 
-    @Test("Students v1 → v4: names and numbers out of the JSON, before its attribute goes")
+    @Test("Students v1 → v4: names and numbers are read from the JSON before its attribute is removed")
     func studentsToTheEnd() async throws {
         let folder = try TemporaryFolder()
         let store = try studentStore(in: folder)
@@ -227,7 +227,7 @@ struct StagedMigrationTests {
         #expect(try Self.rows("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'Person'", store) == ["10"])
     }
 
-    @Test("Students v1 → v3 shows what the stage has set; v3 → v4 goes on from there")
+    @Test("Students v1 → v3 has what the stage set; v3 → v4 continues from there")
     func studentsHalfWay() async throws {
         let folder = try TemporaryFolder()
         let store = try studentStore(in: folder)
@@ -237,7 +237,7 @@ struct StagedMigrationTests {
             try Self.rows("SELECT Z_PK, ZID, ZFIRSTNAME, ZLASTNAME FROM ZPERSON ORDER BY Z_PK", store) == Self.decoded)
         #expect(try Self.rows("SELECT DISTINCT ZISMIGRATED FROM ZPERSON", store) == ["1"])
         _ = try StoreBackup(store: store).purge()
-        // The stage isn't run again: the store is past it.
+        // The stage isn't run again: the store is at a later version.
         try await Self.migrate(store, Self.studentModels, try Self.studentStages(), to: "Model4")
         try expectSound(store)
         #expect(
@@ -296,7 +296,7 @@ struct StagedMigrationTests {
             ])
     }
 
-    @Test("a store in no stage, and a way backwards, are refused with Core Data's meaning before a byte is written")
+    @Test("a store at no stage's version, and an older target, are refused as by Core Data, before a byte is written")
     func refused() async throws {
         let folder = try TemporaryFolder()
         let store = try studentStore(in: folder)

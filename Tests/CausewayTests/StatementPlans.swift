@@ -2,12 +2,12 @@ import CausewaySQLite
 import Foundation
 import Synchronization
 
-/// Asks SQLite how it would carry out every statement on the stores of one folder, and judges the answers: whatever takes
-/// more than one pass over rows for each row of another loop is a fault.
+/// Asks SQLite for the query plan of every statement on the stores of one folder, and checks it. A statement that reads
+/// more than a few rows for each row of another loop is a fault.
 ///
-/// Observes the whole process, in which other tests run: what isn't on a file in the folder is passed over.
+/// Observes the whole process, in which other tests run too: statements on files outside of the folder are ignored.
 final class StatementPlans: Sendable {
-    /// Statements that were explained, and what is wrong with some of them.
+    /// The statements that were explained, and what is wrong with some of them.
     struct Judgement {
         var explained = 0
         var faults: [String] = []
@@ -15,7 +15,7 @@ final class StatementPlans: Sendable {
 
     private let judgements = Mutex<[String: Judgement]>([:])
 
-    /// Observers know the folders of all tests that run at this time.
+    /// One observer for all tests that run at the same time; it knows their folders.
     private static let shared = StatementPlans()
 
     /// What was judged while `body` ran, of statements on files in `folder`.
@@ -58,7 +58,7 @@ final class StatementPlans: Sendable {
         do {
             faults = try QueryPlan(of: sql, on: connection).faults
         } catch {
-            // What doesn't compile is the statement's own failure.
+            // A statement that doesn't compile fails by itself.
             return
         }
         judgements.withLock {
@@ -71,7 +71,7 @@ final class StatementPlans: Sendable {
     }
 }
 
-/// How SQLite carries out a statement: a tree of loops and of what runs inside them.
+/// How SQLite runs a statement: a tree of loops and of what runs inside them.
 struct QueryPlan {
     private struct Line {
         let id: Int64
@@ -101,7 +101,7 @@ struct QueryPlan {
 
     var faults: [String] { faults(below: 0, isRepeated: false) }
 
-    /// `isRepeated`: what is here runs once for each row of a loop around it.
+    /// `isRepeated`: this part runs once for each row of an outer loop.
     private func faults(below parent: Int64, isRepeated: Bool) -> [String] {
         var result: [String] = []
         var loops = 0
@@ -111,8 +111,8 @@ struct QueryPlan {
             let isInner = isRepeated || (isLoop && loops > 0)
             if isLoop {
                 if isInner, let fault = faultOfInner(detail) { result.append(fault) }
-                // An index that SQLite makes for one statement: whether it makes one for a table depends on what it guesses
-                // of the sizes. A subquery's rows can't be found in any other way.
+                // An automatic index. Whether SQLite makes one for a table depends on its estimate of the sizes. A
+                // subquery's rows can't be found in any other way.
                 let isSubquery = lines.contains {
                     "\(detail) ".hasPrefix("SEARCH \($0.detail.dropFirst(12)) ")
                         && $0.detail.hasPrefix("MATERIALIZE ")
@@ -136,7 +136,7 @@ struct QueryPlan {
                 ? nil : "a scan for each row of an outer loop (\(detail))"
         }
         guard detail.hasPrefix("SEARCH ") else { return nil }
-        // Rows of one entity are a scan in disguise, and so is all that lies above or below a key.
+        // Finding all rows of one entity is no better than a scan, and so is finding all keys above or below one.
         let terms = detail.drop { $0 != "(" }.split(separator: " ")
         let isNarrow = terms.contains { $0.contains("=?") && !$0.contains("Z_ENT") || $0.contains("rowid=?") }
         return isNarrow ? nil : "a search of many rows for each row of an outer loop (\(detail))"

@@ -2,9 +2,9 @@ import CausewaySQLite
 import Foundation
 import Testing
 
-/// What a store holds, read past the library.
+/// What a store holds, read by plain SQL.
 enum StoreContent {
-    /// Every row as text, cells divided by `|`, as SQL literals: no two different values look alike.
+    /// Every row as text, cells separated by `|`, as SQL literals: different values have different texts.
     static func rows(_ sql: String, _ store: String) throws -> [String] {
         try rows(sql, store, without: [], of: "")
     }
@@ -46,8 +46,8 @@ enum StoreContent {
         try connection.execute(sql)
     }
 
-    /// Every row of every table, Z_OPT and the house tables included, and the files of external data; without the columns
-    /// `TABLE.COLUMN` that no two runs agree on.
+    /// Every row of every table, Z_OPT and Core Data's own tables included, and the files of external data; without the
+    /// columns `TABLE.COLUMN` that differ in every run.
     static func dump(_ store: String, without random: Set<String> = []) throws -> [String: [String]] {
         let connection = try Connection(path: store, mode: .readOnly, hardening: .own)
         var tables = try connection.prepare("SELECT name FROM sqlite_master WHERE type = 'table'")
@@ -71,7 +71,7 @@ enum StoreContent {
         }
     }
 
-    /// That two stores hold the same, cell by cell.
+    /// Expects that two stores hold the same, cell by cell.
     static func expectSame(
         _ dump: [String: [String]], _ other: [String: [String]], _ comment: Comment,
         sourceLocation: SourceLocation = #_sourceLocation

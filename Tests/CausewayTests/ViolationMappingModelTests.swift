@@ -6,7 +6,7 @@ import Testing
 /// `--on-violation` from end to end, on a step with a mapping model.
 @Suite(.timeLimit(.minutes(60)))
 struct ViolationMappingModelTests {
-    /// Rank over 100 from person 34 on; no name where 13 divides the key.
+    /// Sets ranks over 100 from person 34 on; removes the name where 13 divides the key.
     final class BreakingPolicy: EntityMigrationPolicy {
         override func createDestinationInstances(
             forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
@@ -52,7 +52,7 @@ struct ViolationMappingModelTests {
             try await migrate(office, code, to: target, choice)
         }
         let after = try office.folder.snapshot()
-        // Taking over a WAL store folds its -wal in: not its bytes are compared but what they say.
+        // Taking over a WAL store checkpoints its -wal, so the content is compared instead of the bytes.
         let own = { (path: String) in !path.hasPrefix("Store.sqlite") || path == "Store.sqlite" }
         #expect(after.keys.filter(own).sorted() == before.keys.filter(own).sorted())
         for path in before.keys where !path.hasPrefix("Store.sqlite") { #expect(after[path] == before[path]) }
@@ -67,14 +67,14 @@ struct ViolationMappingModelTests {
         #expect(again.sourceVersion == "v2")
     }
 
-    @Test("stop lists the rows by entity, property and URI, and leaves the store as it is")
+    @Test("stop lists the rows by entity, property and URI, and leaves the store unchanged")
     func stop() async throws {
         let office = try Office()
         let error = try await error(office, Self.code(), .stop)
         #expect(error.code == .sourceData)
         #expect(!error.storeIsNew)
         let uuid = try #require(try StoreRows.texts(office.store, "SELECT Z_UUID FROM Z_METADATA").first)
-        // Rank under 0 for persons 1 and 2, over 100 from 34 on; names of 13, 26 and 39.
+        // Ranks under 0 for persons 1 and 2, over 100 from 34 on; no names for 13, 26 and 39.
         #expect(error.message.contains("12 violations"), "\(error)")
         #expect(error.details.contains { $0.hasPrefix("Person.rank: x-coredata://\(uuid)/Person/p1: ") }, "\(error)")
         #expect(error.details.contains { $0.hasPrefix("Person.rank: x-coredata://\(uuid)/Person/p40: ") }, "\(error)")
@@ -83,7 +83,7 @@ struct ViolationMappingModelTests {
         #expect(error.remedy.contains("--on-violation"))
     }
 
-    @Test("default replaces what has one, counts it, and leaves the rest alone")
+    @Test("default replaces values whose attribute has a default, counts them, and leaves the rest alone")
     func useDefault() async throws {
         let office = try Office()
         let code = Self.code(names: false)
@@ -101,7 +101,7 @@ struct ViolationMappingModelTests {
         try expectDone(office, code, .useDefault)
     }
 
-    @Test("default stops at what has none")
+    @Test("default stops where the attribute has no default")
     func noDefault() async throws {
         let office = try Office()
         let error = try await error(office, Self.code(), .useDefault)
@@ -118,7 +118,7 @@ struct ViolationMappingModelTests {
         var reason: String
     }
 
-    @Test("reject leaves rows out, links to them too, and writes each down")
+    @Test("reject leaves out rows and links to them, and writes each row to the rejects file")
     func reject() async throws {
         let office = try Office()
         let summary = try await migrate(office, Self.code(), .reject)
@@ -169,7 +169,7 @@ struct ViolationMappingModelTests {
         #expect(try String(contentsOfFile: office.folder.path("rejects.jsonl"), encoding: .utf8) == "mine")
     }
 
-    @Test("reject without a file is a mistake of the call")
+    @Test("reject without a rejects file is a usage error")
     func noFile() async throws {
         let office = try Office()
         var options = MigrationOptions()

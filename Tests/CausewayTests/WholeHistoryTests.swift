@@ -16,10 +16,10 @@ struct WholeHistoryTests {
         var testDescription: String { "\(bundle): \(from) → \(to)" }
     }
 
-    /// Does what the mapping model says, for policies whose code only their app has.
+    /// Does what the mapping model says. It stands in for policies whose code only their app has.
     final class DefaultPolicy: EntityMigrationPolicy {}
 
-    /// LoopKit's own policies give every entry what is mandatory in the new version.
+    /// LoopKit's own policies set what is mandatory in the new version.
     final class CarbPolicy: EntityMigrationPolicy {
         override func createDestinationInstances(
             forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
@@ -54,7 +54,7 @@ struct WholeHistoryTests {
         return code
     }
 
-    /// The oldest version of each history, and of the long one also the version before the step with a changed type.
+    /// The oldest version of each history; of the long one also the version before the step with a changed type.
     static let journeys: [Journey] = {
         guard SharedStores.isThere else { return [] }
         let folder = SharedStores.folder.path(percentEncoded: false)

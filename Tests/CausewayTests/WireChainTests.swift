@@ -3,11 +3,11 @@ import CausewayPreparation
 import Foundation
 import Testing
 
-/// One and the same store, carried forward by Apple's in-place migrations over 60 versions: migrating an older one must
-/// give a later one, cell by cell.
+/// One store, migrated in place by Core Data over 60 versions. Migrating an older copy of it must give a later one,
+/// cell by cell.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: SharedStores.isThere, "shared/stores is missing"))
 struct WireChainTests {
-    /// A store of the chain with what Core Data wrote into its metadata.
+    /// A store of the chain, with the version that its metadata names.
     struct Store: CustomTestStringConvertible, Sendable {
         let name: String
         /// The model version's name.
@@ -21,13 +21,13 @@ struct WireChainTests {
     struct Pair: CustomTestStringConvertible, Sendable {
         let older: Store
         let later: Store
-        /// Columns that the app itself changed between the two, or whose cells belong to no attribute of their row.
+        /// Columns that the app changed between the two, or whose cells belong to no attribute of their row.
         var ignored: [String]
         var testDescription: String { "\(older.name) → \(later.name)" }
     }
 
-    /// Before the break and after it. 2-53 carries its `isSilenced` under the identifier of 2.54's `mutedStatus`, an
-    /// integer, and has silenced one conversation; no store before and none after it has. 2-54 has new keys.
+    /// Stores before 2.53 and after it. 2-53 has `isSilenced` under the renaming identifier of 2.54's `mutedStatus`, an
+    /// integer, and has one silenced conversation; no other store has one. 2-54 has new keys.
     static let early = [
         store("2-8", "2.8", 641), store("2-21-1", "2.21.1", 752), store("2-24-1", "2.24.1", 752),
         store("2-31-0", "2.31.0", 754), store("2-39-0", "2.39.0", 847), store("2-46-0", "2.46.0", 851),
@@ -46,7 +46,7 @@ struct WireChainTests {
         Store(name: name, version: "zmessaging" + version, frameworkVersion: frameworkVersion)
     }
 
-    /// All 300 pairs take minutes of both cores; the ordinary run has the neighbours and the longest ways.
+    /// All 300 pairs take minutes on two cores. By default, only neighbours and the longest paths are tried.
     static let hasEveryPair = ProcessInfo.processInfo.environment["CAUSEWAY_EVERY_PAIR"] != nil
 
     static func pairs(_ stores: [Store]) -> [Pair] {
@@ -75,14 +75,14 @@ struct WireChainTests {
     }
 
     /// Added at 2.89 and 2.96 by a Core Data that adds columns in place and so fills the rows of all entities of the
-    /// table. A store that an older Core Data wrote last is rebuilt, and rows of other entities hold NULL there: cells
-    /// that belong to no attribute of their row, which Core Data never reads (InsideCoreDataMigration §7.5).
+    /// table. A store that an older Core Data wrote last is rebuilt, and rows of other entities have NULL there. These
+    /// cells belong to no attribute of their row, and Core Data never reads them (InsideCoreDataMigration §7.5).
     static let filledInPlace = ["ZMESSAGE.ZDECRYPTIONERRORCODE", "ZMESSAGE.ZPARTICIPANTSREMOVEDREASON"]
 
     static let models = SharedStores.path("wire/zmessaging.xcdatamodeld")
     /// Reading 90 versions once is enough for all pairs.
     static let history = Result { try ModelHistory(reading: models, edges: [:]) }
-    /// Around 2.53: 2.52 has no identifier that ties `isSilenced` to `mutedStatus`.
+    /// The path skips 2.53: 2.52 has no renaming identifier that ties `isSilenced` to `mutedStatus`.
     static let detour = ["zmessaging2.52.0": "zmessaging2.54.0"]
     static let historyWithDetour = Result { try ModelHistory(reading: models, edges: detour) }
 
@@ -110,7 +110,7 @@ struct WireChainTests {
         #expect(silenced.contains { $0.hasSuffix("|1") } == (older.name == "2-53-0"))
     }
 
-    @Test("2-53 becomes what Apple's 2-54 holds, conversation by conversation, but for the silenced one")
+    @Test("2-53 becomes what Apple's 2-54 holds, conversation by conversation, except the silenced one")
     func heavyweight() throws {
         let folder = try TemporaryFolder()
         let later = Self.store("2-54-0", "2.54.0", 865)
@@ -126,7 +126,7 @@ struct WireChainTests {
     }
 
     @Test(
-        "across the break, around 2.53, whose identifier the later stores were made without",
+        "from before 2.53 to after it, on a path that skips 2.53, as the later stores were made",
         arguments: pairsAcross(early, late))
     func across(_ pair: Pair) throws {
         try check(pair, history: Self.historyWithDetour.get())
@@ -157,7 +157,7 @@ struct WireChainTests {
             store: source, models: Self.models, output: output, target: pair.later.version,
             options: EngineOptions(jobs: 1))
         request.frameworkVersion = pair.later.frameworkVersion
-        // The file of one external value was not kept: its row is carried as it is, and written down.
+        // The file of one external value is missing: its row is carried as it is and written to the rejects file.
         (request.badRows, request.rejects) = (.quarantine, folder.path("rejects"))
         if template { request.schemaTemplate = try folder.copyStore(pair.later.path, as: "template") }
         return (output, try Migration(request, history: history).run().warnings)
@@ -170,13 +170,13 @@ struct WireChainTests {
         #expect(schema.status == 0, "\(schema.text)")
         let found = try Checker.compare(
             result, folder.copyStore(pair.later.path, as: "reference"), ignoring: pair.ignored)
-        // Core Data keeps stale indexes and appended columns; which side of a pair inside UserClient names its table
-        // follows an order that no model tells (InsideStoreFormat §5.3).
+        // Core Data keeps stale indexes and appended columns. In a pair inside UserClient, an order that isn't part of
+        // the model decides which side names the join table (InsideStoreFormat §5.3).
         let unexplained = found.filter { difference in
             switch difference.kind {
             case "column order", "index missing", "index extra": false
             case "table missing", "table extra": !difference.where.hasSuffix("CLIENTS")
-            // Which of two join columns to the same entity has the clash suffix follows that order too.
+            // The same order decides which of two join columns to the same entity has the suffix.
             case "column missing", "column extra":
                 !(difference.where.hasPrefix("Z_") && difference.what.contains("USERS"))
             default: true

@@ -37,7 +37,7 @@ import Testing
         #expect(error?.code == .tooLarge)
     }
 
-    @Test("a level outside 1 to 19 is refused", arguments: [-1, 0, 20, 22, Int32.max, Int32.min])
+    @Test("a level outside of 1 to 19 is refused", arguments: [-1, 0, 20, 22, Int32.max, Int32.min])
     func foreignLevel(level: Int32) {
         let error = #expect(throws: CheckpointError.self) {
             try CheckpointContainer.encode([1], sequence: 1, identity: Containers.identity, level: level)

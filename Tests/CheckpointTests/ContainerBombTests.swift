@@ -21,7 +21,7 @@ import Testing
         #expect(refusal(Containers.around(frame: frame, plainLength: size)) == .damaged)
     }
 
-    @Test("header and frame have to agree in the size")
+    @Test("header and frame must declare the same size")
     func disagreeing() {
         let frame = Containers.zeros(blocks: 1, declared: 4 << 30)
         #expect(refusal(Containers.around(frame: frame, plainLength: 131_072)) == .damaged)
@@ -62,7 +62,7 @@ import Testing
         #expect(refusal(Containers.around(frame: frame, plainLength: 0)) == .damaged)
     }
 
-    @Test("two frames in one container are refused, and so is a skippable one behind")
+    @Test("two frames in one container are refused, and so is a skippable one at the end")
     func secondFrame() throws {
         let frame = Array(try Containers.incompressible(50, seed: 4)[184...])
         #expect(refusal(Containers.around(frame: frame, plainLength: 50)) == nil)

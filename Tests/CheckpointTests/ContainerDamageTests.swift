@@ -31,21 +31,21 @@ import Testing
         }
     }
 
-    @Test("a container with something behind it is refused", arguments: [1, 7, 512, 4_096])
+    @Test("a container followed by more bytes is refused", arguments: [1, 7, 512, 4_096])
     func extended(by count: Int) throws {
         let intact = try container()
         #expect(refusal(intact + [UInt8](repeating: 0, count: count)) == .damaged)
         #expect(refusal(intact + intact) == .damaged)
     }
 
-    @Test("two containers of one length, spliced anywhere, give one of the two or nothing")
+    @Test("two containers of equal length, spliced anywhere, give one of the two or are refused")
     func splices() throws {
         let first = try container(seed: 1, sequence: 1)
         let second = try container(seed: 2, sequence: 2)
         #expect(first.count == second.count)
         for cut in 1..<first.count {
             let spliced = Array(first[..<cut] + second[cut...])
-            // Up to the sequence number both begin alike, so a splice there is the second.
+            // Both begin alike up to the sequence number, so a splice there gives the second.
             #expect(spliced == second || refusal(spliced) != nil)
         }
     }
@@ -88,7 +88,7 @@ import Testing
 
     @Test("every bit of a frame flipped and sealed again never traps, and lengths hold")
     func sealedFrames() throws {
-        // Text, so that the frame has compressed blocks with tables of their own.
+        // Text, so that the frame has compressed blocks with their own tables.
         let payload = (0..<40).flatMap { Array("row \($0 * $0), ".utf8) }
         let frame = Array(
             try CheckpointContainer.encode(payload, sequence: 1, identity: Containers.identity, level: 19)[184...])
@@ -98,13 +98,13 @@ import Testing
                 damaged[index] ^= 1 << bit
                 let bytes = Containers.around(frame: damaged, plainLength: UInt64(payload.count))
                 guard case .success(let content) = outcome(bytes) else { continue }
-                // zstd's checksum is the last to notice; nothing else is let through.
+                // zstd's checksum is checked last; a frame that passes it must hold the payload.
                 #expect(content.payload == payload)
             }
         }
     }
 
-    @Test("checks come in their order: the first that fails names the refusal")
+    @Test("checks run in a fixed order: the first that fails names the refusal")
     func order() throws {
         let intact = try container()
         func changed(_ offsets: [Int], sealed: Bool) -> [UInt8] {

@@ -1,6 +1,6 @@
 import CausewayCheckpoint
 
-/// Containers made by hand, sealed as if they had been written so.
+/// Containers made by hand, with the hashes that a writer would give them.
 enum Containers {
     static let identity = CheckpointIdentity(
         plan: [UInt8](repeating: 0x11, count: 32), source: [UInt8](repeating: 0x22, count: 32),
@@ -18,12 +18,12 @@ enum Containers {
         return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) }
     }
 
-    /// Makes the header's own hash right again.
+    /// Recomputes the header's own hash.
     static func sealHeader(_ bytes: inout [UInt8]) {
         bytes.replaceSubrange(152..<184, with: Digest256.of(Array(bytes[..<152])))
     }
 
-    /// A container around any frame, with hashes and length that agree, whatever the frame is.
+    /// A container around any bytes as its frame, with hashes and length that agree.
     static func around(
         frame: [UInt8], plainLength: UInt64, major: UInt64 = 1, minor: UInt64 = 0, added: [UInt8] = []
     ) -> [UInt8] {
@@ -39,7 +39,8 @@ enum Containers {
         (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
     }
 
-    /// A frame of zeros as RLE blocks of 128 KiB, four bytes each; the checksum is wrong, if it is ever reached.
+    /// A frame of zeros as RLE blocks of 128 KiB, four bytes each. Its checksum is wrong; reading shouldn't get that
+    /// far.
     static func zeros(blocks: Int, declared: UInt64, windowDescriptor: UInt8 = 0x38) -> [UInt8] {
         // Content size of 8 bytes, checksum, a window descriptor.
         var frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0xC4, windowDescriptor] + littleEndian(declared, 8)

@@ -36,7 +36,7 @@ import Testing
     @Test("a million near-sequential entries are a few KB in their container")
     func compression() throws {
         let rows = 1_000_000
-        // Entity, key, mapping, entity, key; the rows before one in 10,000, at random, were deleted.
+        // Entity, key, mapping, entity, key. One row in 10,000 was deleted, at random.
         var random = SeededRandom(seed: 6)
         var keys: [Int64] = []
         keys.reserveCapacity(rows)
@@ -68,12 +68,12 @@ import Testing
         #expect(refusal(bytes + [0], columns: 2, limit: 3) == .malformed)
     }
 
-    @Test("rows for which there are no bytes are refused before memory is taken")
+    @Test("more rows than the bytes can hold are refused before memory is allocated")
     func announced() {
         let billion: [UInt8] = [0x80, 0x94, 0xEB, 0xDC, 0x03]
         #expect(refusal([1] + billion, columns: 1, limit: .max) == .truncated)
         #expect(refusal([0] + billion, columns: 0, limit: .max) == .tooLarge)
-        // Enough for one column, not for two.
+        // There are enough bytes for one column, but not for two.
         #expect(refusal([2, 3, 0, 0, 0, 0, 0], columns: 2, limit: 3) == .truncated)
     }
 

@@ -9,7 +9,7 @@ import Testing
             hex(Digest256.of(Array("abc".utf8))) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
     }
 
-    @Test("a chain is a hash over the value before and the digest, from 32 zeros")
+    @Test("a chain is a hash over the previous value and the digest, starting at 32 zeros")
     func chain() {
         var chain = Digest256.Chain()
         #expect(chain.value == [UInt8](repeating: 0, count: 32))
@@ -18,7 +18,7 @@ import Testing
         #expect(chain.value == Digest256.of([UInt8](repeating: 0, count: 32) + first))
     }
 
-    @Test("a chain resumed from its value goes on as if it had never stopped")
+    @Test("a chain resumed from its value gives the same as one that never stopped")
     func resumed() throws {
         let digests = (0..<10).map { Digest256.of([UInt8($0)]) }
         var whole = Digest256.Chain()
@@ -30,7 +30,7 @@ import Testing
         #expect(part == whole)
     }
 
-    @Test("a chain sees the order, and how bytes are shared out among digests")
+    @Test("a chain depends on the order, and on how bytes are divided among digests")
     func order() {
         func value(_ digests: [[UInt8]]) -> [UInt8] {
             var chain = Digest256.Chain()

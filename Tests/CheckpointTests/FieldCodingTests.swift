@@ -90,7 +90,7 @@ import Testing
         #expect(code(large) { _ = try $0.bytes() } == .truncated)
     }
 
-    @Test("a text that isn't UTF-8, a bool of 2 and a rest are malformed")
+    @Test("a text that isn't UTF-8, a bool of 2 and bytes after the last field are malformed")
     func malformed() {
         #expect(code([2, 0xC3, 0x28]) { _ = try $0.string() } == .malformed)
         #expect(code([3, 0xED, 0xA0, 0x80]) { _ = try $0.string() } == .malformed)

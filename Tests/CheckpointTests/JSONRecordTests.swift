@@ -20,7 +20,7 @@ import Testing
         #expect(try JSONRecord.decode(bytes, as: Record.self) == Record())
     }
 
-    @Test("the format is read without the rest", arguments: ["\"swap/2\"", "12"])
+    @Test("the format is read although the rest isn't understood", arguments: ["\"swap/2\"", "12"])
     func format(value: String) throws {
         let bytes = Array("{\"zebra\":[{}],\"format\":\(value),\"later\":{\"x\":1}}\n".utf8)
         #expect(try JSONRecord.format(of: bytes) == (value == "12" ? "12" : "swap/2"))
@@ -56,13 +56,13 @@ import Testing
         #expect(code { _ = try JSONRecord.format(of: text(depth: JSONRecord.maximumNesting + 1)) } == .tooLarge)
     }
 
-    @Test("brackets and quotes within texts are no nesting")
+    @Test("brackets and quotes inside of texts aren't nesting")
     func texts() throws {
         let record = Record(store: String(repeating: "[{\"\\", count: 1_000))
         #expect(try JSONRecord.decode(JSONRecord.encode(record), as: Record.self) == record)
     }
 
-    @Test("what isn't an object in UTF-8 is no record")
+    @Test("what isn't an object in UTF-8 is refused")
     func foreign() {
         let texts: [[UInt8]] = [
             [], Array("[]".utf8), Array("\"a\"".utf8), Array(" {}".utf8), [0xEF, 0xBB, 0xBF, 0x7B, 0x7D],

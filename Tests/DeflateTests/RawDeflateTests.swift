@@ -12,7 +12,7 @@ struct RawDeflateTests {
         }
     }
 
-    /// By name, so that a failure doesn't print a megabyte.
+    /// Named, so that a failure doesn't print a megabyte.
     enum Content: CaseIterable {
         case nothing, oneByte, text, run, noise, chunkOfNoise, chunkOfZeros
 
@@ -23,7 +23,7 @@ struct RawDeflateTests {
             case .text: Array("bplist00".utf8)
             case .run: [UInt8](repeating: 7, count: 1_000_000)
             case .noise: RawDeflateTests.noise(200_000)
-            // As long as the pieces in which the content is fetched.
+            // Exactly as long as the chunks in which the content is read.
             case .chunkOfNoise: RawDeflateTests.noise(65_536)
             case .chunkOfZeros: [UInt8](repeating: 0, count: 65_536)
             }
@@ -79,7 +79,7 @@ struct RawDeflateTests {
     }
 
     @Test(
-        "bytes that are no stream are refused", arguments: [[0xFF, 0xFF], [0x78, 0x9C, 0x03], Array("bplist00".utf8)])
+        "non-streams are refused", arguments: [[0xFF, 0xFF], [0x78, 0x9C, 0x03], Array("bplist00".utf8)])
     func noStream(bytes: [UInt8]) {
         #expect(throws: DeflateError.self) { try RawDeflate.inflate(bytes, limit: 1_000) }
     }

@@ -6,7 +6,7 @@ import Testing
 @Suite("Planning errors", .timeLimit(.minutes(60)))
 struct CompilationErrorTests {
     @Test(
-        "an expression that the model doesn't bear out says what is wrong",
+        "an expression that doesn't fit the model is an error that says what is wrong",
         arguments: [
             ("$source.nam", CompilationError.Code.unknownKey, "Person has no property `nam`; did you mean `name`?"),
             ("titel", .unknownKey, "Person has no property `titel`"),
@@ -57,7 +57,7 @@ struct CompilationErrorTests {
     }
 
     @Test(
-        "a predicate whose sides don't go together is refused",
+        "a predicate whose sides can't be compared is refused",
         arguments: [
             ("name < cars", "write ANY or ALL"), ("name == cars", "write ANY or ALL"),
             ("cars.model == 'x'", "ANY or ALL"),
@@ -76,7 +76,7 @@ struct CompilationErrorTests {
         #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
     }
 
-    @Test("an error tells the place, the key and the entity")
+    @Test("an error names the place, the key and the entity")
     func place() throws {
         let predicate = try Predicate(parsing: "age > 1 AND name == boss.titel")
         let error = #expect(throws: CompilationError.self) { try Garage().compiler.compile(predicate) }
@@ -95,7 +95,7 @@ struct CompilationErrorTests {
         #expect(error?.code == .limitExceeded)
     }
 
-    @Test("without an evaluated object bare keys are refused")
+    @Test("bare keys are refused where there is no evaluated object")
     func noEvaluatedObject() throws {
         let compiler = ExpressionCompiler(evaluated: nil)
         #expect(throws: CompilationError.self) { try compiler.compile(Expression.key("name")) }

@@ -6,20 +6,20 @@ import Testing
 @Suite("Arithmetic and functions", .timeLimit(.minutes(60)))
 struct FunctionTests {
     private static let cases: [(String, Value)] = [
-        // Integers stay integers, and divide as integers.
+        // Integers give integers, also in divisions.
         ("1 + 2", 3), ("7 - 10", -3), ("6 * 7", 42), ("7 / 2", 3), ("-7 / 2", -3), ("1 / 3", 0), ("age + 1", 43),
         ("YES + 1", 2), ("modulus:by:(-7, 3)", -1), ("-age", -42), ("abs(-3)", 3),
-        // A real makes it real.
+        // A real operand gives a real.
         ("7 / 2.0", 3.5), ("1 + 0.5", 1.5), ("2 ** 3", 8.0), ("score * 2", 5.0), ("modulus:by:(7.5, 2)", 1.5),
         ("1.0 / 0", .real(.infinity)), ("sqrt(16)", 4.0), ("log(1000)", 3.0), ("ln(1)", 0.0), ("exp(0)", 1.0),
         ("ceiling(1.2)", 2.0), ("floor(-1.2)", -2.0), ("trunc(-1.7)", -1.0), ("round(2.5)", 3.0), ("round(3)", 3),
-        // A decimal makes it decimal.
+        // A decimal operand gives a decimal.
         ("cost + 1", .decimal("13.5")), ("cost * 2", .decimal("25")), ("cost / 8", .decimal("1.5625")),
         ("cost - 0.1", .decimal("12.4")), ("abs(-cost)", .decimal("12.5")), ("floor(cost)", .decimal("12")),
         ("CAST('1', 'NSDecimalNumber') / 3", .decimal("0.33333333333333333333333333333333333333")),
         ("CAST('0.1', 'NSDecimalNumber') + CAST('0.2', 'NSDecimalNumber')", .decimal("0.3")),
         ("modulus:by:(cost, 5)", .decimal("2.5")),
-        // NULL in, NULL out.
+        // NULL gives NULL.
         ("boss.age + 1", nil), ("1 / boss.age", nil), ("sqrt(boss.age)", nil), ("uppercase(boss.name)", nil),
         ("bitwiseAnd:with:(6, 3)", 2), ("bitwiseOr:with:(6, 3)", 7), ("bitwiseXor:with:(6, 3)", 5),
         ("leftshift:by:(1, 4)", 16), ("rightshift:by:(16, 100)", 0), ("onesComplement:(0)", -1),
@@ -72,7 +72,7 @@ struct FunctionTests {
     }
 
     @Test(
-        "what a row makes impossible is an error that names no value",
+        "an expression that fails at a row gives an error without a value",
         arguments: [
             "age / (age - 42)", "9223372036854775807 + age", "9223372036854775807 * age", "{1, 2}[age]",
             "FUNCTION(name, 'substringToIndex:', age)", "FUNCTION(name, 'substringFromIndex:', 9223372036854775807)",
@@ -89,7 +89,7 @@ struct FunctionTests {
         #expect(error?.message.contains("“an”") == false)
     }
 
-    @Test("compiled forms run on several threads at once, each with its scope")
+    @Test("compiled expressions run on several threads at once, each with its scope")
     func sharing() async throws {
         let compiled = try Garage().compiler.compile(
             Expression(parsing: "SUBQUERY(cars, $c, $c.price > 60).@count + 1"))

@@ -2,7 +2,7 @@ import CausewayEvaluation
 import CausewayExpressions
 import CausewayModel
 
-/// The small store that most tests ask: people, their cars and pages of a diary.
+/// The small store that most tests use: people, their cars and pages of a diary.
 ///
 /// Ann (1) owns the cars 1, 2 and 3, is Ben's (2) boss and has an address; Ben has NULL nearly everywhere.
 struct Garage {

@@ -43,7 +43,7 @@ struct KeyPathTests {
         let (text, expected) = Self.cases[index]
         let garage = Garage()
         if text.contains("lowercase(") {
-            // `ann` is no key, and only a row can tell.
+            // `ann` isn't a key, which only shows at a row.
             #expect(throws: EvaluationError.self) { try garage.value(text) }
         } else {
             #expect(try garage.value(text) == expected, "\(text)")

@@ -39,7 +39,7 @@ struct PredicateTests {
             "born == CAST(1000, 'NSDate')", "born < CAST(1001, 'NSDate')", "born < now()",
             "token == CAST('00010203-0405-0607-0809-0a0b0c0d0e0f', 'NSUUID')", "site.scheme == 'https'",
             "photo != nil", "entity.name == 'Person'", "extra == nil",
-            // Compounds stop as soon as they know.
+            // Compounds stop once their result is certain.
             "age == 42 OR 1 / (age - 42) == 1", "NOT (age == 1 AND 1 / (age - 42) == 1)", "!(FALSEPREDICATE)",
             "age == 1 || (name == 'Ann' && age == 42)",
         ])
@@ -58,7 +58,7 @@ struct PredicateTests {
         #expect(try constant("age == 1") == nil)
     }
 
-    @Test("a comparison without order is an error where only the row shows it")
+    @Test("a comparison of values without an order is an error, also where only the row shows it")
     func unordered() throws {
         #expect(throws: EvaluationError.self) { try Garage().holds("$query < 1") }
         #expect(try Garage().holds("$query != 1"))

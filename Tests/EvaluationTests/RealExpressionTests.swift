@@ -4,7 +4,7 @@ import CausewayModel
 import Foundation
 import Testing
 
-/// Everything in expressions.txt, on one entity that has all the properties that occur.
+/// Every expression in expressions.txt, on one entity that has all the properties that occur.
 @Suite(
     "Expressions of real apps", .timeLimit(.minutes(60)), .enabled(if: SharedStores.exist, "shared/stores is missing"))
 struct RealExpressionTests {
@@ -55,7 +55,7 @@ struct RealExpressionTests {
         return ModelSchema(ManagedObjectModel(entities: [thing]))
     }()
 
-    /// A row that has everything, related to itself, and one that has nothing.
+    /// A row that has every value and is related to itself, and one that has none.
     private static func rows() -> (TestGraph, full: ObjectID, empty: ObjectID) {
         let graph = TestGraph(schema)
         let full = graph.insert("Thing", 1)
@@ -119,7 +119,7 @@ struct RealExpressionTests {
         for line in texts {
             var text = line.replacing("<attr>", with: "name").replacing("<rel>", with: "cars")
                 .replacing("<mapping>", with: "M")
-            // Remarks of the list's own.
+            // The list's own remarks.
             if let remark = text.firstRange(of: #/\ {3}[\[(]/#) { text = String(text[..<remark.lowerBound]) }
             if let match = text.wholeMatch(of: /(.*)  via mapping (.*)/) {
                 text =
@@ -136,7 +136,7 @@ struct RealExpressionTests {
         let texts = try Self.lines(of: [section])
         #expect(!texts.isEmpty)
         for line in texts {
-            // The list prints date literals that way; the archives hold dates.
+            // The list prints date literals that way; the archives contain dates.
             let text = line.replacing(/date\((.*?)\)/) { "CAST(\($0.1), 'NSDate')" }
             let compiled = try Self.compiler.compile(Predicate(parsing: text))
             try Self.evaluate { _ = try compiled.evaluate($0) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The real stores beside the package; tests that need them are skipped visibly where they are missing.
+/// The real stores in `shared`; tests that need them are visibly skipped where they are missing.
 enum SharedStores {
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "shared/stores")

@@ -45,7 +45,7 @@ final class TestGraph: ObjectGraph {
     }
 }
 
-/// Functions of a manager and a policy that note their calls.
+/// Functions of a manager and a policy that record their calls.
 final class TestFunctions: FunctionTarget {
     struct Failure: Error {}
 

@@ -142,7 +142,7 @@ struct ArchiveRoundTripTests {
         #expect(error?.code == .limitExceeded)
     }
 
-    @Test("the archive of a bare key has the shape that Core Data writes")
+    @Test("the archive of a bare key has the classes and keys that Core Data writes")
     func shape() throws {
         let single = try archive(.key("a"))
         #expect(try single.integer(single.field("NSExpressionType", of: single.root)) == 3)

@@ -31,7 +31,7 @@ struct FormatStringTests {
         #expect(expression.formatString == text)
     }
 
-    @Test("Apple's form loses types where the parsable one doesn't")
+    @Test("Apple's form loses types, the parsable form doesn't")
     func styles() {
         #expect(Expression.constant(.boolean(true)).predicateFormat == "1")
         #expect(Expression.constant(.boolean(true)).formatString == "YES")

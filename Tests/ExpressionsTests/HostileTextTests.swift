@@ -6,7 +6,7 @@ import Testing
 @Suite("Refusing texts", .timeLimit(.minutes(60)))
 struct HostileTextTests {
     @Test(
-        "errors name the place and what should stand there",
+        "errors name the place and what is expected there",
         arguments: [
             ("", 0, "an expression"), ("a ==", 4, "an expression"), ("a == 1 b", 7, "an operator or the end"),
             ("a", 0, "a condition"), ("(a == 1", 7, "“)”"), ("a == 'x", 5, "a closing quote"),
@@ -35,7 +35,7 @@ struct HostileTextTests {
     }
 
     @Test(
-        "deep nesting is refused, whatever it's made of",
+        "deep nesting of every kind is refused",
         arguments: [
             ("(", "a", ")"), ("!", "a = 1", ""), ("-", "a", ""), ("{", "1", "}"), ("a + ", "a", ""), ("", "a", "[0]"),
             ("count:(", "a", ")"), ("", "$a", ".b[0]"), ("a UNION ", "a", ""), ("SUBQUERY(", "a", ", $x, a = 1)"),
@@ -84,7 +84,7 @@ struct HostileTextTests {
                         }
                     })
             }
-            // Unoptimised frames are several times as large.
+            // Unoptimised stack frames are several times as large.
             #if DEBUG
                 thread.stackSize = 1024 * 1024
             #else
@@ -94,7 +94,7 @@ struct HostileTextTests {
         }
     }
 
-    @Test("long flat lists are no nesting; texts past the limit are refused")
+    @Test("long flat lists aren't nesting; texts over the limit are refused")
     func length() throws {
         let list = (0..<20_000).map(String.init).joined(separator: ",")
         #expect(throws: Never.self) { try Predicate(parsing: "a IN {\(list)}") }

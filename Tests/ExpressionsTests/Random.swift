@@ -9,7 +9,7 @@ struct Random: RandomNumberGenerator {
     }
 }
 
-/// Trees of everything that a format string can say.
+/// Random trees of everything that a format string can express.
 struct RandomTrees {
     var random: Random
     init(seed: UInt64) { random = Random(state: seed) }

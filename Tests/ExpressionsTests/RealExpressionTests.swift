@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Real expressions", .timeLimit(.minutes(60)), .enabled(if: SharedStores.exist, "shared/stores is missing"))
 struct RealExpressionTests {
-    /// Sections of expressions.txt that hold whole texts, and what each line is.
+    /// Sections of expressions.txt whose lines are whole texts, and what each line is.
     private static let predicateSections = ["5", "11a", "11b", "12a", "12b"]
     private static let expressionSections = ["1", "2", "9a", "9b", "10b"]
 
@@ -57,7 +57,7 @@ struct RealExpressionTests {
                     continue
                 }
                 if kind.isKind(of: "NSExpression") {
-                    // The class that built-ins are called on is no value.
+                    // The class on which built-in functions are called isn't a value.
                     if try archive.field("NSConstantValueClassName", of: reference)?.isNull == false { continue }
                     counts[kind.name, default: 0] += 1
                     let expression = try Expression(archive: archive, at: reference)

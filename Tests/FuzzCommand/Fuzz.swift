@@ -17,13 +17,13 @@ private let target: FuzzTarget = {
     return target
 }()
 
-/// To standard error, past buffers: the process ends right after.
+/// To standard error, without a buffer: the process ends right after.
 private func complain(_ text: String) {
     let bytes = Array((text + "\n").utf8)
     _ = unsafe write(STDERR_FILENO, bytes, bytes.count)
 }
 
-/// What libFuzzer calls, which brings `main`.
+/// libFuzzer, which has `main`, calls this for each input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     let bytes = unsafe Array(UnsafeBufferPointer(start: data, count: size))
@@ -31,7 +31,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
         try target.run(bytes)
     } catch {
         complain("broken promise: \(error)")
-        // What libFuzzer takes for a finding.
+        // libFuzzer takes this for a finding.
         abort()
     }
     return 0

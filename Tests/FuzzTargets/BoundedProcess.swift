@@ -1,13 +1,13 @@
 import Foundation
 
-/// A child process with bounds on time, memory and what it writes: whatever an input does to it, the harness goes on.
+/// A child process with limits on time, memory and output. The harness continues, whatever an input does to the child.
 struct BoundedProcess {
     /// Limits of one child.
     struct Limits: Sendable {
-        /// Seconds of processor time, of all threads; a child that takes more is killed and counts as hung. What else the
-        /// machine does has no part in it.
+        /// Seconds of processor time, of all threads. A child that takes more is killed and counts as hung. Other load
+        /// on the machine doesn't count.
         var seconds = 60.0
-        /// As many times as long may it take by the clock, for a child that waits instead of computing.
+        /// A child that waits instead of computing may take so many times as long by the clock.
         static let patience = 6.0
         /// KiB of address space. A debug build needs about 200 MiB with its threads' stacks.
         var memoryKibibytes = 3 << 20

@@ -6,15 +6,15 @@ package struct BrokenPromise: Error, Hashable, Sendable, CustomStringConvertible
         self.description = description
     }
 
-    /// - Throws: the promise, where it doesn't hold.
+    /// - Throws: itself with the promise, where that doesn't hold.
     static func unless(_ holds: Bool, _ promise: @autoclosure () -> String) throws(BrokenPromise) {
         if !holds { throw BrokenPromise(promise()) }
     }
 
-    /// Bytes of one refusal's message. Longer ones bury the point, and grow with hostile input.
+    /// Bytes of one refusal's message. A longer one is hard to read, and grows with hostile input.
     private static let maximumMessageLength = 1 << 20
 
-    /// What a reader gives; nil where it refuses, in words of a bounded length.
+    /// What a reader returns; nil where it refuses with a message of bounded length.
     static func unlessRefused<Value, Failure: Error>(
         _ read: () throws(Failure) -> Value
     ) throws(BrokenPromise) -> Value? {
@@ -29,7 +29,7 @@ package struct BrokenPromise: Error, Hashable, Sendable, CustomStringConvertible
         return nil
     }
 
-    /// What must not fail.
+    /// The result of a call that must not fail.
     static func unlessDone<Value, Failure: Error>(
         _ promise: String, _ body: () throws(Failure) -> Value
     ) throws(BrokenPromise) -> Value {

@@ -1,13 +1,14 @@
 import CausewaySQLite
 
-/// A text that is planted in the rows of test stores, and must never be seen in what a command prints: messages name
-/// rows, they don't show them.
+/// A text that is written into the rows of test stores. No command may print it: messages name rows, and never show
+/// their values.
 enum Canary {
     static let text = "CANARY-7f3a"
 
     static func isSung(in output: String) -> Bool { output.contains(text) }
 
-    /// Puts it into every cell of an entity's table that holds a text, and into every blob; unique, where it must be.
+    /// Writes it into every cell of an entity's table that holds a text, and into every blob; made unique where a
+    /// constraint demands it.
     ///
     /// - Returns: how many cells have it.
     static func plant(in store: String) throws -> Int {

@@ -7,7 +7,7 @@ enum CheckpointChecks {
         source: [UInt8](repeating: 2, count: CheckpointIdentity.digestLength),
         migration: [UInt8](repeating: 3, count: CheckpointIdentity.migrationLength))
 
-    /// The hashes keep a fuzzer out of the inner layers, so the bytes are tried as each of them too.
+    /// The hashes keep a fuzzer out of the inner layers, so the bytes are also read as each of these.
     static func run(_ bytes: [UInt8]) throws(BrokenPromise) {
         try container(bytes)
         try wrapped(bytes)
@@ -35,7 +35,7 @@ enum CheckpointChecks {
             stranger == nil || content.identity == identity, "a checkpoint of something else is taken")
     }
 
-    /// What is written comes back; one byte changed, and it doesn't.
+    /// What is written is read back; with one byte changed it is refused.
     private static func wrapped(_ bytes: [UInt8]) throws(BrokenPromise) {
         var written = try BrokenPromise.unlessDone("a payload isn't written") { () throws(CheckpointError) in
             try CheckpointContainer.encode(bytes, sequence: 7, identity: identity, level: 1)
@@ -52,7 +52,7 @@ enum CheckpointChecks {
         try BrokenPromise.unless(damaged == nil, "a checkpoint with a changed byte (\(place)) is taken")
     }
 
-    /// The first bytes choose what is read from the rest.
+    /// The first bytes choose the types that are read from the rest.
     private static func fields(_ bytes: [UInt8]) throws(BrokenPromise) {
         let choices = bytes.prefix(16)
         var reader = FieldReader(Array(bytes.dropFirst(16)))

@@ -1,8 +1,8 @@
 import CausewayCheckpoint
 
-/// Checkpoint files with every possible damage of one place: none may be taken for sound.
+/// Checkpoint files with one damaged place each, of every kind of damage: all must be refused.
 ///
-/// In process: 30,000 of them take seconds, and the reader has no pointers that a trap could come of.
+/// In this process: 30,000 of them take seconds, and the reader has no pointers that could trap.
 struct CheckpointDamage {
     let seed: UInt64
     /// Every n-th place; 1: all.
@@ -41,7 +41,7 @@ struct CheckpointDamage {
                     judge("byte \(value)", place, bytes)
                 }
                 judge("truncation", place, Array(sound[..<place]))
-                // The end of another file of the same work: what a torn rename or a reused sector leaves.
+                // The end of another file of the same run, as a torn rename or a reused sector leaves it.
                 judge("splice", place, Array(sound[..<place]) + other.dropFirst(place))
             }
             for length in [1, 7, 512, 4_096] { judge("extension", length, sound + Array(repeating: 0, count: length)) }
@@ -50,7 +50,7 @@ struct CheckpointDamage {
         return result
     }
 
-    /// Nothing, little, what compresses well and what doesn't.
+    /// Empty, small, compressible and incompressible payloads.
     private func payloads() -> [[UInt8]] {
         var random = SeededRandom(seed)
         return [

@@ -12,15 +12,15 @@ extension DamageHarness {
     /// Everything of harness 7: checkpoints, stores of fixtures and of real apps, hostile input.
     ///
     /// - Parameters:
-    ///   - seed: all that is random follows from it.
+    ///   - seed: everything random is derived from it.
     ///   - isQuick: the subset for every submission: fewer stores and variants, and no hostile input, which the ordinary
     ///     tests run.
     ///   - fixtures: `Fixtures` of this package.
     ///   - sharedStores: the folder of real stores, which is only read; nil or missing: they are skipped.
     ///   - scale: multiplies the number of variants.
-    ///   - say: takes a line on how far it is.
+    ///   - say: takes a line of progress.
     /// - Returns: what was tried and found.
-    /// - Throws: where the harness itself can't work.
+    /// - Throws: if the harness itself can't work.
     package func run(
         seed: UInt64, isQuick: Bool, fixtures: String, sharedStores: String?, scale: Double = 1,
         say: @escaping @Sendable (String) -> Void

@@ -2,26 +2,26 @@ import Foundation
 
 /// Harness 7: stores with damage, and inputs made to do harm (InsideCrashSafety §2.4).
 ///
-/// Everything runs in child processes with bounds on time, memory and file size: a trap there is a finding, and the
-/// harness goes on. The line of a failure holds what makes the input again.
+/// Everything runs in child processes with limits on time, memory and file size: a trap there is a finding, and the
+/// harness continues. The line of a failure says how to make the input again.
 package struct DamageHarness: Sendable {
     /// What a run of the harness found.
     package struct Result: Sendable {
         /// Damaged stores, hostile inputs and damaged checkpoints that were tried.
         package var tried = 0
-        /// Of them, those after which everything held.
+        /// Those of them after which everything held.
         package var survived = 0
         /// Rows that SQLite reads from a damaged source, and that a migration with exit code 0 lost.
         package var rowsLost = 0
         /// Migrations with exit code 0 whose result holds every row that SQLite reads from the damaged source.
         package var copiedFaithfully = 0
-        /// Refused migrations by exit code, the original untouched.
+        /// Refused migrations by exit code that left the original untouched.
         package var refused: [Int32: Int] = [:]
-        /// Children that were ended by a signal, or killed because they ran over their time.
+        /// Children that a signal ended, or that were killed at their time limit.
         package var crashed = 0
-        /// One line each, with what replays it; crashes are among them.
+        /// One line each, with the command that replays it; crashes are among them.
         package var failures: [String] = []
-        /// Refusals with another code than 65, one line each.
+        /// Refusals with an exit code other than 65, one line each.
         package var unusual: [String] = []
         /// Figures for the report.
         package var details: [String: Int] = [:]
@@ -34,7 +34,7 @@ package struct DamageHarness: Sendable {
 
         package var isClean: Bool { crashed == 0 && rowsLost == 0 && failures.isEmpty }
 
-        /// Takes in what another part has found.
+        /// Adds what another part has found.
         package mutating func add(_ other: Result) {
             tried += other.tried
             survived += other.survived
@@ -52,11 +52,11 @@ package struct DamageHarness: Sendable {
 
     /// Path of the `causeway` executable.
     package let command: String
-    /// A folder for copies; each case makes and removes one inside.
+    /// A folder for copies; each case makes a folder in it and removes that.
     package let folder: String
     /// Cases that run at once.
     package let threads: Int
-    /// Where inputs that failed are kept; nil: nowhere.
+    /// Where inputs that failed are kept; nil keeps none.
     package let findings: String?
 
     package init(command: String, folder: String, threads: Int = 1, findings: String? = nil) {
@@ -66,12 +66,12 @@ package struct DamageHarness: Sendable {
         self.findings = findings
     }
 
-    /// After so many damaged stores a line says how far it is.
+    /// A line of progress is printed after so many damaged stores.
     private static let report = 500
 
-    /// Tries `variants` damaged copies of each subject; those without an oracle aren't migrated.
+    /// Tries `variants` damaged copies of each subject; a subject without an oracle isn't migrated.
     ///
-    /// - Throws: where the harness itself fails: a full disk, no more processes.
+    /// - Throws: if the harness itself fails: a full disk, no more processes.
     func damagedStores(
         _ subjects: [(subject: DamageSubject, oracle: RowOracle?)], variants: Int, seed: UInt64,
         say: @escaping @Sendable (String) -> Void = { _ in }
@@ -79,7 +79,7 @@ package struct DamageHarness: Sendable {
         let count = subjects.count * variants
         return try Workers.run(count, threads: threads) { index in
             if index > 0, index % Self.report == 0 { say("    \(index) of \(count) damaged stores") }
-            // Neighbours in time are of different stores: small and large ones are mixed.
+            // Consecutive cases are of different stores, so that small and large ones are mixed.
             let (place, variant) = (index % subjects.count, index / subjects.count)
             let damage = StoreDamage(seed: seed &+ UInt64(variant) &+ UInt64(place) &* 10_000)
             return try inFolder { folder in
@@ -91,7 +91,7 @@ package struct DamageHarness: Sendable {
         }
     }
 
-    /// Lends a new folder.
+    /// Calls the body with a new folder.
     func inFolder<Value>(_ body: (String) throws -> Value) throws -> Value {
         let path = "\(folder)/damage-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -100,15 +100,15 @@ package struct DamageHarness: Sendable {
     }
 }
 
-/// A store that is damaged, and the migration that is tried on it.
+/// A store to damage, and the migration that is tried on it.
 struct DamageSubject: Sendable {
-    /// What reports call it.
+    /// Its name in reports.
     let name: String
-    /// A copy of the harness's own; a -wal beside it belongs to it.
+    /// A copy that belongs to the harness; a -wal beside it is part of it.
     let store: String
     /// nil: it is only inspected and verified.
     let models: String?
-    /// nil: the models' current version.
+    /// nil is the models' current version.
     let target: String?
 
     init(name: String, store: String, models: String?, target: String? = nil) {
@@ -118,7 +118,7 @@ struct DamageSubject: Sendable {
         self.target = target
     }
 
-    /// The bytes of the main file and of the -wal, where there is one with frames.
+    /// The bytes of the main file, and of the -wal if there is one with frames.
     func bytes() throws -> (store: [UInt8], wal: [UInt8]?) {
         let store = Array(try Data(contentsOf: URL(fileURLWithPath: self.store)))
         let wal = FileManager.default.contents(atPath: self.store + "-wal").map { Array($0) }
@@ -127,9 +127,9 @@ struct DamageSubject: Sendable {
 }
 
 extension RowOracle {
-    /// What an undisturbed migration of the subject keeps.
+    /// The columns that an undisturbed migration of the subject keeps.
     ///
-    /// - Throws: where the subject isn't migrated, or nothing is kept.
+    /// - Throws: if the subject can't be migrated, or nothing is kept.
     init(of subject: DamageSubject, by harness: DamageHarness) throws {
         self = try harness.inFolder { folder in
             let (store, output) = (folder + "/Store.sqlite", folder + "/New.sqlite")

@@ -1,11 +1,11 @@
 import Foundation
 
-/// One damaged store: what the commands do with it, and what must hold.
+/// One damaged store: runs the commands on it and checks what must hold.
 struct DamagedStore {
-    /// Exit codes that a refusal by `inspect` or `verify` may have (InsideCrashSafety §4.6): the data are bad.
+    /// Exit codes with which `inspect` and `verify` may refuse (InsideCrashSafety §4.6): the data are bad.
     private static let lookingRefusals: Set<Int32> = [65]
-    /// What `migrate` may say besides: verification found what the damage did to the new store, and nothing was swapped;
-    /// or metadata and cache are damaged so that no version is the store's.
+    /// Further codes of `migrate`: verification found the damage in the new store, and nothing was swapped; or metadata
+    /// and cache are so damaged that the store's version isn't found.
     private static let migrationRefusals: Set<Int32> = lookingRefusals.union([70, 78])
     /// A sound one of these stores takes under a second.
     private static let limits = BoundedProcess.Limits(seconds: 10, memoryKibibytes: 2 << 20)
@@ -15,14 +15,14 @@ struct DamagedStore {
     private let harness: DamageHarness
     private let folder: String
     private let variant: Int
-    /// With what replays it.
+    /// The case's name, with what replays it.
     private let title: String
     private let bytes: (store: [UInt8], wal: [UInt8]?)
     private var result = DamageHarness.Result()
 
     private var store: String { folder + "/Store.sqlite" }
     private var pristine: String { folder + "/Pristine.sqlite" }
-    /// Every second is migrated in place, the others to a new file.
+    /// Every second variant is migrated in place, the others to a new file.
     private var inPlace: Bool { variant % 2 == 0 }
 
     init(
@@ -32,7 +32,7 @@ struct DamagedStore {
         (self.subject, self.oracle, self.harness, self.folder, self.variant) =
             (subject, oracle, harness, folder, variant)
         var bytes = try subject.bytes()
-        // Of a store with a log, every third damage is the log's.
+        // In a store with a -wal, every third variant damages the -wal.
         let isWAL = bytes.wal != nil && variant % 3 == 2
         if isWAL {
             bytes.wal = bytes.wal.map { damage.applied(to: $0) }
@@ -81,7 +81,7 @@ struct DamagedStore {
     }
 
     private mutating func migrate() throws {
-        // The oracle's own: reading a log makes files beside the store.
+        // The oracle gets its own copy: reading a -wal makes files beside the store.
         try place(at: pristine)
         let output = inPlace ? store : folder + "/New.sqlite"
         let words = [[], ["-v"], ["-v", "-v"], ["--json"]][variant % 4]
@@ -109,7 +109,7 @@ struct DamagedStore {
         return process
     }
 
-    // MARK: - Judging
+    // MARK: - Checks
 
     /// Exit 0: the result holds what SQLite reads from the source.
     private mutating func judge(_ output: String) throws {
@@ -135,7 +135,7 @@ struct DamagedStore {
         }
     }
 
-    /// A refusal left the store as it was; what owning a store does to it and takes back doesn't count.
+    /// A refusal left the store unchanged, except for what taking a store over changes and undoes.
     private mutating func requireUntouched() throws {
         guard inPlace else { return requireExactBytes("migrate") }
         guard let after = FileManager.default.contents(atPath: store) else {
@@ -148,14 +148,15 @@ struct DamagedStore {
             }
             return
         }
-        // The log was folded in: the bytes are others, the rows must be the same.
+        // The -wal was checkpointed: the bytes differ, the rows must be the same.
         for loss in try RowOracle.missingRows(from: pristine, to: store) {
             result.rowsLost += loss.rows
             fail("migrate: refused, but \(loss.text)")
         }
     }
 
-    /// Without what owning a store changes in its header and gives back: journal mode, change counter and its copies.
+    /// The bytes without the header fields that taking a store over changes and restores: journal mode, change counter
+    /// and its copies.
     private static func ownable(_ bytes: [UInt8]) -> [UInt8] {
         guard bytes.count >= 100 else { return bytes }
         var result = bytes

@@ -5,16 +5,16 @@ struct FixtureStores {
     /// `Fixtures` of this package.
     let fixtures: String
     let harness: DamageHarness
-    /// Where the stores are kept as long as the harness runs.
+    /// Where the stores are kept while the harness runs.
     let folder: String
 
-    /// Histories with a version that a store is generated for: inferred steps, and mapping models without code.
+    /// Histories with a version for which a store is generated: inferred steps, and mapping models without code.
     private static let histories = [
         ("Tracks", "v1"), ("Detour", "v1"), ("Jumps", "v3"), ("Kennel", "v1"),
     ]
     private static let rows = 200
 
-    /// Those of these fixtures; all where there is none.
+    /// Subjects of these fixtures; nil is all.
     func subjects(of names: Set<String>? = nil) throws -> [(subject: DamageSubject, oracle: RowOracle?)] {
         var result: [(subject: DamageSubject, oracle: RowOracle?)] = []
         if names?.contains("Orchard") ?? true { result.append(try subject("Orchard", target: "v2", store: orchard())) }

@@ -1,4 +1,4 @@
-/// What a fuzzer feeds with bytes: one case for each reader of foreign bytes.
+/// A reader of untrusted bytes, to which a fuzzer gives its inputs.
 ///
 /// The ordinary tests replay the committed corpora through the same code (`Tests/FuzzTests`), `.ci/fuzz` runs libFuzzer.
 package enum FuzzTarget: String, CaseIterable, Sendable {
@@ -20,13 +20,13 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case predicate
     /// A whole database file: header, schema, metadata, binding.
     case store
-    /// A model's tables, as SQL that SQLite must take.
+    /// A model's tables, as SQL that SQLite must accept.
     case generatedSQL
 
     /// Gives the bytes to the real reader and checks what was accepted.
     ///
-    /// Refusals are typed errors of the readers and count as success; a trap ends the process.
-    /// - Throws: `BrokenPromise` where accepted input doesn't keep what the reader promises.
+    /// Refusals are typed errors of the readers and count as success. A trap ends the process.
+    /// - Throws: `BrokenPromise` if accepted input doesn't keep what the reader promises.
     package func run(_ bytes: [UInt8]) throws(BrokenPromise) {
         switch self {
         case .modelXML: try ModelChecks.source(bytes)

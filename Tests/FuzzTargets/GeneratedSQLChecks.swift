@@ -2,11 +2,11 @@ import CausewayModel
 import CausewaySQLite
 import CausewayStoreFormat
 
-/// Names of a model, on their way into SQL.
+/// Names of a model that become part of SQL.
 enum GeneratedSQLChecks {
     /// One of each era of layouts (`FrameworkEra`).
     private static let frameworkVersions = [419, 752, 1_344]
-    /// Entities and properties of a model that is laid out here: each run makes every table.
+    /// Entities and properties of the largest model that is laid out here: each run makes every table.
     private static let maximumProperties = 400
 
     static func run(_ bytes: [UInt8]) throws(BrokenPromise) {
@@ -21,7 +21,7 @@ enum GeneratedSQLChecks {
         for version in frameworkVersions { try tables(of: model, version) }
     }
 
-    /// Whatever a name holds, it stays one name.
+    /// A name is quoted as one name, whatever it holds.
     private static func quoting(_ name: String) throws(BrokenPromise) {
         guard
             let identifier = try BrokenPromise.unlessRefused({ () throws(SQLiteError) in try SQLIdentifier(name) })
@@ -37,7 +37,7 @@ enum GeneratedSQLChecks {
         try BrokenPromise.unless(names == [Array(name.utf8)], "a quoted name is another name, or several")
     }
 
-    /// A model that has a layout gives statements that SQLite takes, one statement each.
+    /// A model that has a layout gives statements that SQLite accepts, one at a time.
     private static func tables(of model: ManagedObjectModel, _ version: Int) throws(BrokenPromise) {
         guard
             let statements = try BrokenPromise.unlessRefused({ () throws(StoreFormatError) in

@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension HostileInput {
-    /// Models and mapping models that are a trap. The current version is the one that is replaced.
+    /// Hostile models and mapping models. The current version is the one that is replaced.
     static let hostileModels: [HostileInput] = [
         model("200,000 elements inside each other") {
             let depth = 200_000
@@ -73,7 +73,8 @@ extension HostileInput {
             let ground = try HostileGround(folder)
             try HostileGround.current("../../outside").write(
                 to: URL(fileURLWithPath: ground.models + "/.xccurrentversion"))
-            // Its name counts, not the path; where the bundle has no such version, the last one is the current one.
+            // Only the last part of the path counts. Where the bundle has no such version, the last one is the current
+            // one.
             return ground.run(exits: [0, 66, 78])
         },
         archive("an archive that expands without end", Bomb.propertyList(levels: 200)),
@@ -90,7 +91,7 @@ extension HostileInput {
         },
     ]
 
-    /// The current version's XML; no migration comes of it, and the store stays as it is.
+    /// Replaces the current version's XML. It can't be migrated to, and the store must stay unchanged.
     private static func model(_ name: String, _ text: @escaping @Sendable () -> String) -> HostileInput {
         HostileInput("a model with " + name) { folder in
             let ground = try HostileGround(folder)

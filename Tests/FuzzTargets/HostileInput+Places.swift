@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension HostileInput {
-    /// Paths, links and folders that are a trap.
+    /// Hostile paths, links and folders.
     static let hostilePlaces: [HostileInput] = [
         HostileInput("a symbolic link in the work directory's place") { folder in
             let ground = try HostileGround(folder)

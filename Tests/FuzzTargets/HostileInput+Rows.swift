@@ -3,7 +3,7 @@ import CausewaySQLite
 import Foundation
 
 extension HostileInput {
-    /// Store files whose rows are a trap.
+    /// Store files with hostile rows.
     static let hostileRows: [HostileInput] = [
         HostileInput("metadata that expand without end") { folder in
             let ground = try HostileGround(folder)
@@ -33,7 +33,7 @@ extension HostileInput {
         HostileInput("a model cache that inflates a thousandfold") { folder in
             let ground = try HostileGround(folder)
             try ground.replace("UPDATE Z_MODELCACHE SET Z_CONTENT = ?", with: try Bomb.deflated.get())
-            // The models know the version: the cache isn't needed, and rewritten.
+            // The models have the version: the cache isn't needed, and is written anew.
             return ground.run(exits: [0, 65])
         },
         HostileInput("a model cache that inflates a thousandfold and is needed") { folder in
@@ -83,7 +83,7 @@ extension HostileInput {
 }
 
 extension HostileGround {
-    /// Puts bytes into one statement's parameter.
+    /// Runs a statement with the bytes as its parameter.
     func replace(_ sql: String, with bytes: [UInt8]) throws {
         let connection = try Connection(path: store, mode: .readWrite, hardening: .own)
         var statement = try connection.prepare(sql)
@@ -92,9 +92,9 @@ extension HostileGround {
     }
 }
 
-/// Small bytes that stand for much.
+/// A few bytes that expand to very many.
 enum Bomb {
-    /// A binary property list of nested arrays, each of which holds the next ten times: 10^levels leaves.
+    /// A binary property list of nested arrays; each holds the next one ten times: 10^levels leaves.
     static func propertyList(levels: Int) -> [UInt8] {
         var objects: [[UInt8]] = []
         for level in 0..<levels { objects.append([0xAA] + Array(repeating: UInt8(level + 1), count: 10)) }
@@ -116,7 +116,8 @@ enum Bomb {
         }
         let table = bytes.count
         bytes += offsets
-        // Unused, then sizes of offsets and references, count, top object, place of the offsets.
+        // Unused bytes, then the sizes of offsets and references, object count, top object, and the offset table's
+        // place.
         bytes += [0, 0, 0, 0, 0, 0, 2, 1] + bigEndian(objects.count) + bigEndian(0) + bigEndian(table)
         return bytes
     }
@@ -125,7 +126,7 @@ enum Bomb {
         (0..<8).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
     }
 
-    /// 200 MiB of zeros in raw DEFLATE: over every limit, in 200 kB. Made once: it takes a second.
+    /// 200 MiB of zeros in raw DEFLATE: over every limit, in 200 kB. Made once, because it takes a second.
     static let deflated = Result { () throws(DeflateError) in
         try RawDeflate.deflate([UInt8](repeating: 0, count: 200 << 20))
     }

@@ -2,14 +2,14 @@ import CausewaySQLite
 import Foundation
 
 extension HostileGround {
-    /// Runs statements on the store with SQLite as it comes: what anybody can do to a file.
+    /// Runs statements on the store with stock SQLite, as anyone can do to a file.
     func edit(_ statements: [String]) throws {
         let connection = try Connection(path: store, mode: .readWrite, hardening: .own)
         for statement in statements { try connection.execute(statement) }
         try connection.close()
     }
 
-    /// Edits the schema table itself, which our own connections can't: through the stock command.
+    /// Edits the schema table itself with the stock command; our own connections can't.
     func editSchema(_ statements: [String]) throws {
         let script = ([".dbconfig defensive off", "PRAGMA writable_schema=ON;"] + statements).joined(separator: "\n")
         let process = Process()
@@ -30,7 +30,7 @@ extension HostileGround {
 private let endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT"
 
 extension HostileInput {
-    /// Store files whose schema is a trap.
+    /// Store files with a hostile schema.
     static let hostileSchemas: [HostileInput] = [
         HostileInput("a view over an endless query for an entity's table") { folder in
             let ground = try HostileGround(folder)
@@ -83,7 +83,8 @@ extension HostileInput {
                 "CREATE TABLE app (a, CHECK (length(hex(zeroblob(450000000))) > 0))",
                 "INSERT INTO app \(endless) x FROM c LIMIT 20",
             ])
-            // The new store has the constraint too, as the app's own: it is evaluated once a row there.
+            // The new store has the constraint too, because the table is the app's own: SQLite evaluates it for each
+            // row there.
             return ground.run(exits: [0, 65, 70, 74], more: ["--output", folder + "/New.sqlite"])
         },
         HostileInput("triggers on every table") { folder in

@@ -1,7 +1,7 @@
 import Foundation
 
 extension HostileInput {
-    /// Tables of the app's own that are a trap: expressions that cost without bound, and names that are ours.
+    /// Hostile tables of the app's own: expressions of unbounded cost, and names that belong to us.
     static let hostileTables: [HostileInput] = [
         HostileInput("an index over an expression without bound in a table of the app's own") { folder in
             try HostileGround(folder).boundless("CREATE TABLE app (a);", "CREATE INDEX i ON app (length(a));")
@@ -32,8 +32,8 @@ extension HostileInput {
 }
 
 extension HostileGround {
-    /// Makes a table with `length(a)` in it, which becomes an expression without bound once there are rows: then only who
-    /// evaluates it pays. What has it isn't carried, and is named; everything else arrives, in bounded time.
+    /// Makes a table with `length(a)` in it, which is replaced by an expression of unbounded cost once there are rows.
+    /// The step doesn't carry what has it, and names it. Everything else arrives, in bounded time.
     fileprivate func boundless(_ statements: String...) throws -> HostileInput.Run {
         try editSchema(
             statements + [
@@ -47,5 +47,5 @@ extension HostileGround {
     }
 }
 
-/// 900 MB, and a second, for each row that it is computed for; SQLite has no bound on it.
+/// Each evaluation takes 900 MB and a second; SQLite sets no limit on it.
 private let expression = "length(hex(zeroblob(450000000)))"

@@ -1,20 +1,20 @@
 import CausewayModel
 import Foundation
 
-/// An input made to do harm, and what must come of it.
+/// An input made to do harm, and the expected result.
 struct HostileInput: Sendable {
-    /// What the command is run with, and what must hold afterwards.
+    /// How the command is run, and what must hold afterwards.
     struct Run {
         var arguments: [String]
-        /// Exit codes that are right; a signal never is.
+        /// Exit codes that are right; ending by a signal never is.
         var exits: Set<Int32>
-        /// Files that must not exist afterwards: a path outside the store's own folder was followed.
+        /// Files that must not exist afterwards: they would show that a path out of the store's folder was followed.
         var forbidden: [String] = []
         /// Files that must hold the same bytes afterwards, whatever the exit code is.
         var untouched: [String] = []
-        /// The store: it must hold the same bytes unless it was migrated in place with success.
+        /// The store: it must hold the same bytes unless it was migrated in place successfully.
         var source: String?
-        /// What the output must say.
+        /// Texts that the output must contain.
         var phrases: [String] = []
         var limits = BoundedProcess.Limits(seconds: 40, memoryKibibytes: 3 << 20)
 
@@ -37,13 +37,13 @@ struct HostileInput: Sendable {
         hostileSchemas + hostileTables + hostileRows + hostilePlaces + hostileModels
 }
 
-/// A store with two entities and its model, in a folder of its own: the ground that hostile inputs stand on.
+/// A store with two entities and its model, in a folder of its own: hostile inputs are made from it.
 struct HostileGround {
     let folder: String
     var store: String { folder + "/Store.sqlite" }
     var models: String { folder + "/Model.xcdatamodeld" }
 
-    /// Makes both; `rows` of each entity.
+    /// Makes both, with `rows` rows of each entity.
     init(_ folder: String, rows: Int = 3) throws {
         self.folder = folder
         let first = SeedTexts.models[0]
@@ -73,7 +73,7 @@ struct HostileGround {
 
     var migrate: [String] { ["migrate", store, "--models", models] }
 
-    /// The migration, which may refuse the store's data but must leave its bytes.
+    /// Runs a migration, which may refuse the store's data but must not change its bytes.
     func run(exits: Set<Int32>, more: [String] = []) -> HostileInput.Run {
         HostileInput.Run(arguments: migrate + more, exits: exits, source: store)
     }
@@ -91,7 +91,7 @@ extension DamageHarness {
     /// Names of all hostile inputs.
     package static var hostileInputs: [String] { HostileInput.all.map(\.name) }
 
-    /// Runs the hostile inputs of these names; all where there is none.
+    /// Runs the hostile inputs of these names; nil is all.
     package func hostile(_ names: Set<String>? = nil) throws -> Result {
         let inputs = HostileInput.all.filter { names?.contains($0.name) ?? true }
         return try Workers.run(inputs.count, threads: threads) { index in try hostile(inputs[index]) }
@@ -135,7 +135,7 @@ extension DamageHarness {
             findings.append("the output doesn't say \"\(phrase)\": \(process.text.prefix(400))")
         }
         if Canary.isSung(in: process.text) { findings.append("the output holds the content of a row") }
-        // A terminal obeys these; newlines are our own.
+        // A terminal obeys these; the newlines are ours.
         if let scalar = process.text.unicodeScalars.first(where: { $0.isObeyedByTerminals }) {
             findings.append("the message holds U+\(String(scalar.value, radix: 16))")
         }
@@ -144,7 +144,7 @@ extension DamageHarness {
 }
 
 extension Unicode.Scalar {
-    /// Control and format characters but for newline and tabulator.
+    /// Control and format characters except newline and tab.
     fileprivate var isObeyedByTerminals: Bool {
         switch properties.generalCategory {
         case .control: self != "\n" && self != "\t"

@@ -10,7 +10,7 @@ enum MappingChecks {
             })
         else { return }
         _ = mapping.lines()
-        // What is left to defaults, or can't be said in the form, is refused by name.
+        // What still relies on defaults, or has no place in the form, is refused by name.
         guard
             let written = try BrokenPromise.unlessRefused({ () throws(MappingFileError) in
                 mapping.form == .compiled ? try mapping.compiledBytes() : Array(try mapping.editorDocument().utf8)
@@ -19,7 +19,7 @@ enum MappingChecks {
         let read = try BrokenPromise.unlessDone("a written mapping model isn't read") { () throws(MappingFileError) in
             try MappingModelReader.read(written, name: "fuzz")
         }
-        // What wasn't understood isn't written, so it isn't there to be remarked on again.
+        // What the reader didn't understand isn't written, so the second reading has no notice of it.
         var (first, second) = (mapping, read)
         (first.notices, second.notices) = ([], [])
         try BrokenPromise.unless(first == second, "a mapping model written in its own form reads as another")

@@ -1,7 +1,7 @@
 import CausewayPlist
 import CausewayStoreFormat
 
-/// Property lists, and what a store's metadata make of them.
+/// Property lists, and the store's metadata read from them.
 enum MetadataChecks {
     private static let uuid = "01234567-89AB-CDEF-0123-456789ABCDEF"
 

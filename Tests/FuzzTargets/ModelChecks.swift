@@ -21,7 +21,7 @@ enum ModelChecks {
         try survivesArchive(model)
     }
 
-    /// A stream that inflates is hard to hit by chance, so the bytes are also tried deflated.
+    /// Random bytes rarely are a valid stream, so the bytes are also tried deflated.
     static func cache(_ bytes: [UInt8]) throws(BrokenPromise) {
         try readCache(bytes)
         let deflated = try BrokenPromise.unlessDone("bytes aren't deflated") { () throws(DeflateError) in

@@ -11,19 +11,19 @@ import CausewayStores
 
 /// Records of a run in its work directory: JSON.
 enum RecordChecks {
-    /// In memory where there is such a folder: a fuzzer writes thousands of files a second.
+    /// In memory where /dev/shm exists: a fuzzer writes thousands of files a second.
     private static let folder = unsafe access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
 
     static func run(_ bytes: [UInt8]) throws(BrokenPromise) {
         let isPlan = try record(bytes, PlanRecord.self)
         let isVerified = try record(bytes, VerifiedRecord.self)
         let isIntent = try record(bytes, SwapIntent.self)
-        // Reading the folder costs a hundred times what decoding does: only for what has a chance.
+        // Reading the folder costs a hundred times as much as decoding: done only for bytes that may be read.
         if isPlan || isVerified || isIntent { try workDirectory(bytes) }
         try json(bytes)
     }
 
-    /// A record that can be read is written and reads as the same.
+    /// A record that can be read is written again, and that reads as the same record.
     ///
     /// - Returns: whether it can be read.
     private static func record<Record: Codable & Hashable & Sendable>(
@@ -36,7 +36,7 @@ enum RecordChecks {
         else { return false }
         let again = try BrokenPromise.unlessDone("a record of type \(type) isn't written and read") {
             () throws(CheckpointError) in
-            // Escapes and numbers may be longer in our own spelling.
+            // Escapes and numbers may be longer as we write them.
             let limit = JSONRecord.maximumBytes * 8
             return try JSONRecord.decode(JSONRecord.encode(record, limit: limit), as: type, limit: limit)
         }
@@ -44,13 +44,13 @@ enum RecordChecks {
         return true
     }
 
-    /// The bytes in the place of each record of a store's work directory, as `status` reads it.
+    /// Writes the bytes as each record of a store's work directory, and reads that as `status` does.
     private static func workDirectory(_ bytes: [UInt8]) throws(BrokenPromise) {
         let own = "\(folder)/causeway-fuzz-\(getpid())-\(UInt64.random(in: 0 ... .max))"
         let work = own + "/.Store.sqlite.migration"
         let names = ["plan.json", "swap.json", "step-1.verified.json"]
         defer {
-            // A folder that stays is the operating system's to clear.
+            // The operating system removes a folder that is left here.
             for name in names { _ = try? Files.unlink(work + "/" + name) }
             _ = try? Files.removeDirectory(work)
             _ = try? Files.removeDirectory(own)
@@ -75,12 +75,12 @@ enum RecordChecks {
             let value = try BrokenPromise.unlessRefused({ () throws(CheckpointError) in
                 try JSONRecord.decode(bytes, as: JSONValue.self)
             }),
-            // Numbers that JSON can't hold are refused when they are written.
+            // Numbers that JSON can't hold are refused in writing.
             let written = try BrokenPromise.unlessRefused({ () throws(CheckpointError) in
                 try JSONRecord.encode(value)
             })
         else { return }
-        // Twice: a real without a fraction is written as a whole number, and read as one from then on.
+        // Written twice: a real without a fraction is written as a whole number, and is one from then on.
         let (once, twice) = try BrokenPromise.unlessDone("a written record isn't read") {
             () throws(CheckpointError) in
             let once = try JSONRecord.encode(JSONRecord.decode(written, as: JSONValue.self))
@@ -133,11 +133,11 @@ private enum JSONValue: Codable, Sendable {
     }
 }
 
-/// What the records of a work directory are, for tests of the corpus.
+/// The kinds of records in a work directory, for tests of the corpus.
 package enum WorkRecord: String, Hashable, Sendable, CaseIterable {
     case plan, verified, swap
 
-    /// The one that this release reads the bytes as; nil where it refuses them.
+    /// The kind as which this release reads the bytes; nil if it refuses them.
     package init?(reading bytes: [UInt8]) {
         func reads<Record: Decodable>(_ type: Record.Type) -> Bool {
             (try? JSONRecord.decode(bytes, as: type)) != nil

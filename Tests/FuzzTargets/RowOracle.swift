@@ -1,11 +1,11 @@
 import CausewaySQLite
 
-/// The rows of a database as stock SQLite reads them, whoever made the file: what must not be lost.
+/// The rows of a database as stock SQLite reads them. A migration must not lose them.
 struct RowOracle: Sendable {
     /// Tables and columns that a migration carries unchanged, by table.
     let columns: [String: [String]]
 
-    /// A row's digest by key; several where damage gives a key twice.
+    /// The digests of rows by key; several if damage repeats a key.
     typealias Rows = [Int64: Set<Int>]
 
     /// What a result lacks.
@@ -14,9 +14,9 @@ struct RowOracle: Sendable {
         var text: String
     }
 
-    /// What of one undisturbed migration is the same before and after.
+    /// Finds what is the same before and after one undisturbed migration.
     ///
-    /// - Throws: also where nothing is: the oracle would see no loss.
+    /// - Throws: also if nothing is the same: the oracle would find no loss.
     init(before: String, after: String) throws {
         let source = try Connection(path: before, mode: .readOnly, hardening: .untrusted)
         let result = try Connection(path: after, mode: .readOnly, hardening: .untrusted)
@@ -30,7 +30,7 @@ struct RowOracle: Sendable {
             let second = try Self.cells(of: table, shared, result)
             guard first.keys == second.keys else { continue }
             rows += first.count
-            // Without rows nobody knows which columns are carried: then keys alone are compared.
+            // Without rows it is unknown which columns are carried: only the keys are compared.
             columns[table] = shared.indices.filter { index in
                 !first.isEmpty && first.allSatisfy { second[$0.key]?[index] == $0.value[index] }
             }.map { shared[$0] }
@@ -43,7 +43,7 @@ struct RowOracle: Sendable {
 
     /// Rows of a damaged source that can be read and are missing or changed in the result.
     ///
-    /// - Throws: where the result can't be read, or a table of the source that the result is said to be made of.
+    /// - Throws: if the result, or a table of the source that must be carried, can't be read.
     func losses(from source: String, to result: String) throws -> [Loss] {
         let old = try Connection(path: source, mode: .readOnly, hardening: .untrusted)
         let new = try Connection(path: result, mode: .readOnly, hardening: .untrusted)
@@ -63,7 +63,7 @@ struct RowOracle: Sendable {
         return losses
     }
 
-    /// The tables of which rows that were readable before aren't there afterwards, whatever the bytes are now.
+    /// The tables that lack rows which were readable before, even if the bytes differ.
     static func missingRows(from before: String, to after: String) throws -> [Loss] {
         let old = try contents(of: before)
         let new = try contents(of: after)
@@ -73,7 +73,7 @@ struct RowOracle: Sendable {
         }
     }
 
-    /// Every row of every table, as far as it can be read; nothing of a file whose schema can't.
+    /// Every row of every table that can be read; nothing if the schema can't be read.
     private static func contents(of path: String) throws -> [String: Set<Int>] {
         let connection = try Connection(path: path, mode: .readOnly, hardening: .untrusted)
         var names: [String] = []
@@ -93,7 +93,7 @@ struct RowOracle: Sendable {
                 var statement = try connection.prepare("SELECT * FROM \(SQLIdentifier(name)) NOT INDEXED")
                 while try statement.step() { rows.insert(digest(statement, 0..<statement.columnCount)) }
             } catch {
-                // Damage: what came before it counts.
+                // Damage: the rows before it count.
             }
             result[name] = rows
         }
@@ -133,7 +133,7 @@ struct RowOracle: Sendable {
         return rows
     }
 
-    /// Every row that a full scan gives until it fails, and how it failed.
+    /// Every row that a full scan gives until it fails, and the error with which it failed.
     private static func rows(
         of table: String, _ columns: [String], _ connection: borrowing Connection
     ) throws -> (rows: Rows, failure: (any Error)?) {
@@ -145,7 +145,7 @@ struct RowOracle: Sendable {
                 rows[statement.int64(at: 0), default: []].insert(digest)
             }
         } catch {
-            // Damage: what came before it counts.
+            // Damage: the rows before it count.
             return (rows, error)
         }
         return (rows, nil)

@@ -4,7 +4,7 @@ import CausewaySQLite
 import CausewayStoreFormat
 
 extension SeedCorpus {
-    /// Small whole stores, on the smallest pages: of each era, with and without rows.
+    /// Small whole stores with the smallest page size: of each era, with and without rows.
     func stores() throws -> [Seed] {
         var result: [Seed] = []
         // The last model's entity has a name that no table can have.
@@ -19,7 +19,7 @@ extension SeedCorpus {
     }
 }
 
-/// A store of a model, with as many rows in each table and nothing but keys in them.
+/// A store of a model, with the same number of rows in each table. The rows hold only keys.
 struct SeedStore {
     let model: ManagedObjectModel
     let frameworkVersion: Int
@@ -41,7 +41,7 @@ struct SeedStore {
         return try Files.readFile(path, limit: 1 << 26)
     }
 
-    /// Makes the file; nothing may be there.
+    /// Makes the file, which must not exist yet.
     func write(to path: String) throws {
         let connection = try Connection(path: path, mode: .create, hardening: .own)
         try connection.setPragma("page_size", to: Self.pageSize)

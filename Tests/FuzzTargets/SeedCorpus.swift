@@ -7,8 +7,8 @@ import CausewayPlist
 import CausewaySQLite
 import CausewayStoreFormat
 
-/// The inputs that fuzzing starts from, made from the project's fixtures and from code: the committed corpora can be
-/// written again with it, findings that were added later stay beside them.
+/// The inputs with which fuzzing starts, made from the project's fixtures and from code. It can write the committed
+/// corpora again; findings that were added later are kept.
 package struct SeedCorpus {
     /// `Fixtures` of this package.
     package let fixtures: String
@@ -23,7 +23,7 @@ package struct SeedCorpus {
         package let bytes: [UInt8]
     }
 
-    /// Bytes of a seed: larger ones slow every mutation down and find nothing more.
+    /// Bytes of a seed, at most: larger ones slow every mutation down and find nothing more.
     package static let maximumBytes = 8 * 1024
 
     package func seeds(of target: FuzzTarget) throws -> [Seed] {
@@ -73,7 +73,7 @@ package struct SeedCorpus {
         let path = folder + "/v2-v3.xcmappingmodel"
         let document = try Files.readFile(path + "/xcmapping.xml", limit: 1 << 20)
         result.append(Seed(name: "ColourfulPosts", bytes: document))
-        // What a mapping model leaves to defaults, its models say.
+        // Models fill in what a mapping model leaves to defaults.
         let mapping = try MappingModelReader.read(path)
         let resolved = try mapping.resolved(from: version("v2", in: folder), to: version("v3", in: folder))
         result.append(Seed(name: "ColourfulPosts-compiled", bytes: try resolved.compiled().compiledBytes()))

@@ -1,4 +1,4 @@
-/// Small texts that fuzzing starts from: one for each form that the grammar knows.
+/// Small texts with which fuzzing starts: one for each form of the grammar.
 enum SeedTexts {
     static let models = [
         """

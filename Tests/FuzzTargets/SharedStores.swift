@@ -4,17 +4,17 @@ import CausewayStoreFormat
 import CausewayStores
 import Foundation
 
-/// The stores that Core Data wrote, each with a migration that works on it undamaged.
+/// The stores that Core Data wrote, each with a migration that succeeds on it undamaged.
 ///
-/// A store is migrated between two versions of its model without a mapping model: those of the apps need code that isn't
-/// here, and reading 90 versions each time would take most of a run.
+/// A store is migrated between two versions of its model without a mapping model. The apps' mapping models need code
+/// that isn't here, and reading 90 versions each time would take most of a run.
 struct SharedStores {
-    /// How many versions are tried, before a store is only inspected and verified.
+    /// How many versions are tried before a store is only inspected and verified.
     private static let maximumCandidates = 6
 
     let root: String
     let harness: DamageHarness
-    /// Where copies and models are kept as long as the harness runs.
+    /// Where copies and models are kept while the harness runs.
     let folder: String
 
     private struct Version {
@@ -23,8 +23,7 @@ struct SharedStores {
         var hashes: [String: [UInt8]]
     }
 
-    /// Every database of the folder whose path in it is wanted, with what one undisturbed migration keeps; nil where none
-    /// was found.
+    /// Every wanted database of the folder, with what one undisturbed migration keeps; nil if no migration was found.
     func subjects(
         where isWanted: (String) -> Bool
     ) throws -> [(subject: DamageSubject, oracle: RowOracle?)] {
@@ -60,7 +59,7 @@ struct SharedStores {
                 candidates.append(try bundle(versions[place], target, in: "\(own)/\(candidates.count)"))
             }
         } else {
-            // The model is in the store alone; another store of the app may hold another version.
+            // The model is only in the store; another store of the app may have another version.
             for other in others.prefix(Self.maximumCandidates) {
                 let models = "\(own)/Models-\(candidates.count).sqlite"
                 try Self.copy(root + "/" + other, to: models)
@@ -69,13 +68,13 @@ struct SharedStores {
         }
         for models in candidates {
             let subject = DamageSubject(name: name, store: store, models: models)
-            // What isn't migrated undamaged says why; the next version is tried.
+            // A version to which the undamaged store can't be migrated is skipped; the next one is tried.
             if let oracle = try? RowOracle(of: subject, by: harness) { return (subject, oracle) }
         }
         return (DamageSubject(name: name, store: store, models: nil), nil)
     }
 
-    /// A bundle of two versions: named for their order, which is the path's.
+    /// A bundle of two versions. Their names sort in path order.
     private func bundle(_ source: Version, _ target: Version, in own: String) throws -> String {
         let models = own + "/Models.xcdatamodeld"
         for (name, version) in [("1", source), ("2", target)] {
@@ -87,7 +86,7 @@ struct SharedStores {
         return models
     }
 
-    /// The versions of all models in a folder, as their names are sorted.
+    /// The versions of all models in a folder, sorted by name.
     private func versions(in folder: String) throws -> [Version] {
         try FileManager.default.contentsOfDirectory(atPath: folder).sorted().filter { $0.hasSuffix(".xcdatamodeld") }
             .flatMap { bundle in
@@ -108,10 +107,10 @@ struct SharedStores {
         return (try? file.read(upToCount: 15)) == Data("SQLite format 3".utf8)
     }
 
-    /// With its log; the -shm is made anew.
+    /// Copies the -wal too; the -shm is made anew.
     private static func copy(_ path: String, to copy: String) throws {
         for suffix in ["", "-wal"] where suffix.isEmpty || FileManager.default.fileExists(atPath: path + suffix) {
-            // Not with the permissions of the original, which is read-only.
+            // The copy doesn't keep the original's permissions, which are read-only.
             try Data(contentsOf: URL(fileURLWithPath: path + suffix)).write(to: URL(fileURLWithPath: copy + suffix))
         }
     }

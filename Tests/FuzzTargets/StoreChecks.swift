@@ -11,16 +11,16 @@ import CausewayStores
     import Glibc
 #endif
 
-/// A whole file as a store: what `inspect` and the first half of `migrate` do with it.
+/// A whole file as a store: runs what `inspect` does, and the first half of `migrate`.
 enum StoreChecks {
-    /// In memory where there is such a folder: a fuzzer writes thousands of files a second.
+    /// In memory where /dev/shm exists: a fuzzer writes thousands of files a second.
     private static let folder = unsafe access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
     private static let sidecars = ["-wal", "-shm", "-journal"]
 
     static func run(_ bytes: [UInt8]) throws(BrokenPromise) {
         let path = "\(folder)/causeway-fuzz-\(getpid())-\(UInt64.random(in: 0 ... .max)).sqlite"
         defer {
-            // What isn't there needn't go; a file that stays is the operating system's to clear.
+            // Most of these don't exist. The operating system removes a file that is left here.
             for suffix in [""] + sidecars { _ = try? Files.unlink(path + suffix) }
         }
         try BrokenPromise.unlessDone("the harness can't write its file") { () throws(FileError) in
@@ -60,7 +60,7 @@ enum StoreChecks {
         }
     }
 
-    /// The model in the store; nil where there is none, or none that can be read.
+    /// The model in the store; nil if there is none that can be read.
     private static func cachedModel(_ store: SourceStore) throws(BrokenPromise) -> ManagedObjectModel? {
         guard store.schema.table("Z_MODELCACHE") != nil else { return nil }
         let content = try BrokenPromise.unlessRefused { () throws(SQLiteError) in

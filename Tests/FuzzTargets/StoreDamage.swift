@@ -1,4 +1,4 @@
-/// One way to damage a database file, drawn from a seed.
+/// One way to damage a database file, chosen by a seed.
 struct StoreDamage: CustomStringConvertible, Sendable {
     enum Kind: String, CaseIterable, Sendable {
         case flippedByte, flippedBytes8, flippedBytes64, flippedBits, flippedPageHeader, flippedFileHeader
@@ -9,7 +9,7 @@ struct StoreDamage: CustomStringConvertible, Sendable {
     let kind: Kind
     let seed: UInt64
 
-    /// What replays it.
+    /// The text that replays it.
     var description: String { "\(kind.rawValue), seed \(seed)" }
 
     init(seed: UInt64) {
@@ -17,7 +17,7 @@ struct StoreDamage: CustomStringConvertible, Sendable {
         kind = Kind.allCases[Int(seed % UInt64(Kind.allCases.count))]
     }
 
-    /// The damaged file; of the same bytes and the same seed always the same.
+    /// The damaged file: always the same for the same bytes and seed.
     func applied(to bytes: [UInt8]) -> [UInt8] {
         guard bytes.count >= 512 else { return bytes }
         var random = SeededRandom(seed)
@@ -81,7 +81,7 @@ struct StoreDamage: CustomStringConvertible, Sendable {
     private static let headerFields: [(place: Int, length: Int)] =
         [(16, 2), (18, 1), (19, 1), (20, 1), (21, 1), (22, 1), (23, 1)]
         + stride(from: 24, to: 72, by: 4).map { ($0, 4) }
-    /// What a field of the header is set to; its length cuts off the front.
+    /// Values for a field of the header; only the last bytes are used, as many as the field has.
     private static let headerValues: [UInt32] = [0, 1, 2, 3, 4, 5, 255, 512, 65_535, 65_536, 0x7FFF_FFFF, .max]
 
     private static func changeHeader(_ bytes: inout [UInt8], _ random: inout SeededRandom) {

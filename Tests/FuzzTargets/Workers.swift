@@ -5,7 +5,7 @@ import Synchronization
 enum Workers {
     /// Runs cases 0 to `count` − 1.
     ///
-    /// - Throws: what the first case that couldn't be run threw; those after it aren't begun.
+    /// - Throws: the error of the first case that couldn't be run; later ones aren't started.
     static func run(
         _ count: Int, threads: Int, _ body: @escaping @Sendable (Int) throws -> DamageHarness.Result
     ) throws -> DamageHarness.Result {

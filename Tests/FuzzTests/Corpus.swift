@@ -18,7 +18,7 @@ struct Corpus {
     }
 }
 
-/// What libFuzzer does to an input, in small.
+/// A few of libFuzzer's mutations.
 struct Mutation {
     private static let interesting: [UInt8] = [0, 1, 0x20, 0x22, 0x2D, 0x3C, 0x7F, 0x80, 0xFF]
 

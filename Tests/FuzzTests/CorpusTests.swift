@@ -4,10 +4,10 @@ import Testing
 
 @Suite("Fuzz corpora", .timeLimit(.minutes(60)))
 struct CorpusTests {
-    /// Bytes of one committed input, and of all of a target's.
+    /// Limits in bytes, of one committed input and of all inputs of a target.
     private static let limits = (file: 8 * 1024, target: 200 * 1024, files: 50)
-    /// Mutations of each target; libFuzzer tries as many in some milliseconds. CAUSEWAY_MUTATIONS asks for more, of other
-    /// seeds with CAUSEWAY_MUTATION_SEED, where libFuzzer can't be had.
+    /// Mutations of each target; libFuzzer tries as many in some milliseconds. Where libFuzzer isn't available,
+    /// CAUSEWAY_MUTATIONS sets another number and CAUSEWAY_MUTATION_SEED other seeds.
     private static let mutations = number("CAUSEWAY_MUTATIONS") ?? 120
 
     private static func number(_ name: String) -> Int? {

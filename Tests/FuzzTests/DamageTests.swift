@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 private enum BuiltTool {
-    /// Beside the test bundle; `swift build --build-tests` builds it too.
+    /// The command beside the test bundle; `swift build --build-tests` builds it too.
     static let command: String? = {
         let executable =
             (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
@@ -42,7 +42,7 @@ struct DamageTests {
         #expect(result.failures == [])
     }
 
-    @Test("no checkpoint with a damage is taken")
+    @Test("every damaged checkpoint is refused")
     func checkpoints() throws {
         let result = try DamageHarness.damagedCheckpoints(seed: 1, stride: 23)
         #expect(result.tried > 500)

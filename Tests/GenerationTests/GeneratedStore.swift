@@ -78,7 +78,7 @@ struct ModelCase: Sendable, CustomTestStringConvertible {
         return found.model
     }
 
-    /// Every model of shared/stores that can be laid out, and those that only stores hold.
+    /// Every model of shared/stores that can be laid out, and the models that are only in stores.
     static let shared: [ModelCase] = {
         let paths = FileManager.default.enumerator(atPath: Places.sharedStores.path)?.compactMap { $0 as? String } ?? []
         var cases: [ModelCase] = []

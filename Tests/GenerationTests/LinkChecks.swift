@@ -2,12 +2,12 @@ import CausewayModel
 import CausewayStoreFormat
 import Testing
 
-/// What must hold of every link of a store, as SQL that counts the rows for which it doesn't.
+/// What must hold for every link of a store, as SQL that counts the rows that break it.
 struct LinkChecks {
     let store: GeneratedStore
     var layout: StoreLayout { store.layout }
 
-    /// All checks as (what is wrong, number of rows).
+    /// The failed checks: what is wrong, and in how many rows.
     func failures() throws -> [String] {
         var found: [String] = []
         for check in toOnes() + pairs() + joins() {

@@ -14,7 +14,7 @@ struct LinkTests {
         }
     }
 
-    @Test("a store of some size has links of every kind")
+    @Test("a large enough store has links of every kind")
     func present() throws {
         let store = try GeneratedStore(try ModelCase.fixture("Orchard/v3"), GenerationOptions(rows: 1_000, seed: 5))
         defer { store.remove() }
@@ -22,7 +22,7 @@ struct LinkTests {
         for column in ["ZROW", "Z_FOK_ROW", "ZLABEL"] {
             #expect(try store.number("SELECT COUNT(\(column)) FROM ZPLANT") > 20, "\(column)")
         }
-        // Owners of very different size.
+        // Owners have very different numbers of links.
         let largest = try store.number("SELECT COUNT(*) FROM ZPLANT WHERE ZROW NOT NULL GROUP BY ZROW ORDER BY 1 DESC")
         #expect(try largest > 2 * store.number("SELECT AVG(n) FROM (SELECT COUNT(*) n FROM ZPLANT GROUP BY ZROW)"))
     }

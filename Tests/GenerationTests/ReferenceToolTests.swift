@@ -4,7 +4,7 @@ import CausewayStoreFormat
 import Foundation
 import Testing
 
-/// Generated stores under the eyes of the reference implementation, which knows nothing of this project's code.
+/// Generated stores, checked by the reference implementation, which shares no code with this project.
 @Suite(
     "Generated stores and the reference tools", .timeLimit(.minutes(60)),
     .enabled(if: Places.hasTools, "shared/tools is missing"))

@@ -44,7 +44,7 @@ struct StoreShapeTests {
         }
     }
 
-    @Test("rows of a table's entities take turns")
+    @Test("rows of a table's entities alternate")
     func interleaved() throws {
         let store = try GeneratedStore(try ModelCase.fixture("Orchard/v1"), GenerationOptions(rows: 500, seed: 3))
         defer { store.remove() }

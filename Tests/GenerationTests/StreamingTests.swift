@@ -6,12 +6,12 @@ import Testing
 
 @Suite("Streaming of many rows", .timeLimit(.minutes(60)))
 struct StreamingTests {
-    /// MiB: 64 of page cache, the sorter's share, the allocator's slack. Rows that were kept would take 200.
+    /// MiB: 64 of page cache, the sorter's memory, the allocator's overhead. Keeping the rows would take 200.
     private static let bound = 150
 
     @Test("200,000 rows need no more memory than the page cache and the sorter of an index")
     func bounded() async throws {
-        // In a process of its own: other suites take memory of this one.
+        // In a process of its own: other suites use memory of this one.
         await #expect(processExitsWith: .success) {
             let folder = try GeneratedStore.makeFolder()
             defer { try? FileManager.default.removeItem(at: folder) }
@@ -29,7 +29,7 @@ struct StreamingTests {
         }
     }
 
-    /// The largest resident memory of this process so far; nil where there is no /proc.
+    /// The peak resident memory of this process; nil without /proc.
     private static func peakMebibytes() -> Int? {
         guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return nil }
         let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }

@@ -5,15 +5,15 @@ import CausewayPlist
 extension MappingModelDescription {
     /// The bytes of a `.cdm`, as Xcode's compiler writes one: what `NSMappingModel(contentsOf:)` reads.
     ///
-    /// Throws `unresolved` where something is still left to defaults (write `ResolvedMapping.compiled()`),
-    /// `unsupported` for a value that can't be archived (a foreign object in a user info).
+    /// Throws `unresolved` for what is still left to defaults (write `ResolvedMapping.compiled()`), `unsupported` for a
+    /// value that can't be archived (a foreign object in a user info).
     package func compiledBytes() throws(MappingFileError) -> [UInt8] {
         var writer = CompiledMappingWriter()
         return try writer.bytes(of: self)
     }
 }
 
-/// Writes classes and keys as V2toV3.cdm has them.
+/// Writes the classes and keys that V2toV3.cdm has.
 private struct CompiledMappingWriter {
     typealias Reference = KeyedArchiveWriter.Reference
 

@@ -1,7 +1,7 @@
-/// The head of an `xcmapping.xml`: what a Core Data XML store says about itself and about the model of its objects.
+/// The head of an `xcmapping.xml`: what a Core Data XML store states about itself and the model of its objects.
 ///
-/// The model is Xcode's own, so its version hashes can't be computed; they are the same in all 18 files of
-/// shared/stores, and without them Xcode couldn't tell what the objects are.
+/// The model is Xcode's own, so its version hashes can't be computed. They are the same in all 18 files of
+/// shared/stores. Without them, Xcode couldn't recognise the objects.
 enum EditorDatabaseInfo {
     private static let hashes = [
         ("XDDevAttributeMapping", "0plcXXRN7XHKl5CcF+fwriFmUpON3ZtcI/AfK748aWc="),
@@ -11,7 +11,7 @@ enum EditorDatabaseInfo {
         ("XDDevRelationshipMapping", "akYY9LhehVA/mCb4ATLWuI9XGLcjpm14wWL1oEBtIcs="),
     ]
 
-    /// An identifier is needed and has no meaning; the output stays the same for the same input.
+    /// An identifier is required but has no meaning. A fixed one keeps the output the same for the same input.
     private static let identifier = "00000000-0000-4000-8000-000000000000"
 
     static func element(nextObjectID: Int) -> String {

@@ -6,9 +6,10 @@ import CausewayPlist
 extension MappingModelDescription {
     /// The text of `xcmapping.xml`, the one file of an `.xcmappingmodel`.
     ///
-    /// Hashes aren't part of that format. Filters and expressions are written as the editor has them: defaults are left
-    /// out, a fetch of the source entity becomes its filter. Throws `unresolved` for what the editor has no place for
-    /// (an expression that isn't parsed yet, “fill the rest”), `unsupported` for a value that can't be archived.
+    /// Hashes aren't part of that format. Filters and expressions are written as the editor writes them: defaults are
+    /// left out, and a fetch of the source entity becomes its filter. Throws `unresolved` for what the editor can't
+    /// express (an expression that isn't parsed yet, “fill the rest”), `unsupported` for a value that can't be
+    /// archived.
     package func editorDocument() throws(MappingFileError) -> String {
         do {
             var writer = EditorMappingWriter(self)
@@ -25,7 +26,7 @@ private struct EditorMappingWriter {
 
     private let description: MappingModelDescription
     private var objects = ""
-    /// Ids begin where Xcode's do.
+    /// Ids begin where Xcode's begin.
     private var nextNumber = 100
 
     init(_ description: MappingModelDescription) {
@@ -196,8 +197,8 @@ private struct EditorMappingWriter {
         do { return Base64.encode(try archive.bytes(root: root)) } catch { throw MappingFileError(error) }
     }
 
-    /// `\uXXYY` with the bytes of the UTF-16 unit swapped, for what XML gives a meaning, for what it can't hold, and
-    /// for the backslash, which would begin such an escape.
+    /// `\uXXYY` with the bytes of the UTF-16 unit swapped: for characters that have a meaning in XML or can't occur in
+    /// it, and for the backslash, which begins such an escape.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

@@ -1,6 +1,6 @@
 import CausewayModel
 
-/// What two entities differ in, in texts short enough for a failed test's message.
+/// The differences of two entities, as texts short enough for the message of a failed test.
 enum EntityDifference {
     static func between(_ a: Entity, _ b: Entity) -> [String] {
         if a == b { return [] }

@@ -6,7 +6,7 @@ import Testing
 @Suite("Order of versions", .timeLimit(.minutes(60)))
 struct VersionOrderTests {
     @Test(
-        "names are ordered as a person counts",
+        "numbers in names are ordered by value",
         arguments: [
             ["App", "App 2", "App 3", "App 10"],
             [
@@ -24,7 +24,7 @@ struct VersionOrderTests {
     }
 
     @Test(
-        "words before the number needn't be the same",
+        "words before the number may differ",
         arguments: [
             (["Model", "Model 2", "AppModel 3", "AppModel 4"], nil),
             (["Zebra", "Zebra 2", "App 3", "App 10"], "App 10"),
@@ -40,13 +40,13 @@ struct VersionOrderTests {
         #expect(VersionOrder.sorted(names.shuffled(), current: current) == names)
     }
 
-    @Test("names with the same words are ordered alike, whatever else is there")
+    @Test("names with the same words are ordered alike, whatever other names there are")
     func sameWords() {
         let names = ["App", "App 2", "App 2 fix", "App 10"]
         for current in names { #expect(VersionOrder.sorted(names.reversed(), current: current) == names) }
     }
 
-    @Test("equal names in other spellings have one order")
+    @Test("names that differ only in spelling always have the same order")
     func total() {
         let names = ["A 2", "A2", "a-2", "A 02", "A"]
         #expect(names.sorted(by: VersionOrder.precedes) == names.reversed().sorted(by: VersionOrder.precedes))
@@ -133,7 +133,7 @@ struct ModelBundleTests {
         #expect(gone.version(named: "App") == nil)
     }
 
-    @Test("compiled versions come with the compiler's hashes; what is missing says so")
+    @Test("compiled versions have the compiler's hashes; a missing one gives a notice")
     func compiledHistory() throws {
         let bundle = try bundle(
             "App.momd",
@@ -143,7 +143,7 @@ struct ModelBundleTests {
             ])
         #expect(bundle.kind == .compiledHistory)
         #expect(bundle.currentVersionName == "B")
-        // Words say nothing of an order: the current version is the last.
+        // Names without numbers give no order: the current version is the last.
         #expect(bundle.versions.map(\.name) == ["A", "C", "D", "B"])
         #expect(bundle.models.map(\.name) == ["A", "B"])
         #expect(bundle.failures.map(\.error.code) == [.unsupportedFormat, .unreadable])
@@ -183,7 +183,7 @@ struct ModelBundleTests {
         #expect(bundle.versions.map(\.name) == ["App"])
     }
 
-    @Test("folders that are no bundle are refused, naming what they hold")
+    @Test("folders that aren't bundles are refused, and the error names what they hold")
     func otherFolders() throws {
         let error = try #require(throws: ModelError.self) {
             try bundle("App", ["X.momd/A.mom": [], "Y.xcdatamodeld/Y.xcdatamodel/contents": []])
@@ -195,7 +195,7 @@ struct ModelBundleTests {
         #expect(throws: ModelError.self) { try ModelReader.bundle(at: "") }
     }
 
-    @Test("a symbolic link that leads out of the bundle is refused, one to the bundle is followed")
+    @Test("a symbolic link out of the bundle is refused, one to the bundle is followed")
     func symbolicLinks() throws {
         try TemporaryFolder.with { folder in
             try TemporaryFolder.write(

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Writing the model cache", .timeLimit(.minutes(60)))
 struct ModelCacheTests {
-    /// The app's own default values can't be written: what they hold isn't known.
+    /// The app's own default values can't be written, because their content isn't known.
     private func withoutForeignDefaults(_ model: ManagedObjectModel) -> ManagedObjectModel {
         var model = model
         for (name, entity) in model.entities {
@@ -36,17 +36,17 @@ struct ModelCacheTests {
         #expect(try ModelCacheWriter.cache(of: read) == cache)
     }
 
-    @Test("a store's model comes back from our cache", arguments: SharedStores.stores)
+    @Test("a store's model is read back from our cache", arguments: SharedStores.stores)
     func stores(path: String) throws {
         try expectRoundTrip(ModelReader.model(cache: SharedStores.identity(path).cache))
     }
 
-    @Test("a model from source comes back from our cache", arguments: SharedStores.sources)
+    @Test("a model from source is read back from our cache", arguments: SharedStores.sources)
     func sources(path: String) throws {
         try expectRoundTrip(ModelReader.model(source: SharedStores.bytes(path)))
     }
 
-    /// Class, its ancestors and its fields, with what each field holds.
+    /// Each class with its ancestors and its fields, and the class of each field's value.
     private func shapes(_ archive: KeyedArchive) throws -> [String: Set<String>] {
         var shapes: [String: Set<String>] = [:]
         var stack = [archive.root]
@@ -77,7 +77,7 @@ struct ModelCacheTests {
         let original = try KeyedArchive(parsing: RawDeflate.inflate(cache, limit: 1 << 26))
         let ours = try KeyedArchive(parsing: ModelCacheWriter.archive(of: ModelReader.model(cache: cache)))
         let (left, right) = (try shapes(original), try shapes(ours))
-        // Not carried, as documented: sort descriptors, the app's own classes; strings have one form.
+        // Not carried, as documented: sort descriptors and the app's own classes. Strings are written in one form.
         let dropped = [
             "NSSortDescriptor NSObject", "CoreDataPlus_Tests.Cover NSObject", "NSMutableString NSString NSObject",
         ]

@@ -2,7 +2,7 @@ import CausewayModel
 import CausewayPlist
 import Testing
 
-/// Models of very many entities or levels are refused by a stated limit, before anything walks along them.
+/// Models of very many entities or levels are refused by a stated limit, before any code follows parents or inverses.
 @Suite("Sizes of models", .timeLimit(.minutes(60)))
 struct ModelSizeTests {
     private static func source(_ entities: (Int) -> String, _ count: Int) -> [UInt8] {
@@ -19,7 +19,7 @@ struct ModelSizeTests {
         source({ "<entity name=\"E\($0)\"\($0 > 0 ? " parentEntity=\"E\($0 - 1)\"" : "")/>" }, count)
     }
 
-    /// Each entity has a list of the next one's objects.
+    /// Each entity has a to-many to the next one.
     private static func ring(_ count: Int) -> [UInt8] {
         source(
             { place in
@@ -51,8 +51,9 @@ struct ModelSizeTests {
         #expect(error?.problems.map(\.message) == ["The model has 2001 entities; at most 2000 are read."])
     }
 
-    /// A migration keeps sums of each entity's cells: what one checkpoint can't hold is known when the model is read.
-    @Test("hierarchies are refused with the limit where entities and columns multiply to more than it")
+    /// A migration keeps sums of each entity's cells. One checkpoint must hold them, so this limit is checked when the
+    /// model is read.
+    @Test("hierarchies whose entities times columns exceed the limit are refused with it")
     func columns() throws {
         func hierarchy(_ root: String, entities: Int, columns: Int) -> String {
             let attributes = (0..<columns).map { "<attribute name=\"a\($0)\" attributeType=\"String\"/>" }.joined()
@@ -72,13 +73,13 @@ struct ModelSizeTests {
         }
     }
 
-    @Test("far beyond the limits the answer comes as fast", arguments: [true, false])
+    @Test("far beyond the limits a model is refused as fast", arguments: [true, false])
     func beyond(isDeep: Bool) throws {
         let bytes = isDeep ? Self.chain(5_000) : Self.ring(10_000)
         let time = ContinuousClock().measure {
             #expect(throws: ModelError.self) { try ModelReader.model(source: bytes) }
         }
-        // A second in a release build; this one isn't, and other tests run beside it.
+        // A release build takes a second. This is a debug build, and other tests run beside it.
         #expect(time < .seconds(30))
     }
 

@@ -20,7 +20,7 @@ struct StoreMetadata {
 
 @Suite("Models of real stores", .timeLimit(.minutes(60)))
 struct RealModelTests {
-    /// Versions of which shared/stores holds no source; their models are read from the stores' caches.
+    /// Versions without source in shared/stores; their models are read from the stores' caches.
     private static let storesWithoutSource = [
         "carekit/SampleStore2.0.sqlite", "carekit/SampleStore2.1.sqlite", "coredataplus/SampleModel2_V1.sqlite",
         "coredataplus/SampleModel2_V2.sqlite", "photos/Photos-10.15.4.sqlite", "photos/Photos-10.16.0.sqlite",
@@ -77,7 +77,7 @@ struct RealModelTests {
     }
 
     @Test(
-        "source and compiled model are one value", .enabled(if: SharedStores.exist, "shared/stores is missing"),
+        "source and compiled model are equal", .enabled(if: SharedStores.exist, "shared/stores is missing"),
         arguments: [
             ("SampleModel", "SampleModel"), ("SampleModel", "SampleModel2"), ("SampleModel", "SampleModel3"),
             ("SampleModel3", "SampleModel3"), ("SampleModel3", "SampleModel3_v2"),
@@ -95,7 +95,7 @@ struct RealModelTests {
         for (name, entity) in left.entities {
             var expected = entity
             if bundle == "SampleModel", version == "SampleModel" {
-                // The source names the class Color, the compiled file none; which came first isn't known.
+                // The source names the class Color, the compiled file names none; which is older isn't known.
                 for position in expected.attributes.indices where expected.attributes[position].name == "color" {
                     expected.attributes[position].valueClassName = nil
                 }
@@ -114,10 +114,10 @@ struct RealModelTests {
             source: SharedStores.bytes("wire/zmessaging.xcdatamodeld/zmessaging2.101.0.xcdatamodel/contents"))
         for (name, entity) in source.entities {
             var expected = entity
-            // The test that made the store had taken the classes out of the model.
+            // The test that made the store had removed the classes from the model.
             expected.managedObjectClassName = cached.entities[name]?.managedObjectClassName
             var stored = try #require(cached.entities[name])
-            // The order of implicit indexes is only that of CREATE INDEX; the cache has the compounds last.
+            // The order of implicit indexes is only that of CREATE INDEX; compound indexes are last in the cache.
             expected.fetchIndexes.sort { $0.name < $1.name }
             stored.fetchIndexes.sort { $0.name < $1.name }
             let difference = EntityDifference.between(expected, stored)

@@ -1,8 +1,8 @@
 import CausewaySQLite
 import Foundation
 
-/// The real stores and models beside the package; tests that need them are skipped visibly where they are missing. The
-/// lists hold the project's own too, so that a clone alone proves something.
+/// The real stores and models in `shared`; tests that need them are visibly skipped where they are missing. The lists
+/// include the project's own, so that tests also run in a clone without `shared`.
 enum SharedStores {
     private static let project = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
@@ -13,7 +13,8 @@ enum SharedStores {
 
     static var exist: Bool { FileManager.default.fileExists(atPath: folder.path) }
 
-    /// Paths below the folder, in a stable order, then those of `Fixtures`. One version of Detour can't be read, on purpose.
+    /// Paths below the folder, in a stable order, then those of `Fixtures`. One version of Detour is deliberately
+    /// unreadable.
     static func paths(where isWanted: (String) -> Bool) -> [String] {
         let own = FileManager.default.subpaths(atPath: project.appending(path: "Fixtures").path) ?? []
         return (FileManager.default.subpaths(atPath: folder.path) ?? []).filter(isWanted).sorted()
@@ -67,7 +68,7 @@ enum TemporaryFolder {
         return try body(folder)
     }
 
-    /// Writes files given by relative path.
+    /// Writes files by their relative paths.
     static func write(_ files: [String: [UInt8]], in folder: URL) throws {
         for (path, bytes) in files {
             let target = folder.appending(path: path)

@@ -37,7 +37,7 @@ struct SourceModelTests {
         #expect(try attribute("attributeType='\(type)' defaultValueString='\(text)'").defaultValue == expected)
     }
 
-    @Test("a date's default is its interval")
+    @Test("a date's default is its time interval")
     func dateDefault() throws {
         #expect(
             try attribute("attributeType='Date' defaultDateTimeInterval='646585800'").defaultValue == .date(646_585_800)
@@ -181,7 +181,7 @@ struct SourceModelTests {
     }
 
     @Test(
-        "what is no data model is refused",
+        "what isn't a data model is refused",
         arguments: [
             ("", ModelError.Code.damaged), ("<model>", .damaged), ("<database/>", .notAModel),
             ("<!DOCTYPE m [<!ENTITY a 'b'>]><model/>", .damaged),

@@ -24,7 +24,7 @@ private struct HashVector: Decodable {
         try JSONDecoder().decode([HashVector].self, from: Data(contentsOf: SharedStores.vectors))
     }
 
-    /// The model that the vector speaks of, wherever it lies; nil where this machine doesn't have it.
+    /// The vector's model, from any of its places; nil if this machine doesn't have it.
     func read() throws -> ManagedObjectModel? {
         if let xml { return try ModelReader.model(source: Array(xml.utf8)) }
         if let source {
@@ -32,7 +32,7 @@ private struct HashVector: Decodable {
                 SharedStores.sources.first { $0.hasPrefix("colourful-posts/") && $0.hasSuffix(source) })
             return try ModelReader.model(source: SharedStores.bytes(path))
         }
-        // Its source isn't published, but a store of it holds the model.
+        // Its source isn't published, but one of its stores has the model.
         guard model.hasPrefix("SampleModel2_V1") else { return nil }
         return try ModelReader.model(cache: SharedStores.identity("coredataplus/SampleModel2_V1.sqlite").cache)
     }
@@ -104,7 +104,7 @@ struct VersionHashRuleTests {
         VersionHashes(model(change)).entities["Book"] ?? []
     }
 
-    @Test("what stores depend on changes the hash")
+    @Test("a change that stores depend on changes the hash")
     func changes() {
         let plain = hash { _ in }
         let changed = [
@@ -120,7 +120,7 @@ struct VersionHashRuleTests {
         #expect(!changed.contains(plain))
     }
 
-    @Test("what stores don't depend on leaves the hash alone")
+    @Test("a change that stores don't depend on keeps the hash")
     func leavesAlone() {
         let plain = hash { _ in }
         #expect(hash { $0.attributes[0].defaultValue = .string("x") } == plain)
@@ -139,7 +139,7 @@ struct VersionHashRuleTests {
         #expect(hash { $0.relationships[0].inverse = "related" } == hash { _ in })
     }
 
-    @Test("the composite's own name takes no part, the order of its elements neither")
+    @Test("the hash doesn't depend on the composite's own name or the order of its elements")
     func composite() {
         func composite(_ name: String, _ elements: [String]) -> [UInt8] {
             hash { entity in
@@ -153,7 +153,7 @@ struct VersionHashRuleTests {
         #expect(composite("place", ["x", "y"]) != composite("place", ["x", "z"]))
     }
 
-    @Test("hashes by rules without a sample are flagged, subentities included")
+    @Test("hashes by rules that no sample confirms are flagged, subentities included")
     func unverified() {
         var parent = Entity(name: "Parent")
         var derived = Attribute(name: "d", type: .string)

@@ -36,7 +36,7 @@ struct DeleteTests {
         for join in store.map.layout.joinTables { #expect(try store.rows("SELECT * FROM \(join.name)") == []) }
     }
 
-    @Test("cascade takes the members along, theirs too", arguments: [false, true])
+    @Test("cascade deletes the members, and their members too", arguments: [false, true])
     func cascade(flushes: Bool) throws {
         let store = try TestStore()
         let context = store.context()
@@ -97,7 +97,7 @@ struct DeleteTests {
         #expect(try notes[1].string("title") == "b")
     }
 
-    @Test("a key is not given again")
+    @Test("a key is never used again")
     func keys() throws {
         let context = try TestStore().context()
         let first = try context.people("a")[0]

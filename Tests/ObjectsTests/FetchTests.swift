@@ -73,17 +73,17 @@ struct FetchTests {
         }
     }
 
-    @Test("what SQLite judges agrees with what Swift judges", arguments: cases)
+    @Test("SQLite and Swift evaluate a predicate to the same result", arguments: cases)
     func agreement(_ test: Case) throws {
         let (_, context) = try store()
-        // A term that SQLite can't judge, true for all, makes Swift judge the other terms again.
+        // A term that SQLite can't evaluate, true for all rows, makes Swift evaluate the other terms too.
         let both = FetchRequest("Person", where: "(\(test.predicate)) AND name LIKE '*'", test.variables)
         let inSwift = FetchRequest("Person", where: "NOT (NOT (\(test.predicate)))", test.variables)
         #expect(try names(context, both).joined() == test.expected)
         #expect(try names(context, inSwift).joined() == test.expected)
     }
 
-    @Test("NULL sorts first; equal keys come in the order of their making")
+    @Test("NULL sorts first; objects with equal keys come in the order in which they were made")
     func sorting() throws {
         let (store, context) = try store()
         for context in [context, store.reader()] {
@@ -97,7 +97,7 @@ struct FetchTests {
         }
     }
 
-    @Test("subentities are part of the result, unless they aren't asked for")
+    @Test("subentities are part of the result, unless the request excludes them")
     func subentities() throws {
         let context = try TestStore().context()
         _ = try (context.insert("Note"), context.insert("Task"), context.insert("Note"))
@@ -108,7 +108,7 @@ struct FetchTests {
         #expect(try context.count(request) == 0)
     }
 
-    @Test("the result is what it is at the beginning, whatever the body does", arguments: [1, 7, 1_000])
+    @Test("the result is fixed at the beginning, whatever the body does", arguments: [1, 7, 1_000])
     func snapshot(batch: Int) throws {
         for predicate in [nil, "age != 99", "age != 99 AND name LIKE '*'"] as [String?] {
             for sorted in [false, true] {
@@ -120,7 +120,7 @@ struct FetchTests {
                 try context.forEach(request) { person in
                     let name = try person.string("name") ?? "-"
                     seen += name
-                    // Makes more of the same, takes later ones out of the predicate, deletes others.
+                    // Makes more matching objects, changes later ones so that they no longer match, deletes others.
                     _ = try context.make("Person", name + "2")
                     if name == "b" { try context.fetch(FetchRequest("Person", where: "name == 'd'"))[0].delete() }
                     if name == "c" {
@@ -135,7 +135,7 @@ struct FetchTests {
         }
     }
 
-    @Test("fetches inside fetches, and what was changed before, are seen")
+    @Test("fetches inside of fetches work, and earlier changes are seen")
     func nested() throws {
         let (_, context) = try store()
         var request = FetchRequest("Person", where: "age == 30")

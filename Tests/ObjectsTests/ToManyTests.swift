@@ -37,7 +37,7 @@ struct ToManyTests {
         #expect(try store.rows("SELECT ZTITLE FROM ZITEM WHERE (ZFOLDER IS NULL) <> (Z_FOK_FOLDER IS NULL)") == [])
     }
 
-    @Test("members added in another order than they were made, stored ones among them")
+    @Test("members added in another order than they were made, some of them stored already")
     func orderOfAdding() throws {
         let context = try TestStore().context()
         let folder = try context.make("Folder", "f")
@@ -50,7 +50,7 @@ struct ToManyTests {
         #expect(try folder.names("notes", "title") == ["n2", "old", "n1"])
     }
 
-    @Test("places that were chosen stay before those that are appended later, in every list")
+    @Test("chosen places stay before those that are appended later, in every list")
     func placesAfterLists() throws {
         let context = try TestStore().context()
         let folders = [try context.make("Folder", "a"), try context.make("Folder", "b")]

@@ -28,7 +28,7 @@ struct ToOneTests {
         #expect(try store.row("SELECT ZFOLDER, Z_FOK_FOLDER FROM ZITEM") == "- -")
     }
 
-    @Test("setting the same target again keeps the place in its order")
+    @Test("setting the same target again keeps the place in its list")
     func keepsPlace() throws {
         let context = try TestStore().context()
         let folder = try context.make("Folder", "f")
@@ -100,7 +100,7 @@ struct ToOneTests {
         #expect(try people[2].object("spouse") == nil)
     }
 
-    @Test("a partner that isn't there is no obstacle")
+    @Test("a missing partner is ignored")
     func dangling() throws {
         let store = try TestStore()
         let context = store.context()

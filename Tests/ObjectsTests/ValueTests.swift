@@ -10,7 +10,7 @@ struct ValueTests {
         var key: String
         var value: Value
         var stored: String
-        /// What is read; nil is the value itself.
+        /// The value that is read; nil if it is the one that was set.
         var read: Value?
         var testDescription: String { "\(key) \(value)" }
 
@@ -48,7 +48,7 @@ struct ValueTests {
         Case("address.street", .string("Elm"), "Elm"), Case("address.zip", .integer(123), "123"),
     ]
 
-    @Test("a value is stored as Core Data stores it, and read again", arguments: cases)
+    @Test("a value is stored as Core Data stores it, and read back", arguments: cases)
     func roundTrip(_ test: Case) throws {
         let store = try TestStore()
         let context = store.context()
@@ -166,7 +166,7 @@ struct ValueTests {
         #expect(error?.code == .missing)
     }
 
-    @Test("a context that is only read can't be changed")
+    @Test("a read-only context can't be changed")
     func readOnly() throws {
         let store = try TestStore()
         let writer = store.context()

@@ -57,7 +57,7 @@ struct WorkerTests {
         #expect(try note.names("attachments") == ["x\(index)"])
     }
 
-    @Test("what workers make is written as if it were made at once", arguments: [1, 3, 100])
+    @Test("what workers make is written as if one context had made it", arguments: [1, 3, 100])
     func sameRows(batch: Int) throws {
         let direct = try TestStore()
         let context = direct.context()
@@ -69,7 +69,7 @@ struct WorkerTests {
         let writer = store.context()
         var index = 0
         let worker = store.worker()
-        // Recycled, as in a migration.
+        // Used again for each batch, as in a migration.
         var rows = PendingRows(store.map)
         while index < count {
             let source = try SourceRows((0..<batch).map { [.integer(Int64($0))] })
@@ -90,7 +90,7 @@ struct WorkerTests {
             #expect(made == 9 * min(batch, count - (index - 1) / batch * batch))
             rows.removeAll()
         }
-        // Keys of taken back rows aren't given by the writer: compare without the tags' keys.
+        // The writer doesn't give the keys of rows that were taken back: compare without the tags' keys.
         let joined =
             "SELECT ZTITLE, ZNAME FROM ZITEM JOIN \(try tagJoin(store)) AS j ON ZITEM.Z_PK = j.\(try tagColumns(store).0) "
             + "JOIN ZTAG ON ZTAG.Z_PK = j.\(try tagColumns(store).1) ORDER BY 1"
@@ -110,7 +110,7 @@ struct WorkerTests {
         return found.isNaming ? (a, b) : (b, a)
     }
 
-    @Test("what lies outside of the row in hand is refused")
+    @Test("access to anything but the current row is refused")
     func detached() throws {
         let store = try TestStore()
         let worker = store.worker()
@@ -196,7 +196,7 @@ struct WorkerTests {
         #expect(try writer.insert("Sample").objectID.key == 13)
     }
 
-    @Test("the row in hand is read where it is")
+    @Test("the current row is read in place")
     func standing() throws {
         let store = try TestStore()
         let context = store.reader()
@@ -216,7 +216,7 @@ struct WorkerTests {
             context.stand(on: person.objectID, view: source.view, cells: cells, row: row)
             #expect(try person.string("name") == expected?.0)
             #expect(try person.integer("age") == expected?.1)
-            // Not selected, and not in the store.
+            // Neither selected nor in the store.
             #expect(throws: ObjectError.self) { try person.object("spouse") }
         }
     }

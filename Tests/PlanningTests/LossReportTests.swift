@@ -3,7 +3,7 @@ import CausewayModel
 import CausewayPlanning
 import Testing
 
-/// The sentences of a plan that say what is left behind.
+/// The sentences of a plan that name what is dropped.
 @Suite("What a step loses", .timeLimit(.minutes(60)))
 struct LossReportTests {
     private func losses(_ from: String, _ to: String) throws -> [String] {
@@ -52,7 +52,7 @@ struct LossReportTests {
             ])
     }
 
-    @Test("links that go with the rows at their other end are told with these, once")
+    @Test("links that end with the rows at their other end are named with these, once")
     func droppedEnds() throws {
         let gone = "entity Gone is gone: its rows and the links to them are dropped"
         func version(_ target: String, _ property: String, parent: String? = nil) -> String {
@@ -63,7 +63,7 @@ struct LossReportTests {
         let one = toOne("one", "Gone", inverse: "things")
         #expect(try losses(version("Gone", one), version("", "")) == [gone])
         #expect(try losses(version("Gone", one, parent: "Base"), version("", "")) == [gone])
-        // Links to other objects go for themselves.
+        // Links to other objects are named separately.
         let base = model(entity("Thing", toOne("one", "Base")), entity("Base"), entity("Gone", parent: "Base"))
         #expect(try losses(base, version("", "")) == [gone, "Thing.one: the links are dropped"])
     }
@@ -103,7 +103,7 @@ struct LossReportTests {
         #expect(try losses(from, library("", "")) == ["Author.books and Book.author: the links are dropped"])
     }
 
-    @Test("what a step in between has added is nobody's loss; what it has renamed is")
+    @Test("what a step in between has added isn't lost; what it has renamed can be")
     func onTheWay() throws {
         func version(_ properties: String..., extra: String = "") -> String {
             model(entity("Thing", properties.joined()), entity("Other"), extra)

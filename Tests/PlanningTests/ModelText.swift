@@ -1,4 +1,4 @@
-// Models as Xcode writes them, in few words.
+// Models as Xcode writes them, in little code.
 
 func model(_ entities: String...) -> String {
     """

@@ -4,7 +4,7 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 import Testing
 
-/// What unfinished work is recognised by.
+/// The identity by which unfinished work is recognised.
 @Suite("Identity of planned work", .timeLimit(.minutes(60)))
 struct PlanIdentityTests {
     private func pass() throws -> RowPass {
@@ -32,7 +32,7 @@ struct PlanIdentityTests {
         return TableWork(table: pass.destinationTable, method: .statements, passes: [pass], indexes: []).identity
     }
 
-    @Test("every change of what becomes of the rows is another identity")
+    @Test("every change to what happens to the rows gives another identity")
     func changes() throws {
         let changes: [(inout RowPass) throws -> Void] = [
             { _ in },
@@ -61,20 +61,20 @@ struct PlanIdentityTests {
         #expect(Set(identities).count == changes.count)
     }
 
-    @Test("how rows are told and how a statement is worded is no part of it")
+    @Test("titles and the wording of statements aren't part of it")
     func wording() throws {
         #expect(try identity { $0.title = "another title" } == identity { _ in })
         #expect(try !identity { _ in }.contains("SELECT"))
     }
 
-    @Test("neighbouring names can't be taken for each other")
+    @Test("names that are joined differently give different identities")
     func borders() throws {
         #expect(
             try identity { $0.destinationColumns = ["a b", "c", "d"] }
                 != identity { $0.destinationColumns = ["a", "b c", "d"] })
     }
 
-    @Test("carried cells are those that every entity's rows carry from the same place")
+    @Test("carried cells are those that the rows of every entity carry from the same column")
     func carried() throws {
         #expect(try pass().carried == [RowPass.CarriedCell(cell: 0, column: 0)])
     }

@@ -6,7 +6,7 @@ import Testing
 struct RowShapeTests {
     private func name(_ text: String) throws -> SQLIdentifier { try SQLIdentifier(text) }
 
-    @Test("columns are named, quoted, and taken once")
+    @Test("columns are named, quoted, and selected once")
     func columns() throws {
         var shape = RowShape(table: try name("ZA\"B"))
         #expect(shape.index(of: .column(try name("Z_PK"))) == 0)
@@ -43,7 +43,7 @@ struct RowShapeTests {
                 """)
     }
 
-    @Test("conditions hold for the rows and for their count")
+    @Test("conditions apply to the rows and to their count")
     func conditions() throws {
         let shape = RowShape(
             table: try name("Z_1X"), cells: [.column(try name("a")), .column(try name("b"))],

@@ -60,7 +60,7 @@ struct StoredConstantTests {
         #expect(literal(.data([9]), .transformable) == .blob([9]))
     }
 
-    @Test("what has no stored form is refused, never NULL")
+    @Test("a default that can't be stored is refused, never NULL")
     func refused() {
         #expect(literal(.foreign(className: "C"), .transformable) == nil)
         #expect(literal(.string("x"), .integer16) == nil)

@@ -19,19 +19,19 @@ struct VersionGraphTests {
         #expect(graph.next(after: "V9") == nil)
     }
 
-    @Test("an edge jumps over versions, or leads through one that stands elsewhere")
+    @Test("an edge skips versions, or leads through one that isn't in the line")
     func edges() throws {
         #expect(try path("V1", "V4", ["V1": "V3"]) == ["V1", "V3", "V4"])
         #expect(try path("V1", "V3", ["V1": "V4", "V4": "V2"]) == ["V1", "V4", "V2", "V3"])
     }
 
-    @Test("a way back is refused as such")
+    @Test("a path to an older version is refused as such")
     func backwards() {
         #expect(throws: PathError.backwards(from: "V3", to: "V1")) { try path("V3", "V1") }
         #expect(PathError.backwards(from: "V3", to: "V1").description.contains("backwards"))
     }
 
-    @Test("a version that is jumped over can't be reached, and the message says where the line ends")
+    @Test("a version that is skipped can't be reached, and the message says where the line ends")
     func unreachable() {
         let error = PathError.unreachable(from: "V1", to: "V2", stopsAt: "V4")
         #expect(throws: error) { try path("V1", "V2", ["V1": "V3"]) }

@@ -2,7 +2,7 @@ import CausewayPlatform
 import Foundation
 import Testing
 
-/// `setfattr` and `getfattr` aren't everywhere: files are given attributes by Python's `os` module, and read by it.
+/// `setfattr` and `getfattr` aren't everywhere: Python's `os` module sets and reads the attributes.
 @Suite("Owner, permissions and extended attributes", .timeLimit(.minutes(60))) struct AttributeTests {
     let folder: TemporaryFolder
     let (source, target): (String, String)
@@ -13,7 +13,8 @@ import Testing
         for path in [source, target] { try Data([1, 2]).write(to: URL(filePath: path)) }
     }
 
-    /// Runs Python's `code` with `os` and the paths; nil where there is no Python or it fails, as without attributes.
+    /// Runs Python's `code` with `os` and the paths; nil if Python is missing or fails, as where there are no
+    /// attributes.
     private static func python(_ code: String, _ paths: [String]) throws -> String? {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
@@ -77,10 +78,10 @@ import Testing
         }
 
         @Test(
-            "an access control list is carried over, and one that only the target has is removed",
+            "an access control list is carried over; one that only the target has is removed",
             .enabled(if: hasAttributes, "no Python, or a file system without extended attributes"))
         func accessControlLists() throws {
-            // Version 2, then tag, permissions and number: owner rw, user 4711 r, group none, mask r, others none.
+            // The version, 2; then tag, permissions and number: owner rw, user 4711 r, group none, mask r, others none.
             let list = """
                 import struct
                 entries = [(1, 6, 0xFFFFFFFF), (2, 4, 4711), (4, 0, 0xFFFFFFFF), (16, 4, 0xFFFFFFFF), (32, 0, 0xFFFFFFFF)]

@@ -2,7 +2,7 @@ import CausewayPlatform
 import Synchronization
 import Testing
 
-/// What several threads count together.
+/// A count that several threads share.
 private final class Tally: Sendable {
     private let values = Mutex<[Int]>([])
 
@@ -43,7 +43,7 @@ private final class Tally: Sendable {
         #expect(tally.all.sorted() == Array(0..<8_000))
     }
 
-    @Test("gives what waits after it is finished, and takes nothing more")
+    @Test("gives the waiting elements after it is finished, and takes no more")
     func finishDrains() {
         let queue = BoundedQueue<Int>(capacity: 4)
         #expect(queue.push(1))
@@ -72,7 +72,7 @@ private final class Tally: Sendable {
         #expect(!empty.push(1))
     }
 
-    @Test("a cancellation lets go of the elements that wait")
+    @Test("a cancellation releases the waiting elements")
     func cancelReleases() {
         final class Element: Sendable {}
         weak var waiting: Element?
@@ -87,7 +87,7 @@ private final class Tally: Sendable {
         #expect(waiting == nil)
     }
 
-    @Test("a popped element is not kept by the queue")
+    @Test("the queue doesn't keep a popped element")
     func popReleases() {
         final class Element: Sendable {}
         weak var popped: Element?

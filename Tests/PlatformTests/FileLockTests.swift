@@ -31,7 +31,7 @@ import Testing
         #expect(holds(folder("lock")))
     }
 
-    @Test("it is removed and released in one go")
+    @Test("it is removed and released in one call")
     func removes() throws {
         let lock = try FileLock(folder("lock"))
         try lock.removeAndRelease()

@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("a device without end is not read past the limit")
+    @Test("an endless device is not read past the limit")
     func readDevice() {
         let error = #expect(throws: FileError.self) { try Files.readFile("/dev/zero", limit: 3_000_000) }
         #expect(error?.code == .tooLarge)
@@ -99,7 +99,7 @@ import Testing
         #expect(try !Files.removeDirectory(folder("work")))
     }
 
-    @Test("removing tells whether there was something; a folder that holds files stays")
+    @Test("removing returns whether there was something; a folder that holds files stays")
     func removes() throws {
         try write("file", [1])
         #expect(try Files.unlink(folder("file")))
@@ -112,7 +112,7 @@ import Testing
         #expect(exists?.code == .exists)
     }
 
-    @Test("a link that leads nowhere exists, has no status, and is not followed where that is asked")
+    @Test("a link to nothing exists, has no status, and is not followed where the caller forbids it")
     func danglingLink() throws {
         try FileManager.default.createSymbolicLink(atPath: folder("link"), withDestinationPath: "nowhere")
         #expect(try Files.exists(folder("link")))
@@ -144,7 +144,7 @@ import Testing
         #expect(error?.code == .tooLarge)
     }
 
-    @Test("a path that C would cut or that says nothing is refused", arguments: ["", "a\0b"])
+    @Test("an empty path and one with a NUL are refused", arguments: ["", "a\0b"])
     func badPaths(path: String) {
         let error = #expect(throws: FileError.self) { try Files.unlink(path) }
         #expect(error?.code == .badName)
@@ -179,7 +179,7 @@ import Testing
     }
 
     @Test(
-        "paths are taken apart as text",
+        "paths are split as text",
         arguments: [
             ("/a/b", "/a", "b"), ("/a", "/", "a"), ("a", ".", "a"), ("a/b/", "a", "b"), ("/", "/", ""),
             ("a//b", "a", "b"),

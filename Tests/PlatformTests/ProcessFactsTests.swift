@@ -37,16 +37,16 @@ import Testing
         #expect(!ProcessFacts.hostName.isEmpty)
     }
 
-    @Test("the start of the machine has an identity that stays")
+    @Test("the boot ID stays the same")
     func boot() {
         #expect(ProcessFacts.bootID == ProcessFacts.bootID)
         #expect(!ProcessFacts.bootID.contains(" ") && !ProcessFacts.bootID.contains("\n"))
     }
 
-    @Test("running processes are told from ended ones and from numbers that are none")
+    @Test("running processes are told from ended ones and from invalid IDs")
     func running() throws {
         #expect(ProcessFacts.isRunning(ProcessFacts.processID))
-        // Somebody else's, mostly.
+        // Usually a process of another user.
         #expect(ProcessFacts.isRunning(1))
         #expect(!ProcessFacts.isRunning(0))
         #expect(!ProcessFacts.isRunning(-1))

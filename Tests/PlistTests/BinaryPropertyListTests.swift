@@ -44,7 +44,7 @@ struct BinaryPropertyListTests {
         ([0x5F], .malformed), ([0x5F, 0x11, 1], .malformed),
     ]
 
-    @Test("objects that no property list has are refused", arguments: refused)
+    @Test("invalid objects are refused", arguments: refused)
     func refusedObject(_ sample: (bytes: [UInt8], code: PropertyListError.Code)) {
         let error = #expect(throws: PropertyListError.self) {
             try PropertyList(parsing: RawPropertyList(objects: [sample.bytes]).bytes)
@@ -83,7 +83,7 @@ struct BinaryPropertyListTests {
         #expect(PropertyList(UInt64.max) == .unsigned(.max))
     }
 
-    @Test("accessors answer only for their own type")
+    @Test("accessors return a value only for their own type")
     func accessors() {
         let list = PropertyList.dictionary(["n": .integer(3), "flag": .boolean(true)])
         #expect(list["n"]?.integer == 3)
@@ -105,17 +105,17 @@ struct RealPropertyListTests {
         #expect(try BinaryPropertyListWriter.bytes(of: PropertyList(parsing: rewritten)) == rewritten)
     }
 
-    @Test("Foundation reads the same out of the original and of what we wrote", arguments: TestFiles.propertyLists)
+    @Test("Foundation reads the same from the original and from what we wrote", arguments: TestFiles.propertyLists)
     func foundationAgrees(path: String) throws {
         let bytes = try TestFiles.bytes(path)
         let rewritten = try BinaryPropertyListWriter.bytes(of: PropertyList(parsing: bytes))
         let original = try unsafe PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
         let ours = try unsafe PropertyListSerialization.propertyList(from: Data(rewritten), format: nil)
-        // Sorted by the serializer itself: the two have different orders of keys.
+        // Sorted by the serializer itself: the two have different key orders.
         #expect(normalised(original) == normalised(ours))
     }
 
-    /// A text of the tree with sorted keys; UIDs are an opaque type of Foundation, so they go through `Mirror`.
+    /// The tree as text with sorted keys. UIDs are an opaque type of Foundation, so they are read through `Mirror`.
     private func normalised(_ value: Any) -> String {
         if let dictionary = value as? [String: Any] {
             return "{" + dictionary.keys.sorted().map { "\($0)=\(normalised(dictionary[$0] ?? ""))" }.joined() + "}"

@@ -52,7 +52,7 @@ struct BinaryPropertyListWriterTests {
             .data([UInt8](repeating: 7, count: count)),
         ]
         for value in values {
-            // Compared outside of the macro, which would print the values.
+            // Compared outside of the macro, because that would print the values.
             let isSame = try PropertyList(parsing: BinaryPropertyListWriter.bytes(of: value)) == value
             #expect(isSame)
         }

@@ -30,7 +30,7 @@ struct HostilePropertyListTests {
         }
     }
 
-    @Test("nesting of any depth costs no stack and is refused")
+    @Test("deep nesting is refused without using the stack")
     func nesting() throws {
         let depth = 60_000
         var objects = (1...depth).map { [0xA1] + RawPropertyList.bigEndian(UInt64($0), size: 4) }
@@ -61,7 +61,7 @@ struct HostilePropertyListTests {
         }
     }
 
-    @Test("a trailer that lies is refused")
+    @Test("a trailer with false numbers is refused")
     func trailers() {
         let good: [[UInt8]] = [[0x09]]
         let lies = [
@@ -81,7 +81,7 @@ struct HostilePropertyListTests {
         }
     }
 
-    @Test("a tree refuses keys that are no strings and keys that come twice")
+    @Test("a tree refuses keys that aren't strings and repeated keys")
     func keys() {
         let bad: [[[UInt8]]] = [
             [[0xD1, 1, 1], [0x10, 1]],
@@ -107,7 +107,7 @@ struct HostilePropertyListTests {
 struct DamagedArchiveTests {
     private static let sample = "coredataplus/SampleModel3.momd/SampleModel3.mom"
 
-    /// Reads all that can be read; what comes out doesn't matter, only that nothing traps.
+    /// Reads everything that can be read. The values don't matter; only a trap is a failure.
     private func exercise(_ bytes: [UInt8]) -> Bool {
         _ = try? PropertyList(parsing: bytes)
         guard let archive = try? KeyedArchive(parsing: bytes) else { return false }

@@ -35,7 +35,7 @@ struct RealKeyedArchiveTests {
         #expect(try archive.field("NSSuperentity", of: user) == .null)
         #expect(try archive.string(archive.field("NSSuperentity", of: user)) == nil)
         #expect(try archive.field("NoSuchField", of: user) == nil)
-        // A cycle: the entity knows its model.
+        // A cycle: the entity refers to its model.
         #expect(try archive.field("NSManagedObjectModel", of: user)?.reference == archive.root)
         let properties = try #require(try archive.dictionary(archive.field("NSProperties", of: user)))
         #expect(properties.map(\.key).sorted() == ["name", "petName"])
@@ -47,7 +47,7 @@ struct RealKeyedArchiveTests {
         #expect(identifiers?.count == 1)
     }
 
-    @Test("other property lists are no archives", arguments: TestFiles.propertyLists.filter { $0.hasSuffix(".plist") })
+    @Test("other property lists aren't archives", arguments: TestFiles.propertyLists.filter { $0.hasSuffix(".plist") })
     func notArchives(path: String) throws {
         let bytes = try TestFiles.bytes(path)
         let error = #expect(throws: PropertyListError.self) { try KeyedArchive(parsing: bytes) }

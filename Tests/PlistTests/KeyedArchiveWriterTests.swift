@@ -76,7 +76,7 @@ struct KeyedArchiveWriterTests {
         #expect(archive.className(of: keys) == "NSArray")
     }
 
-    @Test("a slot that holds the empty token is no entry")
+    @Test("a slot with the empty-slot token isn't an entry")
     func emptySlots() throws {
         var writer = KeyedArchiveWriter()
         let token = writer.string("__empty_slot_token_4c24_98dc_ac1e_b773__")
@@ -150,7 +150,7 @@ struct WrongKeyedArchiveTests {
         "$classname": .string("NSArray"), "$classes": .array([.string("NSArray"), .string("NSObject")]),
     ])
 
-    @Test("the frame must be right")
+    @Test("an archive's outer structure must be valid")
     func frame() {
         #expect(throws: PropertyListError.self) { try archive(objects: []) }
         #expect(throws: PropertyListError.self) { try archive(objects: [.string("other"), .string("a")]) }

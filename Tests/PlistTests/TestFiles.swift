@@ -23,10 +23,10 @@ enum TestFiles {
     }
 }
 
-/// A `bplist00` file put together by hand, right or wrong.
+/// A `bplist00` file put together by hand, valid or not.
 struct RawPropertyList {
     var objects: [[UInt8]] = []
-    /// Where the offset table points; by default where the objects are.
+    /// The offset table's place according to the trailer; by default the true one.
     var offsets: [Int]?
     var root = 0
     var offsetSize = 2
@@ -57,7 +57,7 @@ struct RawPropertyList {
     }
 }
 
-/// The same sequence on every run: a failing mutation can be repeated.
+/// The same sequence in every run, so that a failing mutation can be repeated.
 struct LinearCongruentialGenerator: RandomNumberGenerator {
     private var state: UInt64
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CausewayReliabilityKit
 
-/// A process of the concurrency harness: an application that writes.
+/// A process of the concurrency harness: an application that writes rows.
 struct WriterCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "writer", shouldDisplay: false)
 
@@ -25,7 +25,7 @@ struct WriterCommand: ParsableCommand {
     }
 }
 
-/// A process of the concurrency harness: an application that reads.
+/// A process of the concurrency harness: an application that reads rows.
 struct ReaderCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "reader", shouldDisplay: false)
 

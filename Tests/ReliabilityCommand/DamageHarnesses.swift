@@ -2,10 +2,10 @@ import CausewayFuzzTargets
 import CausewayReliabilityKit
 
 extension Harness {
-    /// The kit's and this one; the mutants, which take longest, are the last.
+    /// The kit's harnesses and the one below; the mutants come last because they take longest.
     static let every = all.flatMap { $0.name == MutantHarness.name ? [damage, $0] : [$0] }
 
-    /// Harness 7; it is made of what the fuzz targets are made of, which the kit doesn't know.
+    /// Harness 7. It is built from the fuzz targets, which the kit doesn't import.
     static let damage = Harness("damage", "stores and checkpoints with damage, inputs made to do harm") { settings in
         let folder = try settings.makeFolder("damage")
         let harness = DamageHarness(

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CausewayReliabilityKit
 
-/// `reliability explore`: one subject, or one state of it, as a failure of the explorer names it.
+/// `reliability explore`: explores one subject, or one state of it, which is given as in the explorer's failures.
 struct ExploreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explore", abstract: "Explores the crashes of one subject, or replays one state.")

@@ -80,7 +80,7 @@ struct RunCommand: ParsableCommand {
             let result = one.result
             Self.say("    \(result.tried) tried, \(result.failed) failed, \(Int(one.seconds)) s")
             report.harnesses.append(one)
-            // After each: a run that is ended in the middle leaves what it has found.
+            // Written after each harness, so that a run that is ended in the middle leaves its findings.
             if let json { try report.write(to: json) }
         }
         print("commit \(report.commit), seed \(seed), \(report.date), SQLite \(report.sqlite), \(report.system)")
@@ -108,7 +108,7 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// How far it is; not part of the result.
+    /// Progress; not part of the result.
     private static func say(_ text: String) {
         FileHandle.standardError.write(Data((text + "\n").utf8))
     }

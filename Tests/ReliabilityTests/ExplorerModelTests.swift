@@ -1,7 +1,7 @@
 import CausewayReliabilityKit
 import Testing
 
-/// What the model of InsideCrashSafety §3.1 says may be on the disk.
+/// The states that the model of InsideCrashSafety §3.1 gives.
 @Suite("Crash explorer: what a crash may leave", .timeLimit(.minutes(60)))
 struct ExplorerModelTests {
     /// A folder with `a` that holds "old", and a folder `work`.
@@ -10,7 +10,7 @@ struct ExplorerModelTests {
         DiskModel.StartFile(path: "work", inode: 2, mode: 0o700, isFolder: true),
     ]
 
-    /// Texts of the files of every state at the end of some operations, by path.
+    /// The files' texts in every state after some operations, by path.
     private func states(
         _ operations: [TraceOperation], splitsRenames: Bool = false, start: [DiskModel.StartFile] = Self.start
     ) throws -> Set<[String: String]> {
@@ -92,7 +92,7 @@ struct ExplorerModelTests {
         #expect(try states(made + [syncFolder("")]) == [["a": "old", "b": "data"]])
     }
 
-    @Test("a rename that isn't synced may be lost; the name is always one of the two files")
+    @Test("a rename that isn't synced may be lost; the name always belongs to one of the two files")
     func renames() throws {
         let made = [create("work/n", 3), write("work/n", 3, "new"), sync("work/n", 3), syncFolder("work")]
         let found = try states(made + [rename("work/n", "a")])
@@ -137,7 +137,7 @@ struct ExplorerModelTests {
         #expect(try states(made) == [["a": "old"], ["a": "old", "d/f": ""]])
     }
 
-    @Test("an operation on a file that nobody has seen is an error, not a guess")
+    @Test("an operation on a file that the model doesn't know is an error")
     func unknown() {
         #expect(throws: HarnessError.self) { try states([write("?", 77, "x")]) }
     }
@@ -148,7 +148,7 @@ struct ExplorerModelTests {
     }
 
     @Test(
-        "texts that are no choice are refused",
+        "texts that aren't a choice are refused",
         arguments: ["", "d:all", "d:some,n:all", "d:all,n:first", "n:all,d:all"])
     func foreignTexts(_ text: String) {
         #expect(throws: HarnessError.self) { try PersistenceChoice(text: text) }

@@ -2,7 +2,7 @@ import CausewayReliabilityKit
 import Foundation
 import Testing
 
-/// The library that sees what a command does to its files, and makes calls fail.
+/// The library that records what a command does to its files, and makes calls fail.
 @Suite("Fault shim", .timeLimit(.minutes(60)), .enabled(if: ShimPresence.isThere, "the fault shim isn't built"))
 struct ExplorerShimTests {
     private func run(
@@ -54,7 +54,7 @@ struct ExplorerShimTests {
     }
 
     @Test(
-        "a call that fails is seen to fail",
+        "a call that the shim makes fail is seen to fail",
         arguments: ["eio-sticky:5", "enospc-sticky:5", "short:5", "sync-sticky:1", "open-eacces:1", "read-eio:1"])
     func failures(_ fault: String) throws {
         let folder = try Folder()
@@ -90,7 +90,7 @@ struct ExplorerShimTests {
         try #require(ending.status == 0, "\(ending.errors)")
         let seen = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
             .filter { $0.contains("\"\(root)") || $0.contains("<\(root)") }
-        // Opens aren't in strace's list: they make files only where the flag says so.
+        // Opens aren't in strace's list: they make files only where the flags say so.
         let counted =
             ending.counts.mutating - (ending.counts.byOperation[.create] ?? 0)
             - (ending.counts.byOperation[.cut] ?? 0)
@@ -103,7 +103,7 @@ enum ShimPresence {
     static let isThere = (try? Package.faultShim()) != nil && (try? Subject(.staged).executable) != nil
 }
 
-/// A folder of a test's own, in memory.
+/// A folder for one test, in memory.
 struct Folder: ~Copyable {
     private let scratch: ScratchFolder
     var path: String { scratch.path }

@@ -3,10 +3,10 @@ import CausewayReliabilityKit
 import Foundation
 import Testing
 
-/// What the harnesses take for granted about their stores.
+/// What the harnesses assume about their stores.
 @Suite("Crash explorer: its stores and digests", .timeLimit(.minutes(60)))
 struct ExplorerSubjectTests {
-    @Test("what the -wal or the journal says counts", arguments: Subject.Chain.allCases)
+    @Test("a digest includes what the -wal or the journal says", arguments: Subject.Chain.allCases)
     func states(_ chain: Subject.Chain) throws {
         for (state, suffix) in [(Subject.SourceState.unmergedWAL, "-wal"), (.hotJournal, "-journal")] {
             let folder = try Folder()
@@ -50,7 +50,7 @@ struct ExplorerSubjectTests {
         #expect(before.rows.values.reduce(0, +) > 130)
     }
 
-    @Test("no store, an empty one and a file that is none have no digest")
+    @Test("a missing store, an empty one and a file that isn't a store have no digest")
     func noDigest() throws {
         let folder = try Folder()
         let path = folder.path + "/x.sqlite"

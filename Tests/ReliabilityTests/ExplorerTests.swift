@@ -2,7 +2,7 @@ import CausewayReliabilityKit
 import Foundation
 import Testing
 
-/// A part of what `reliability` explores in full: every nth crash point, all of the swap's.
+/// A part of what `reliability` explores in full: every nth crash point before the swap, and all of the swap's.
 @Suite(
     "Crash explorer", .timeLimit(.minutes(60)), .serialized,
     .enabled(if: ShimPresence.isThere, "the fault shim isn't built"))
@@ -43,7 +43,7 @@ struct ExplorerTests {
     @Test("deliberate breaks of the protocol are seen", arguments: ["twoRenames", "noDirectorySync"])
     func mutants(_ mutant: String) throws {
         var settings = CrashExplorer.Settings(Subject(.staged, state: .clean))
-        // Before the swap only the first crash point.
+        // Only the first crash point before the swap.
         settings.stride = 1_000_000
         settings.statesPerPoint = 40
         settings.work.mutant = mutant

@@ -1,7 +1,7 @@
 import CausewayReliabilityKit
 import Testing
 
-/// A harness's run in a test: settings of the quick subset, in a folder that goes away.
+/// A harness's run in a test: the quick subset's settings, in a folder that is removed afterwards.
 struct HarnessRun {
     private let folder: ScratchFolder
     let settings: HarnessSettings
@@ -14,7 +14,7 @@ struct HarnessRun {
 
     func remove() { folder.remove() }
 
-    /// Runs a harness by name and expects that nothing failed, and that it did something.
+    /// Runs a harness by name and expects that it tried something and nothing failed.
     static func expectClean(_ name: String, atLeast count: Int, scale: Double = 1) throws {
         let run = try HarnessRun(scale: scale)
         defer { run.remove() }

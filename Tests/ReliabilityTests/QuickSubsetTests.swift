@@ -1,7 +1,7 @@
 import CausewayReliabilityKit
 import Testing
 
-/// The subset of the harnesses for every submission. One after the other: each runs processes on all cores.
+/// The subset of the harnesses for every submission. They run one after the other: each starts processes on all cores.
 @Suite("Reliability, quick subset", .timeLimit(.minutes(60)), .serialized)
 struct QuickSubsetTests {
     @Test("SIGKILL at every named place: no place is missed, no row is lost")

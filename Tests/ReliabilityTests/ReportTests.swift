@@ -38,7 +38,7 @@ struct ReportTests {
         #expect(!read.commit.isEmpty)
     }
 
-    @Test("the same seed gives the same cases, another one others")
+    @Test("the same seed gives the same cases, another seed gives others")
     func seeds() {
         func numbers(_ seed: UInt64, _ name: String, _ index: Int) -> [UInt64] {
             var random = SeededRandom(seed: seed, harness: name, case: index)
@@ -60,7 +60,7 @@ struct ReportTests {
         #expect(Mutant.allCases.count >= 12)
     }
 
-    @Test("a harness that can't work has failed, and is told from one that has found something")
+    @Test("a harness that can't work counts as failed, and differs from one that has found something")
     func breakdowns() {
         let broken = Harness("broken", "nothing") { _ in throw HarnessError("no disk") }
         let settings = HarnessSettings(seed: 1, binaries: "/nowhere", scratch: "/nowhere")
@@ -71,7 +71,7 @@ struct ReportTests {
         #expect(HarnessReport(Tally("kills")).breakdown == nil)
     }
 
-    @Test("a case of which there is none isn't counted")
+    @Test("a case that doesn't exist isn't counted")
     func untried() {
         let tally = Tally("faults")
         #expect(tally.judgeWhereTried("one") { false })
@@ -82,7 +82,7 @@ struct ReportTests {
         #expect(tally.result.failures == ["three: lost"])
     }
 
-    @Test("a child may write where nobody reads, and its errors elsewhere")
+    @Test("a child may write to a pipe without a reader, and its errors to another file")
     func outputs() throws {
         let run = try HarnessRun()
         defer { run.remove() }
@@ -92,12 +92,12 @@ struct ReportTests {
         #expect(try ChildRun.run(command) == .exited(0))
         #expect(ChildRun.tail(of: output) == "word\n")
         #expect(ChildRun.tail(of: errors) == "bad\n")
-        // The shell's own writing ends it.
+        // The shell's own output ends it.
         command.isUnread = true
         #expect(try ChildRun.run(command) == .signalled(13))
     }
 
-    @Test("a child's end is told: exit code, signal, hang")
+    @Test("a child's end is reported: exit code, signal, hang")
     func children() throws {
         let run = try HarnessRun()
         defer { run.remove() }

@@ -5,7 +5,7 @@ import CausewayStores
 import Foundation
 import Testing
 
-/// A run that is asked to stop saves what it has done since the last commit, all of it: rows, cursor, keys, associations.
+/// A run that is asked to stop saves everything since the last commit: rows, cursor, keys, associations.
 @Suite("Runs that are stopped between two commits", .timeLimit(.minutes(60)))
 struct StoppedRunTests {
     @Test(
@@ -26,7 +26,7 @@ struct StoppedRunTests {
 
         let store = stopped + "/" + Subject.storeName
         var request = try subject.request(store: store, batchRows: 2)
-        // Nothing is committed before the run is stopped, but the empty tables.
+        // Only the empty tables are committed before the run is stopped.
         request.options.checkpointInterval = 3_600
         let cancellation = Cancellation()
         var moved = 0

@@ -3,14 +3,14 @@ import CausewayReliabilityKit
 import Foundation
 import Testing
 
-/// Ctrl-C on a disk that fails: what the run says it has saved must be saved.
+/// Ctrl-C on a disk that fails: what the run says it saved must be saved.
 @Suite(
     "A run that is stopped where fsyncs fail", .timeLimit(.minutes(60)),
     .enabled(if: ShimPresence.isThere, "the fault shim isn't built"))
 struct StoppedSyncTests {
     private static let interrupt: Int32 = 2
 
-    @Test("whichever fsync fails, 130 means that the next run goes on, and else nothing is trusted that may be lost")
+    @Test("whichever fsync fails, after 130 the next run resumes; after other codes it uses nothing that may be lost")
     func failing() throws {
         let run = try HarnessRun()
         defer { run.remove() }
@@ -21,7 +21,7 @@ struct StoppedSyncTests {
             var trial = try Trial(subject, folder: try run.settings.makeFolder("trial-\(number)"))
             let counts = trial.folder + "/counts"
             var habits = Trial.Habits()
-            // Nothing is committed before the stop but the empty tables.
+            // Only the empty tables are committed before the stop.
             habits.checkpointInterval = Trial.Habits.uncommitted
             let command = trial.command(
                 environment: [
@@ -32,10 +32,10 @@ struct StoppedSyncTests {
             trial.note(command)
             let process = try ChildRun(command)
             let staging = trial.workDirectory + "/step-1.sqlite"
-            // Its tables are committed then: before that there is nothing to save.
+            // When the file isn't empty, its tables are committed; before that there is nothing to save.
             while process.isRunning, (try? Files.status(of: staging).size) ?? 0 == 0 { usleep(1_000) }
             let wasMade = process.isRunning
-            // Into the first batch.
+            // Waits until the first batch.
             usleep(100_000)
             process.send(Self.interrupt)
             let ending = process.wait(limit: 60)
@@ -46,7 +46,7 @@ struct StoppedSyncTests {
             again.isQuiet = false
             try trial.settle(habits: again)
             if ending == .exited(130) {
-                // All that the next run needs is durable, whatever became of the copies for `status`.
+                // Everything that the next run needs is durable, even if the copies for `status` are not.
                 let said = ChildRun.tail(of: trial.folder + "/settle.txt", bytes: 1 << 20)
                 #expect(said.contains("\"event\":\"resumed\""), "fsync \(number)")
                 saved += 1

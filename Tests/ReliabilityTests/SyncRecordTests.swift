@@ -3,7 +3,7 @@ import CausewayReliabilityKit
 import Foundation
 import Testing
 
-/// What a run may leave behind, and report, after an fsync that failed.
+/// What a run may leave on the disk, and report, after an fsync that failed.
 @Suite("Fsyncs that failed", .timeLimit(.minutes(60)))
 struct SyncRecordTests {
     private static let store = "/data/Store.sqlite"
@@ -17,7 +17,7 @@ struct SyncRecordTests {
         SyncRecord(Trace(operations), store: Self.store)
     }
 
-    @Test("a later fsync of the file heals nothing, a new file with its number has lost nothing")
+    @Test("a later fsync of the file doesn't help; a new file with its inode number has lost nothing")
     func files() {
         let failed = sync(7, "/data/work/step-1.sqlite", failed: true)
         #expect(record([failed, sync(7, "/data/work/step-1.sqlite")]).lostFiles == [7])
@@ -33,7 +33,7 @@ struct SyncRecordTests {
         #expect(!record([good, Self.swap]).isSwapDurable)
         #expect(!record([Self.swap, bad, good]).isSwapDurable)
         #expect(!record([Self.swap, sync(3, "/data/work", folder: true)]).isSwapDurable)
-        // Clearing up may fail.
+        // The cleanup may fail.
         #expect(record([bad, Self.swap, good, bad]).isSwapDurable)
     }
 
@@ -57,7 +57,7 @@ struct SyncRecordTests {
         #expect(try fault(.exited(0), [swap]) != nil)
         #expect(try fault(.exited(0), [sync(placed, store, failed: true)] + durable) != nil)
         #expect(try fault(.exited(74), [sync(staging, work + "/step-1.sqlite", failed: true)]) != nil)
-        // The old store, not yet replaced, is as it was.
+        // The old store, not yet replaced, is unchanged.
         #expect(try fault(.exited(74), [sync(placed, store, failed: true)]) == nil)
         #expect(try fault(.exited(74), [sync(placed, store, failed: true), swap]) != nil)
     }

@@ -4,10 +4,10 @@ import CausewaySQLite
 import Foundation
 import Testing
 
-/// The oracles of the loops: what is handed a broken store must say so.
+/// The oracles of the harnesses: given a broken store, they must say so.
 @Suite("Trials see what is broken", .timeLimit(.minutes(60)))
 struct TrialTests {
-    /// A finished migration to be broken.
+    /// A finished migration, which a test then breaks.
     private func finished(_ run: HarnessRun) throws -> Trial {
         let place = try run.settings.makeFolder("subject")
         let subject = try TrialSubject(Subject(.split), settings: run.settings, folder: place)
@@ -23,7 +23,7 @@ struct TrialTests {
         try connection.close()
     }
 
-    @Test("a cell that differs fails, and so does a row that is gone, and is counted")
+    @Test("a cell that differs fails, and so does a missing row, which is counted")
     func rows() throws {
         let run = try HarnessRun()
         defer { run.remove() }
@@ -67,7 +67,7 @@ struct TrialTests {
         #expect(try trial.requireOldOrNew(after: .signalled(9)) == .old)
     }
 
-    @Test("lost, doubled and foreign rows of a contest are seen")
+    @Test("lost, repeated and foreign rows of a contest are found")
     func contest() throws {
         let run = try HarnessRun()
         defer { run.remove() }

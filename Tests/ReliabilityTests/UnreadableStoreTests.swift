@@ -3,8 +3,8 @@ import CausewayReliabilityKit
 import Foundation
 import Testing
 
-/// A disk that fails says nothing about the store: commands that look at one must not call it damaged (65), missing (66)
-/// or the tool wrong (70). Asked at every read, at every file that is opened, and at allocations of SQLite's.
+/// A disk error says nothing about the store: commands that read one must not call it damaged (65), missing (66) or the
+/// tool faulty (70). Tried at every read, at every open, and at allocations of SQLite's.
 @Suite(
     "A store that can't be read isn't a damaged one", .timeLimit(.minutes(60)),
     .enabled(if: ShimPresence.isThere, "the fault shim isn't built"))
@@ -61,7 +61,7 @@ struct UnreadableStoreTests {
         }
     }
 
-    /// A small store, and a command that looks at it.
+    /// A small store, and a command that reads it.
     private struct Place {
         let folder: ScratchFolder
         let data: String
@@ -80,7 +80,7 @@ struct UnreadableStoreTests {
         }
 
         func run(environment: [String: String]) throws -> (ChildRun.Ending, counts: String) {
-            // The shim goes on counting in a file that is there.
+            // The shim adds to the counts in an existing file.
             if try Files.exists(counts) { try Files.unlink(counts) }
             var environment = environment
             environment["LD_PRELOAD"] = try Package.faultShim()

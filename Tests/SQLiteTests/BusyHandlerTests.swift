@@ -7,7 +7,7 @@ struct BusyHandlerTests {
         var value = 0
     }
 
-    /// A reader that stays, as an application that shows a list.
+    /// A reader that keeps its transaction open, as an application that shows a list.
     private func reader(_ database: TemporaryDatabase) throws -> Connection {
         let reader = try database.open(.readOnly)
         try reader.begin(.deferred)
@@ -40,7 +40,7 @@ struct BusyHandlerTests {
         #expect(count.value == 3)
     }
 
-    @Test("it ends the statement, and is asked anew at the next")
+    @Test("where it gives up, the statement ends with busy; the next statement asks it again")
     func end() throws {
         let database = try TemporaryDatabase("CREATE TABLE t (a)")
         let other = try database.open()
@@ -58,7 +58,7 @@ struct BusyHandlerTests {
         #expect(count.value == 4)
     }
 
-    @Test("while BEGIN EXCLUSIVE waits for a reader, nobody writes and nobody new reads; when it gives up, others may")
+    @Test("while BEGIN EXCLUSIVE waits for a reader, no writer or new reader gets in; when it gives up, others may")
     func exclusive() throws {
         let database = try TemporaryDatabase("CREATE TABLE t (a)")
         let reader = try reader(database)
@@ -81,7 +81,7 @@ struct BusyHandlerTests {
         try connection.begin(.exclusive)
     }
 
-    @Test("a timeout takes its place, and removing it leaves one")
+    @Test("a timeout replaces it; removing it restores the default timeout")
     func replaced() throws {
         let database = try TemporaryDatabase("CREATE TABLE t (a)")
         let other = try database.open()

@@ -40,7 +40,7 @@ import Testing
         #expect(error?.code == .notADatabase)
     }
 
-    @Test("a read-only connection does not write; query_only makes one so later")
+    @Test("a read-only connection does not write; query_only makes a connection read-only later")
     func readOnly() throws {
         let database = try TemporaryDatabase("CREATE TABLE t(a)")
         let reader = try database.open(.readOnly)
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(
-        "a file that is taken as immutable is read without locks and without what lies beside it, whatever its name",
+        "an immutable file is read without locks and sidecars, whatever its name",
         arguments: ["plain", "a b?c=d&e#f%20g", "größe '\"", "-~_.+;:@"])
     func immutable(name: String) throws {
         let database = try TemporaryDatabase()
@@ -75,7 +75,7 @@ import Testing
         #expect(error?.path == path + "-none")
     }
 
-    @Test("closing with a living statement says so")
+    @Test("closing with an open statement is an error")
     func closeBusy() throws {
         let connection = try Connection.inMemory()
         let statement = try connection.prepare("SELECT 1")
@@ -90,7 +90,7 @@ import Testing
 
     private func close(_ connection: consuming Connection) throws(SQLiteError) { try connection.close() }
 
-    @Test("a statement may outlive its connection, with its handlers gone")
+    @Test("a statement may outlive its connection, whose handlers are removed")
     func statementOutlives() throws {
         func make() throws -> Statement {
             var connection = try Connection.inMemory()
@@ -104,7 +104,7 @@ import Testing
         #expect(statement.int64(at: 0) == 1_000)
     }
 
-    @Test("data_version moves with another connection's commit only")
+    @Test("only another connection's commit changes data_version")
     func dataVersion() throws {
         let database = try TemporaryDatabase("CREATE TABLE t(a)")
         let first = try database.open()
@@ -152,7 +152,7 @@ import Testing
         try second.commit()
     }
 
-    @Test("the journal mode is changed and proved; leaving WAL while another reads is refused")
+    @Test("the journal mode is changed and checked; leaving WAL while another connection reads is refused")
     func journalMode() throws {
         let database = try TemporaryDatabase("CREATE TABLE t(a)")
         let first = try database.open()
@@ -170,7 +170,7 @@ import Testing
         #expect(throws: SQLiteError.self) { try memory.setJournalMode(.wal) }
     }
 
-    @Test("the log stays when closing must not fold it in", arguments: [true, false])
+    @Test("the -wal stays where closing must not checkpoint it", arguments: [true, false])
     func noCheckpointOnClose(stays: Bool) throws {
         let database = try TemporaryDatabase("PRAGMA journal_mode=WAL; CREATE TABLE t(a)")
         let connection = try database.open()
@@ -200,7 +200,7 @@ import Testing
         let connection = try Connection.inMemory()
         let handle = connection.interruptHandle
         let thread = Thread {
-            // The statement may not have begun: an interrupt before it is lost.
+            // The statement may not have started: an interrupt before that has no effect.
             for _ in 0..<2_000 {
                 handle.interrupt()
                 usleep(1_000)
@@ -216,7 +216,7 @@ import Testing
         handle.interrupt()
     }
 
-    @Test("a progress handler ends a statement that takes too long, and can be taken away")
+    @Test("a progress handler ends a statement that takes too long, and can be removed")
     func progress() throws {
         var connection = try Connection.inMemory()
         var budget = 50
@@ -233,7 +233,7 @@ import Testing
         #expect(try integer(sql, connection) == 5_000)
     }
 
-    @Test("the library is one that the code is written for")
+    @Test("SQLite's version is one for which the code is written")
     func library() {
         #expect(SQLiteLibrary.version.hasPrefix("3."))
     }

@@ -17,7 +17,7 @@ import Testing
         database = try TemporaryDatabase(Self.schema)
     }
 
-    @Test("does not read a view that stands for a table")
+    @Test("does not read a view with the name of a table")
     func views() throws {
         let sql = "SELECT count(*) FROM ZB"
         #expect(try integer(sql, try database.open(.readOnly, .own)) == 1)
@@ -29,14 +29,14 @@ import Testing
 
     @Test("fires no trigger")
     func triggers() throws {
-        // The trigger has fired when the file was made by its owner.
+        // The trigger fired when the file's owner wrote the row.
         let connection = try database.open(.readWrite, .untrusted)
         #expect(try integer("SELECT count(*) FROM log", connection) == 1)
         try connection.execute("INSERT INTO ZA VALUES(2, 'two')")
         #expect(try integer("SELECT count(*) FROM log", connection) == 1)
     }
 
-    @Test("takes no double-quoted text: a wrong name is an error, not a string")
+    @Test("doesn't take a double-quoted name for a string: a wrong one is an error")
     func doubleQuotes() throws {
         for hardening in [Hardening.untrusted, .own] {
             let connection = try database.open(.readWrite, hardening)
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("keeps the schema table and its shadows safe from SQL, loads no code")
+    @Test("SQL can't change the schema table; no code is loaded")
     func defensive() throws {
         for hardening in [Hardening.untrusted, .own] {
             let connection = try database.open(.readWrite, hardening)
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test("reads tables with an index in an order that only an app knows, and says which")
+    @Test("reads tables with an index in an app's own collation, and names that")
     func collations() throws {
         let made = try database.open(.readWrite, .own)
         try made.lendingStandIns { () throws(SQLiteError) in
@@ -105,7 +105,7 @@ import Testing
         #expect(error?.code == .tooBig)
     }
 
-    @Test("triggers that call Core Data's functions compile once these have a stand-in")
+    @Test("triggers that call Core Data's functions compile once these are registered as no-ops")
     func noOpFunction() throws {
         let connection = try database.open()
         try connection.execute(
@@ -164,7 +164,7 @@ import Testing
         #expect(try integer("SELECT count(*) FROM sqlite_schema", connection) == 5)
         let error = #expect(throws: SQLiteError.self) { try integer("SELECT a FROM log", connection) }
         #expect(error?.code == .notAuthorized)
-        // Through the view, its table is read, but not the view itself.
+        // The view reads an allowed table, but the view itself isn't allowed.
         #expect(throws: SQLiteError.self) { try integer("SELECT Z_PK FROM ZB", connection) }
     }
 }

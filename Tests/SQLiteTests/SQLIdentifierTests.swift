@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Names in SQL", .timeLimit(.minutes(60))) struct SQLIdentifierTests {
     @Test(
-        "any name makes a table that is found again by it",
+        "any name can be a table's, and finds it again",
         arguments: [
             "ZPERSON", "select", "a b", "a\"b", "\"", "\"\"", "a\"; DROP TABLE t; --", "a'b", "ä😀", "[x]", "`x`",
             "e\u{301}", "line\nbreak", String(repeating: "n", count: 1_024),

@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(
-        "the extended code, the statement and the file are told",
+        "the error has the extended code, the statement and the file",
         arguments: [
             ("INSERT INTO t VALUES(1, 2)", ResultCode.constraintUnique),
             ("INSERT INTO t VALUES(NULL, 2)", .constraintNotNull),
@@ -35,7 +35,7 @@ import Testing
         #expect(error?.description.contains("[SQLite \(code.rawValue)]") == true)
     }
 
-    @Test("control characters of a name reach no terminal")
+    @Test("control characters in names are escaped")
     func escapes() throws {
         let connection = try Connection.inMemory()
         let error = #expect(throws: SQLiteError.self) { try connection.execute("SELECT \"a\u{1b}[2J\u{202e}\"") }
@@ -45,7 +45,7 @@ import Testing
         #expect(!text.unicodeScalars.contains("\u{202e}"))
     }
 
-    @Test("bytes of a message that are no UTF-8 are shown as numbers")
+    @Test("bytes of a message that aren't UTF-8 are shown as numbers")
     func invalidBytes() throws {
         let connection = try Connection.inMemory()
         let error = #expect(throws: SQLiteError.self) {
@@ -54,7 +54,7 @@ import Testing
         #expect(error?.message.contains("\\xc3(") == true, "\(String(describing: error))")
     }
 
-    @Test("a long statement is cut in the report, not through a character")
+    @Test("a long statement is cut in the report, never inside of a character")
     func cuts() {
         let error = SQLiteError(code: .error, message: "m", sql: String(repeating: "ä", count: 5_000))
         #expect((error.sql?.utf8.count ?? 0) <= 2_010)

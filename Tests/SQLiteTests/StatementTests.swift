@@ -51,7 +51,7 @@ import Testing
             ])
     }
 
-    @Test("bytes are lent and borrowed without a copy, texts and blobs apart")
+    @Test("bytes are bound and read without a copy; texts and blobs stay distinct")
     func borrowing() throws {
         let connection = try Connection.inMemory()
         let bytes: [UInt8] = Array("héllo".utf8)
@@ -89,7 +89,7 @@ import Testing
         #expect(texts == ["text", "C328", "real", "blob", "1", "5"])
     }
 
-    @Test("text that is no UTF-8 is refused as a string and readable as bytes")
+    @Test("text that isn't UTF-8 is refused as a string and readable as bytes")
     func invalidText() throws {
         let connection = try Connection.inMemory()
         var statement = try connection.prepare("SELECT CAST(x'C328' AS TEXT) AS ZNAME")
@@ -100,7 +100,7 @@ import Testing
         #expect(statement.bytes(at: 0) == [0xC3, 0x28])
     }
 
-    @Test("bindings stay over a reset until they are cleared; a statement that runs can't be bound")
+    @Test("a reset keeps bindings until they are cleared; a running statement can't be bound")
     func lifecycle() throws {
         let connection = try Connection.inMemory()
         var statement = try connection.prepare("SELECT ?1")

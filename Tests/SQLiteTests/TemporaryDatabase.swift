@@ -1,7 +1,7 @@
 import CausewaySQLite
 import Foundation
 
-/// A database file of its own for one test, removed with it.
+/// A database file for one test, removed with it.
 final class TemporaryDatabase {
     let folder: String
     var path: String { folder + "/Store.sqlite" }

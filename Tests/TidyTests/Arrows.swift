@@ -1,4 +1,4 @@
-/// Which folder of a target uses the types of which other one.
+/// Which folders of a target use types of which other folders.
 struct Arrows {
     struct Use: CustomStringConvertible {
         let from: String
@@ -8,17 +8,17 @@ struct Arrows {
         var description: String { "\(from) uses \(type) of \(to)" }
     }
 
-    /// Uses of another room's types.
+    /// Uses of another folder's types. A room is a folder of the target.
     let uses: [Use]
-    /// Those that lead to a room further up.
+    /// Uses of a folder that comes earlier in the list.
     let upward: [Use]
-    /// Files that lie in none of the rooms.
+    /// Files that are in none of the folders.
     let unknown: [String]
 
     /// - Parameters:
-    ///   - target: its folder.
-    ///   - rooms: folders of the target; each may use those after it.
-    /// - Throws: where the files can't be read.
+    ///   - target: its path.
+    ///   - rooms: folders of the target; each may use those after it in the list.
+    /// - Throws: if the files can't be read.
     init(of target: String, rooms: [String]) throws {
         let tree = try SourceTree([target])
         func room(_ path: String) -> Int? {
@@ -45,7 +45,7 @@ struct Arrows {
         unknown = tree.files.map(\.path).filter { room($0) == nil }
     }
 
-    /// Types that a file declares for others, at its top level.
+    /// Types that a file declares at its top level for other files.
     private static func declarations(_ file: SourceTree.File) -> [String] {
         let kinds: Set<String> = ["struct", "class", "enum", "actor", "protocol", "typealias"]
         return file.code.compactMap { line in

@@ -1,4 +1,4 @@
-/// A function or initialiser, as its text shows it: how long it is and how many parameters it takes.
+/// A function or initialiser as found in its text: its length and its number of parameters.
 struct Callable {
     /// `func run` or `init`.
     let name: String
@@ -8,7 +8,7 @@ struct Callable {
     let length: Int
     let parameters: Int
 
-    /// Those of a formatted file: the closing brace of a body stands below the first character of its declaration.
+    /// All of a formatted file: the closing brace of a body stands below the first character of its declaration.
     static func all(in file: SourceTree.File) -> [Callable] {
         let code = file.code
         return code.indices.compactMap { start in
@@ -59,7 +59,7 @@ struct Callable {
         return end - start + 1
     }
 
-    /// Colons of the first parameter list that stand in no bracket of their own.
+    /// Counts the colons of the first parameter list outside of inner brackets.
     private static func parameters(_ signature: String) -> Int {
         var depth = 0
         var count = 0

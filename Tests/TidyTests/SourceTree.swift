@@ -1,6 +1,6 @@
 import Foundation
 
-/// The project's own Swift files, read from the clone that the tests were built in.
+/// The project's own Swift files, read from the clone in which the tests were built.
 struct SourceTree {
     /// One file.
     struct File {
@@ -11,7 +11,7 @@ struct SourceTree {
         /// The folders and the name.
         var parts: [String] { path.split(separator: "/").map(String.init) }
 
-        /// The lines without comments and without the words of texts; interpolated code stays.
+        /// The lines without comments and without string literals, except interpolated code.
         let code: [String]
 
         init(path: String, lines: [String]) {
@@ -19,7 +19,7 @@ struct SourceTree {
             self.lines = lines
             var isText = false
             code = lines.map { line in
-                // Of a text over several lines only what is interpolated is code.
+                // Of a text over several lines, only interpolations are code.
                 let isBorder = line.contains("\"\"\"")
                 defer { if isBorder { isText.toggle() } }
                 return Self.code(isText && !isBorder ? "\"" + line : line)
@@ -88,7 +88,7 @@ struct SourceTree {
         self.files = files
     }
 
-    /// Names and keywords of a line. By bytes: characters would take a minute in a debug build.
+    /// Names and keywords of a line. Works on bytes: characters would take a minute in a debug build.
     static func words(_ line: String) -> [String] {
         line.utf8.split { byte in
             switch byte {

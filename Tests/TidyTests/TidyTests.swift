@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Rules of the house that no compiler knows.
+/// Rules of this project that the compiler doesn't check.
 @Suite("The house is tidy", .timeLimit(.minutes(60)))
 struct TidyTests {
     private static let longestFile = 400
@@ -33,8 +33,8 @@ struct TidyTests {
         #expect(count > 4_000)
     }
 
-    /// An hour: all tests are begun at once and wait for each other, so that less would measure the machine. A test that
-    /// hangs fails by its name, before the CI's own limit of 90 minutes.
+    /// An hour: all tests start at once and wait for each other, so that a shorter limit would measure the machine. A
+    /// test that hangs then fails by its name, before the CI's own limit of 90 minutes.
     @Test("a file with tests gives them a time limit")
     func timeLimits() throws {
         for file in try SourceTree.project.get().files
@@ -44,7 +44,7 @@ struct TidyTests {
         }
     }
 
-    @Test("what Sources declares for itself is named somewhere else, too")
+    @Test("every declaration in Sources that isn't public is used")
     func deadCode() throws {
         let files = try SourceTree.project.get().files
         var counts: [String: Int] = [:]
@@ -123,7 +123,7 @@ struct TidyTests {
         #expect(count > 100)
     }
 
-    /// Pages that lie outside of the repository.
+    /// Pages outside of this repository.
     private static let absentPages = [
         "store-format", "version-hash", "core-data-migration", "reliability", "performance",
     ]

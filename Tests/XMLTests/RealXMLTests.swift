@@ -2,12 +2,12 @@ import CausewayXML
 import Foundation
 import Testing
 
-/// Real models and mapping models (shared/stores/CATALOG.md), where they are there, and the project's own.
+/// Real models and mapping models (shared/stores/CATALOG.md), if present, and the project's own.
 private enum TestFiles {
     private static let project = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// From the folder around the project.
+    /// Paths are relative to the folder around the project.
     static let folder = project.deletingLastPathComponent()
 
     static func paths(named name: String) -> [String] {
@@ -28,7 +28,7 @@ struct RealXMLTests {
         #expect(root.children(named: "entity").allSatisfy { $0["name"] != nil })
     }
 
-    @Test("every mapping model is read, past its document type", arguments: TestFiles.paths(named: "xcmapping.xml"))
+    @Test("every mapping model is read despite its document type", arguments: TestFiles.paths(named: "xcmapping.xml"))
     func mappings(path: String) throws {
         let bytes = [UInt8](try Data(contentsOf: TestFiles.folder.appending(path: path)))
         let error = #expect(throws: XMLError.self) { try XMLTree(parsing: bytes) }

@@ -30,7 +30,7 @@ struct XMLTreeTests {
         #expect(root.children.map(\.line) == [4, 5, 6])
     }
 
-    @Test("a byte order mark of UTF-8 is no content")
+    @Test("a byte order mark of UTF-8 isn't content")
     func byteOrderMark() throws {
         #expect(try XMLTree(parsing: [0xEF, 0xBB, 0xBF] + Array("<a>x</a>".utf8)).root.text == "x")
     }
@@ -52,7 +52,7 @@ struct XMLTreeTests {
         #expect(error?.code == .malformed)
     }
 
-    @Test("errors say where")
+    @Test("errors name the place")
     func place() {
         let error = #expect(throws: XMLError.self) { try parse("<a>\n  <b>\n  </c>\n</a>") }
         #expect(error?.line == 3)

@@ -1,8 +1,8 @@
 internal import CausewayPlatform
 internal import CausewaySQLite
 
-/// Harness 4: writers and readers on the store, and two migrators at once. What a writer was told is committed is in the
-/// final store, whatever the order of events.
+/// Harness 4: writers and readers on the store, and two migrators at once. The final store has every row that a writer
+/// was told is committed, in whatever order events come.
 package struct ConcurrencyHarness: Sendable {
     package static let name = "concurrency"
 
@@ -12,14 +12,14 @@ package struct ConcurrencyHarness: Sendable {
         self.settings = settings
     }
 
-    /// Windows in which a lock that was dropped would do harm, held open longer than a writer's turn.
+    /// Moments at which a lock that was released too early would do harm, each held longer than a writer's turn.
     private static let pauses: [String?] = [nil, "sidecarsAbsent:150", nil, "lockedExclusively:150"]
     /// Milliseconds; 0 is an application without one.
     private static let busyTimeouts: [Int32] = [0, 2_000]
 
     /// Runs the rounds.
     ///
-    /// - Throws: when the harness itself can't work: no executable, no thread.
+    /// - Throws: if the harness itself can't work: no executable, no thread.
     package func run() throws -> Tally {
         let tally = Tally(Self.name)
         let folder = try settings.makeFolder("concurrency")
@@ -28,7 +28,7 @@ package struct ConcurrencyHarness: Sendable {
         try writer(whileHeldAt: "intentWritten", madeBefore: "swap.json", history, tally)
         try newcomer(history, tally)
         for suffix in ["-wal", "-journal"] { try sidecar(suffix, history, tally) }
-        // Rounds one after the other: each has five processes of its own.
+        // Rounds run one after the other: each has five processes of its own.
         for round in 0..<settings.rounds(quick: 8, full: 100) where settings.goesOn(tally) {
             try run(round, history, tally)
         }
@@ -36,9 +36,9 @@ package struct ConcurrencyHarness: Sendable {
         return tally
     }
 
-    /// Writers that write nothing and migrators that wait until they have gone would show nothing.
+    /// A round shows nothing where the writers write nothing, or the migrators wait until the writers have ended.
     private func requireContest(_ tally: Tally) {
-        // A trial of a mutant asks what is lost; a round without a contest would be no catch.
+        // A trial of a mutant asks what is lost; a round without a contest isn't a catch.
         guard !settings.stopsAtFailure else { return }
         let details = tally.result.details
         for kind in [Self.acknowledged, Self.contested] where details[kind, default: 0] == 0 {
@@ -78,8 +78,8 @@ package struct ConcurrencyHarness: Sendable {
         settings.dispose(folder, failed: true)
     }
 
-    /// From the plan to the rename nobody else can begin to write: a row of which he is told that it is committed would
-    /// be lost. `file` is the one of the work directory that the run makes just before the point.
+    /// From the plan to the rename, no process may begin to write: a row that it was told is committed would be lost.
+    /// `file` is the file of the work directory that the run makes just before the point.
     private func writer(
         whileHeldAt point: String, madeBefore file: String, _ history: EntryHistory, _ tally: Tally
     ) throws {
@@ -89,7 +89,7 @@ package struct ConcurrencyHarness: Sendable {
         let migrator = try migrator(of: store, history, ["CAUSEWAY_PAUSE_AT": "\(point):2000"])
         let sign = folder + "/.Store.sqlite.migration/" + file
         while migrator.isRunning, try !Files.exists(sign) { Pause.milliseconds(1) }
-        // A write that also commits would be refused by the readers alone.
+        // `BEGIN IMMEDIATE` doesn't commit: a commit would be refused because of the readers alone.
         let refusal = Self.ask(store, "BEGIN IMMEDIATE")
         let wasHeld = migrator.isRunning
         let ending = migrator.wait(limit: 60)
@@ -112,8 +112,8 @@ package struct ConcurrencyHarness: Sendable {
                 environment: environment, output: store + ".migrator.txt"))
     }
 
-    /// Between the rename and the end of the handover nobody gets at the new store: what has the old file open could meet
-    /// his journal.
+    /// Between the rename and the end of the handover, no process gets access to the new store: one that has the old
+    /// file open could take the new process's journal for its own.
     private func newcomer(_ history: EntryHistory, _ tally: Tally) throws {
         let folder = try settings.makeFolder("concurrency/newcomer")
         let store = folder + "/Store.sqlite"
@@ -122,7 +122,7 @@ package struct ConcurrencyHarness: Sendable {
         let migrator = try migrator(of: store, history, ["CAUSEWAY_PAUSE_AT": "swapDurable:1000"])
         var refusal: SQLiteError?
         while migrator.isRunning {
-            // In the middle of the swap there may be no -wal and no new store to ask yet.
+            // In the middle of the swap, the -wal and the new store may not exist yet.
             if try !Files.status(of: store).isSameFile(as: old) {
                 refusal = Self.ask(store)
                 break
@@ -140,7 +140,7 @@ package struct ConcurrencyHarness: Sendable {
         settings.dispose(folder, failed: !held)
     }
 
-    /// What somebody puts beside the store just before the swap: the new store would take it for its own.
+    /// A sidecar that another program makes just before the swap: the new store would take it for its own.
     private func sidecar(_ suffix: String, _ history: EntryHistory, _ tally: Tally) throws {
         let folder = try settings.makeFolder("concurrency/sidecar\(suffix)")
         let store = folder + "/Store.sqlite"
@@ -149,7 +149,8 @@ package struct ConcurrencyHarness: Sendable {
         let migrator = try migrator(of: store, history, ["CAUSEWAY_PAUSE_AT": "lockedExclusively:1000"])
         let verified = folder + "/.Store.sqlite.migration/step-1.verified.json"
         while migrator.isRunning, try !Files.exists(verified) { Pause.milliseconds(1) }
-        // Under the exclusive lock, on a machine that isn't too busy; else SQLite meets it, which is fine too.
+        // On a machine that isn't too busy the exclusive lock is held by then. If not, SQLite finds the sidecar, which
+        // is fine too.
         Pause.milliseconds(400)
         try Files.writeFileDurably(store + suffix, [UInt8](repeating: 7, count: 64))
         let ending = migrator.wait(limit: 60)
@@ -171,7 +172,7 @@ package struct ConcurrencyHarness: Sendable {
         settings.dispose(folder, failed: !held)
     }
 
-    /// Runs a statement, at once or not at all.
+    /// Runs a statement, without waiting for locks.
     private static func ask(_ store: String, _ sql: String = "SELECT * FROM ZENTRY LIMIT 1") -> SQLiteError? {
         do throws(SQLiteError) {
             let connection = try Connection(path: store, mode: .readWrite, hardening: .own)
@@ -185,7 +186,8 @@ package struct ConcurrencyHarness: Sendable {
     }
 
     private static func setup(_ round: Int, _ random: inout SeededRandom) -> Contest.Setup {
-        // Turn about, so that a few rounds see every kind; the number of rows moves the swap against the writers.
+        // Settings alternate, so that a few rounds have every kind; the number of rows moves the swap against the
+        // writers.
         let timeout = busyTimeouts[round / 2 % 2]
         let styles: [[StoreWriter.Style]] = [
             [.fresh, .fresh], [.fresh, .coreData], [.kept, .fresh], [.kept, .kept], [.coreData, .coreData],

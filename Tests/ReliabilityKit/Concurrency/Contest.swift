@@ -1,14 +1,14 @@
 internal import CausewayPlatform
 internal import CausewaySQLite
 
-/// One round: writers, a reader and two migrators on one store at the same time; then the count of what was
-/// acknowledged.
+/// One round: writers, a reader and two migrators on one store at the same time. Afterwards the acknowledged rows are
+/// counted.
 struct Contest {
-    /// What differs from round to round.
+    /// What differs between rounds.
     struct Setup: Sendable {
         var isWAL: Bool
         var writers: [(style: StoreWriter.Style, busyTimeout: Int32)]
-        /// For `CAUSEWAY_PAUSE_AT`: the window in which a lock that was dropped does harm.
+        /// For `CAUSEWAY_PAUSE_AT`: the moment at which a lock that was released too early would do harm.
         var pause: String?
         var rows: Int
 
@@ -18,17 +18,17 @@ struct Contest {
         }
     }
 
-    /// What a round came to.
+    /// The result of a round.
     struct Outcome {
         var acknowledged = 0
         var lost: [String] = []
-        /// What else is wrong; empty where the round held.
+        /// Other faults; empty where the round held.
         var faults: [String] = []
-        /// Migrator runs that were told to come back later.
+        /// Migrator runs that were told to try again later.
         var refusals = 0
-        /// Whether a writer came between, so that the work had to be discarded.
+        /// Whether a writer came first, so that the work had to be discarded.
         var wasOvertaken = false
-        /// Whether the store was migrated while the writers were at it, and had been told of rows that are committed.
+        /// Whether the store was migrated while the writers were running and had been told of committed rows.
         var wasContested = false
     }
 
@@ -38,19 +38,20 @@ struct Contest {
     let setup: Setup
     var random: SeededRandom
 
-    /// Seconds for which writers and migrators fight; then the writers stop and the migrator must come through. Writers
-    /// that open the store anew for every row let a migrator in sooner or later, and get more.
+    /// Seconds during which writers and migrators compete; then the writers stop, and the migrator must succeed.
+    /// Writers that open the store for every row let a migrator in sooner or later, and get more time.
     private static let contestSeconds = 2.0
     private static let freshContestSeconds = 20.0
-    /// Seconds for a writer's first row, until which the migrators wait.
+    /// Seconds for a writer's first row; the migrators wait until then.
     private static let firstRow = 5.0
-    /// Seconds that a migrator may take: more than it waits for a lock by itself (`--swap-timeout`, 60).
+    /// Seconds that a migrator may take: more than its own wait for a lock (`--swap-timeout`, 60).
     private static let migratorLimit = 100.0
-    /// Runs of the migrator after the writers have gone: the first succeeds, unless a harness's process is slow to die.
+    /// Runs of the migrator after the writers have ended: the first succeeds, unless a process of the harness ends
+    /// late.
     private static let finalRuns = 5
-    /// What a run says that finds work of a store that has been written to since.
+    /// What a run says that finds work of a store which was written to since.
     private static let overtaken = "has changed since its migration began"
-    /// Exit codes that mean "try again": in use, changed meanwhile.
+    /// Exit codes that mean "try again": in use, or changed during the run.
     private static let comeBack: Set<Int32> = [75, 76]
 
     private var store: String { folder + "/Store.sqlite" }
@@ -124,7 +125,7 @@ struct Contest {
         (try ChildRun(migration(number)), MonotonicClock.seconds())
     }
 
-    /// Two migrators at once, each started again when it was told to come back, until one is through or time is up.
+    /// Two migrators at once. Each is started again when told to try later, until one succeeds or time is up.
     private mutating func contest(_ outcome: inout Outcome) throws -> Bool {
         let isFresh = setup.writers.allSatisfy { $0.style == .fresh }
         let deadline = MonotonicClock.seconds() + (isFresh ? Self.freshContestSeconds : Self.contestSeconds)
@@ -133,7 +134,7 @@ struct Contest {
         while running.contains(where: { $0 != nil }) {
             for index in running.indices {
                 guard let (process, started) = running[index] else { continue }
-                // Two that wait for each other would wait for ever.
+                // Without a limit, two that wait for each other would wait for ever.
                 let isLate = MonotonicClock.seconds() - started > Self.migratorLimit
                 guard let ending = isLate ? process.wait(limit: 0) : process.poll() else { continue }
                 running[index] = nil
@@ -158,8 +159,8 @@ struct Contest {
         var said = ""
         for _ in 0..<Self.finalRuns {
             var command = migration(2)
-            // Between the lock that readers get through and the one that nobody does, a writer may come first. Then the work
-            // is of no use, and somebody must say so.
+            // A writer may come first between the lock that lets readers in and the one that lets no process in. The
+            // work is then of no use, and a migrator must say so.
             if said.contains(Self.overtaken) {
                 command.arguments.append("--restart")
                 outcome.wasOvertaken = true
@@ -174,7 +175,8 @@ struct Contest {
             "the store isn't migrated \(Self.finalRuns) runs after the writers have gone: \(said)")
     }
 
-    /// The original lies beside the new store, once, and is sound. It is looked at as a copy: beside it lie no sidecars.
+    /// The original lies beside the new store, once, and is sound. A copy of it is read, so that no sidecars appear
+    /// beside it.
     private func judgeBackups(_ outcome: inout Outcome) throws {
         let backups = try Files.list(folder).filter { $0.hasPrefix("Store.sqlite.premigration") }
         if backups.count != 1 { outcome.faults.append("there are \(backups.count) backups") }
@@ -192,11 +194,11 @@ struct Contest {
         }
     }
 
-    /// Every acknowledged row is there once, the store is sound, and nothing is left beside it.
+    /// Every acknowledged row is there once, the store is sound, and no other files lie beside it.
     private func judge(_ outcome: inout Outcome) throws {
         var acknowledged: Set<String> = []
         for index in setup.writers.indices {
-            // A reader of this harness: the file holds what a writer of ours wrote in two seconds.
+            // The harness reads this file itself: it holds what one of its writers wrote in two seconds.
             let content = try Files.readFile("\(folder)/acked-\(index)", limit: 16 << 20)
             for line in String(decoding: content, as: UTF8.self).split(separator: "\n") {
                 acknowledged.insert(String(line))

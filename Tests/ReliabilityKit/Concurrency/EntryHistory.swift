@@ -3,9 +3,10 @@ internal import CausewayGenerator
 package import CausewayPlatform
 internal import CausewaySQLite
 
-/// The store that writers and migrators fight over: one entity, two versions, the second with one column more.
+/// The store that writers and migrators compete for: one entity, two versions, the second with one column more.
 ///
-/// Small on purpose: a round's time goes to the fight, not to the rows. Rows carry a marker that no two writes share.
+/// Small on purpose: a round's time is for the competition, not for rows. Rows carry a marker that is different in
+/// every write.
 package struct EntryHistory: Sendable {
     package let models: String
 
@@ -21,7 +22,7 @@ package struct EntryHistory: Sendable {
         try Files.writeFileDurably(models + "/.xccurrentversion", Array(Self.current.utf8))
     }
 
-    /// Makes a store of the first version in the journal mode that is asked for.
+    /// Makes a store of the first version in the given journal mode.
     package func makeStore(at path: String, rows: Int, seed: UInt64, wal: Bool) throws {
         var generation = StoreGeneration(model: models, output: path, rows: rows, seed: seed)
         generation.version = "v1"

@@ -1,7 +1,7 @@
 internal import CausewayPlatform
 package import CausewaySQLite
 
-/// What a store of entries holds after a round, read through SQLite.
+/// What a store of entries holds after a round, read by plain SQL.
 package struct EntryJudgement {
     /// The markers that the store holds.
     package private(set) var markers: Set<String> = []

@@ -6,11 +6,11 @@
 internal import CausewayPlatform
 internal import CausewaySQLite
 
-/// An application that reads the store in a process of its own. Rows are only ever added: a reader that sees fewer than
-/// before has seen a store that lost some, whatever comes after.
+/// An application that reads the store in a process of its own. Rows are only ever added: a reader that sees fewer rows
+/// than before has seen a store that lost some, even if they come back.
 package struct StoreReader {
     package var store: String
-    /// While this file is there, the reader works.
+    /// The reader works while this file exists.
     package var whileExists: String
     package var seed: UInt64
 
@@ -38,14 +38,14 @@ package struct StoreReader {
                 guard count >= seen else { throw RowsVanished(before: seen, after: count) }
                 seen = count
             } catch let error as SQLiteError where StoreWriter.isExpected(error) {
-                // Locked for a moment, or replaced while it was opened.
+                // The store is locked for a moment, or was replaced while it was opened.
             }
             usleep(UInt32.random(in: 0...4_000, using: &random))
         }
     }
 
     private func count() throws(SQLiteError) -> Int64 {
-        // A WAL store can't always be opened read-only; an application opens it for writing, too.
+        // A WAL store can't always be opened read-only; an application opens it for writing too.
         let connection = try Connection(path: store, mode: .readWrite, hardening: .own)
         try connection.setBusyTimeout(milliseconds: 0)
         var statement = try connection.prepare("SELECT count(*) FROM ZENTRY")

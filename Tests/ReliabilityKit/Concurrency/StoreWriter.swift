@@ -6,22 +6,22 @@
 internal import CausewayPlatform
 internal import CausewaySQLite
 
-/// An application that writes rows into the store, in a process of its own, and says so of every row that SQLite has
-/// committed: one line in a file, written after the commit. A row that it has acknowledged must never be lost.
+/// An application that writes rows into the store, in a process of its own. It acknowledges every row that SQLite has
+/// committed: one line in a file, written after the commit. An acknowledged row must never be lost.
 package struct StoreWriter {
     /// How the application uses its connections.
     package enum Style: String, CaseIterable, Sendable {
         /// A connection for every row.
         case fresh
-        /// One connection for all, opened anew only when SQLite says that the file was moved away under it.
+        /// One connection for all rows, opened anew only when SQLite says that the file was moved away.
         case kept
-        /// As Core Data does: a connection for some rows, switched to WAL when it is opened.
+        /// As in Core Data: a connection for some rows, switched to WAL when it is opened.
         case coreData
     }
 
     package var store: String
     package var acknowledgements: String
-    /// While this file is there, the writer works.
+    /// The writer works while this file exists.
     package var whileExists: String
     package var name: String
     package var style: Style
@@ -47,7 +47,7 @@ package struct StoreWriter {
 
     /// Writes until told to stop.
     ///
-    /// - Throws: what isn't an answer that a store in use may give: a corrupt file, a missing table.
+    /// - Throws: an error that a store in use may not give: a corrupt file, a missing table.
     package func run() throws {
         let file = try OpenFile(acknowledgements, mode: .createNew)
         var end: Int64 = 0
@@ -66,11 +66,11 @@ package struct StoreWriter {
                         end += Int64(line.count)
                     }
                     written += 1
-                    // Between 0 and 3 milliseconds: others get their turn, and the writer isn't in step with anybody.
+                    // Between 0 and 3 milliseconds: other processes get their turn, and no two run in step.
                     usleep(UInt32.random(in: 0...3_000, using: &random))
                 }
             } catch let error as SQLiteError where Self.isExpected(error) {
-                // The file was moved away, or is locked while it is opened: open it again.
+                // The file was moved away, or is locked while it is opened: it is opened again.
                 usleep(500)
             }
         }
@@ -83,9 +83,9 @@ package struct StoreWriter {
         return connection
     }
 
-    /// One transaction as Core Data's: the key from Z_PRIMARYKEY, the row, the key counted up.
+    /// One transaction as in Core Data: reads the key from Z_PRIMARYKEY, writes the row, increments the key.
     ///
-    /// - Returns: whether it was committed; false where the store is busy.
+    /// - Returns: whether it was committed; false if the store is busy.
     private func write(_ marker: String, _ connection: borrowing Connection) throws(SQLiteError) -> Bool {
         do throws(SQLiteError) {
             try connection.begin(.immediate)
@@ -98,7 +98,7 @@ package struct StoreWriter {
             try connection.commit()
             return true
         } catch {
-            // The error that led here is the one that counts; the connection may have rolled back by itself.
+            // The first error is the one that matters; the connection may have rolled back by itself.
             do { try connection.rollback() } catch {}
             if case .busy = error.code { return false }
             throw error
@@ -126,14 +126,14 @@ package struct StoreWriter {
         return (statement.int64(at: 0), statement.int64(at: 1) + 1)
     }
 
-    /// Answers that a store gives while others use, move or replace it.
+    /// Errors that a store may give while other processes use, move or replace it.
     static func isExpected(_ error: SQLiteError) -> Bool {
         switch error.code {
         case .busy, .locked, .readOnlyMoved, .lockProtocol: true
-        // A sidecar that is removed while it is opened, or a file that is renamed between two looks at it.
+        // A sidecar was removed while it was opened, or a file was renamed between two looks at it.
         case .cannotOpen, .schemaChanged: true
-        // A connection to the file that is the backup now took the new store's journal for its own, and the new store's
-        // writer was quicker to remove it (IOERR_DELETE_NOENT).
+        // A connection to the file that is now the backup took the new store's journal for its own, and the new store's
+        // writer removed it first (IOERR_DELETE_NOENT).
         case ResultCode(rawValue: 10 | 23 << 8): true
         default: false
         }

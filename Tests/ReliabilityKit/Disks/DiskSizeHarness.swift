@@ -1,7 +1,7 @@
 internal import CausewayPlatform
 
-/// Harness 5, first part: disks of many sizes, and disks that fill up while the migration runs. Either it succeeds, or it
-/// ends with 74, the store untouched, and goes through once there is space.
+/// Harness 5, first part: disks of many sizes, and disks that fill up during the migration. The migration either
+/// succeeds, or fails with 74 and leaves the store untouched; with more space, the next run succeeds.
 package struct DiskSizeHarness: Sendable {
     package static let name = "disk-sizes"
 
@@ -11,16 +11,16 @@ package struct DiskSizeHarness: Sendable {
         self.settings = settings
     }
 
-    /// Bytes: more than any subject needs, the reserve that the command asks for included.
+    /// Bytes: more than any subject needs, including the reserve that the command asks for.
     private static let plenty = 512 << 20
-    /// Times its own size that the largest of the small disks has.
+    /// The largest of the small disks is so many times as large as the store.
     private static let largest = 12
-    /// Bytes that are left when a disk fills up, at most.
+    /// Bytes that are left when a disk is filled up, at most.
     private static let remainder = 300_000
 
     /// Runs the sizes.
     ///
-    /// - Throws: when the harness itself can't work.
+    /// - Throws: if the harness itself can't work.
     package func run() throws -> Tally {
         let tally = Tally(Self.name)
         if let refusal = MountedDisk.refusal([]) {
@@ -33,7 +33,8 @@ package struct DiskSizeHarness: Sendable {
         let cases = settings.rounds(quick: 8, full: 100)
         try ParallelCases.run(limit: cases, threads: settings.threads) { index in
             let subject = subjects[index % subjects.count]
-            // The first half: small from the start. The second: filled up while the migration runs.
+            // The first half: disks that are small from the start. The second half: disks that fill up during the
+            // migration.
             if index < cases / 2 {
                 run("size \(index)", index, subject, tally) { trial, disk, _ in
                     let own = try Self.bytes(of: subject.pristine)
@@ -82,7 +83,7 @@ package struct DiskSizeHarness: Sendable {
         }
     }
 
-    /// Something else takes the space while the migration runs.
+    /// Another file takes the space during the migration.
     private func fill(
         _ trial: inout Trial, _ disk: MountedDisk, _ random: inout SeededRandom
     ) throws -> ChildRun.Ending {
@@ -103,7 +104,7 @@ package struct DiskSizeHarness: Sendable {
                 written += count
             }
         } catch {
-            // The migration was faster: the disk is full now, as it should be.
+            // The migration was faster and has filled the disk already.
             guard error.code == .noSpace else { throw error }
         }
         return process.wait()
@@ -128,7 +129,7 @@ package struct DiskSizeHarness: Sendable {
         for name in try Files.list(folder) {
             let path = folder + "/" + name
             let status = try Files.linkStatus(of: path)
-            // Whole pages, as a file system in memory counts them.
+            // Whole pages, as tmpfs counts them.
             sum += status.kind == .directory ? try bytes(of: path) + 4_096 : (Int(status.size) + 4_095) / 4_096 * 4_096
         }
         return sum

@@ -1,7 +1,7 @@
 internal import CausewayPlatform
 
-/// Harness 5, second part: the Nth allocation of SQLite's fails, once or from then on. The run says so, the store is whole,
-/// and the next run goes through.
+/// Harness 5, second part: SQLite's Nth allocation fails, only once or from then on. The run says so, the store is
+/// sound, and the next run succeeds.
 package struct MemoryHarness: Sendable {
     package static let name = "memory"
 
@@ -11,12 +11,13 @@ package struct MemoryHarness: Sendable {
         self.settings = settings
     }
 
-    /// 74: resumable. 73: the work directory's own checks. Nothing that tells the user to mend the store or the models.
+    /// 74: resumable. 73: the work directory's own checks. Other codes would tell the user to fix the store or the
+    /// models.
     private static let allowed: Set<Int32> = [0, 73, 74]
 
     /// Runs the points.
     ///
-    /// - Throws: when the harness itself can't work.
+    /// - Throws: if the harness itself can't work.
     package func run() throws -> Tally {
         let tally = Tally(Self.name)
         #if !os(Linux)
@@ -34,7 +35,7 @@ package struct MemoryHarness: Sendable {
                 var random = SeededRandom(seed: settings.seed, harness: Self.name, case: 0)
                 let first = UInt64.random(in: 0..<max(1, allocations / UInt64(points)), using: &random)
                 try ParallelCases.run(limit: points, threads: settings.threads) { index in
-                    // Even ones fail once, odd ones from then on.
+                    // Even points fail once, odd ones from then on.
                     let number = 1 + first + UInt64(index) * allocations / UInt64(points)
                     run(subject, "\(number)" + (index % 2 == 0 ? "" : "+"), tally)
                     return settings.goesOn(tally)
@@ -72,7 +73,7 @@ package struct MemoryHarness: Sendable {
             var trial = try Trial(subject, folder: folder)
             let ending = try trial.run(environment: environment(number, folder))
             let held = tally.judgeWhereTried(label, kind: chain) {
-                // Threads make the last allocations come in another order, or not at all.
+                // Because of threads, the last allocations may come in another order, or not at all.
                 guard try FaultRecords.allocations(folder + "/allocations").fired > 0 else {
                     guard ending == .exited(0) else { throw trial.failure("no allocation failed, and yet \(ending)") }
                     return false

@@ -5,12 +5,12 @@
 #endif
 internal import CausewayPlatform
 
-/// A file system of the harness's own, on memory or on a file, mounted while a case needs it. Root only.
+/// A file system of the harness's own, in memory or in a file, mounted while a case needs it. Needs root.
 struct MountedDisk {
     let path: String
     private let log: String
 
-    /// Why no file system can be mounted here; nil where it can.
+    /// Why no file system can be mounted here; nil if one can.
     static func refusal(_ tools: [String]) -> String? {
         #if canImport(Darwin)
             return "file systems are mounted on Linux only"
@@ -33,7 +33,7 @@ struct MountedDisk {
             let file = try OpenFile(image, mode: .createNew)
             try file.truncate(to: bytes)
         }
-        // ext4: no lazy work of the kernel's beside ours.
+        // ext4: no lazy initialisation by the kernel during the test.
         let options = type == "ext4" ? ["-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0"] : ["-q"]
         try call("mkfs." + type, options + [image], log: log)
     }
@@ -44,12 +44,12 @@ struct MountedDisk {
         return MountedDisk(path: path, log: log)
     }
 
-    /// Gives a file system in memory another size.
+    /// Changes the size of a file system in memory.
     func resize(bytes: Int) throws {
         try Self.call("mount", ["-o", "remount,size=\(bytes)", path], log: log)
     }
 
-    /// Brings everything that was written so far to the disk.
+    /// Writes all changes to the disk.
     func sync() throws {
         try Self.call("sync", ["-f", path], log: log)
     }
@@ -68,7 +68,7 @@ struct MountedDisk {
         }
     }
 
-    /// Cuts the power: what the file system has not written to its disk by now is lost, and every further call fails.
+    /// Cuts the power: what the file system has not written to its disk is lost, and every further call fails.
     ///
     /// The call is `_IOR('X', 125, __u32)` on ext4 and XFS, with the flag not to write the journal out first.
     func cutPower() throws {

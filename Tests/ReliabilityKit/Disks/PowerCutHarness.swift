@@ -1,11 +1,11 @@
 internal import CausewayPlatform
 
-/// Harness 5, third part: real power cuts. The file system on a loop device is shut down without its journal being
-/// written out, mounted again, which replays the journal, and the migration is run again.
+/// Harness 5, third part: real power cuts. The file system on a loop device is shut down without writing its journal
+/// out. It is mounted again, which replays the journal, and the migration is run again.
 package struct PowerCutHarness: Sendable {
     package static let name = "power-cuts"
 
-    /// A file system that can be shut down, with room for the reserve that the command asks for, and for what its tool asks for.
+    /// File systems that can be shut down, with room for the command's reserve and at least the size that mkfs demands.
     private static let systems: [(type: String, bytes: Int64)] = [("ext4", 256 << 20), ("xfs", 384 << 20)]
     /// Cuts during one migration at most; then the power stays on.
     private static let cutLimit = 3
@@ -16,9 +16,9 @@ package struct PowerCutHarness: Sendable {
         self.settings = settings
     }
 
-    /// Runs the cuts on every file system that can be had here; says which can't.
+    /// Runs the cuts on every file system that is available here; reports the others as skipped.
     ///
-    /// - Throws: when the harness itself can't work.
+    /// - Throws: if the harness itself can't work.
     package func run() throws -> Tally {
         let tally = Tally(Self.name)
         let folder = try settings.makeFolder("power-cuts")
@@ -32,7 +32,7 @@ package struct PowerCutHarness: Sendable {
             do {
                 try run(system.type, system.bytes, subjects, folder, tally)
             } catch let error as HarnessError {
-                // No loop devices, or a kernel without the call: nothing of ours.
+                // No loop devices, or a kernel without the call: not a fault of the migration.
                 tally.skip("\(Self.name) on \(system.type): \(error)")
             }
         }
@@ -48,7 +48,7 @@ package struct PowerCutHarness: Sendable {
         let image = "\(folder)/\(type).image"
         let log = "\(folder)/\(type).txt"
         try MountedDisk.format(image, as: type, bytes: bytes, log: log)
-        // A try-out, so that a system that can't be cut is a reason to skip and not a failure.
+        // A trial first: a file system that can't be shut down is skipped, it is not a failure.
         try cut(try MountedDisk.image(image, as: type, at: place, log: log))
         for round in 0..<settings.rounds(quick: 3, full: 40) where settings.goesOn(tally) {
             let subject = subjects[round % subjects.count]
@@ -89,7 +89,7 @@ package struct PowerCutHarness: Sendable {
         var mounted = try disk.mount()
         // Mounted when the round ends, however it ends.
         defer {
-            // The next round's mount says so if this one fails.
+            // If this fails, the next round's mount fails and says so.
             try? mounted.unmount()
         }
         let data = disk.place + "/data"
@@ -102,7 +102,7 @@ package struct PowerCutHarness: Sendable {
             trial.note(command, " # on \(disk.type), power cut after \(milliseconds) ms")
             let process = try ChildRun(command)
             Pause.milliseconds(milliseconds)
-            // Reported before the cut, or not: looked at before, so that a success in between isn't counted.
+            // Whether it ended before the cut. Asked before, so that a success between the two isn't counted.
             let before = process.poll()
             try mounted.cutPower()
             if before == nil {

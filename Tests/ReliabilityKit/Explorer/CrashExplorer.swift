@@ -3,34 +3,34 @@ internal import CausewayPlatform
 internal import Foundation
 internal import Synchronization
 
-/// Tries what a crash may leave behind at every point of a run (InsideCrashSafety §3.1).
+/// Tries every state that a crash may leave at every point of a run (InsideCrashSafety §3.1).
 ///
-/// A command is traced once; at every crash point the model says which states of the disk are possible, each of which is
-/// made, looked at and resumed in this process.
+/// A command is traced once. At every crash point the model says which states of the disk are possible. Each is made,
+/// read and resumed in this process.
 package struct CrashExplorer: Sendable {
     package struct Settings: Sendable {
         package var subject: Subject
         package var work = Exploration.Work()
         /// Threads that check states.
         package var jobs = 1
-        /// Every nth crash point, and of those in the swap every nth.
+        /// Every nth crash point before the swap is tried, and every nth in the swap.
         package var stride = 1
         package var swapStride = 1
-        /// The crash points of the swap only, with every subset of what isn't durable.
+        /// Only the crash points of the swap, with every subset of the changes that aren't durable.
         package var isExhaustiveSwap = false
-        /// Renames across folders are two changes.
+        /// Renames across folders count as two changes.
         package var splitsRenames = false
-        /// One state: `K:label`, as a failure names it.
+        /// Only this state: `K:label`, as in a failure.
         package var only: String?
-        /// States, at most; crash points are then left out evenly.
+        /// States, at most; for fewer, crash points are left out evenly.
         package var budget: Int?
-        /// States of one crash point, at most; nil is all. Of more, some are taken, evenly spread.
+        /// States of one crash point, at most; nil is all. If there are more, an even selection is tried.
         package var statesPerPoint: Int?
-        /// The first failure ends it: enough where one is expected.
+        /// Stops at the first failure: enough where one is expected.
         package var stopsAtFailure = false
-        /// False only counts the states.
+        /// If false, states are only counted.
         package var checks = true
-        /// Where the folders are made; nil is memory, where there is such a place.
+        /// Where the folders are made; nil is a file system in memory, if there is one.
         package var scratch: String?
 
         package init(_ subject: Subject) {
@@ -48,7 +48,7 @@ package struct CrashExplorer: Sendable {
 
         /// Every nth crash point before the swap that is visited, of a run with so many operations.
         func visited(of operations: Int) -> Int {
-            // About ten states are new at a crash point.
+            // A crash point has about ten new states.
             max(1, stride, budget.map { operations * 10 / max(1, $0) } ?? 1)
         }
 
@@ -58,7 +58,7 @@ package struct CrashExplorer: Sendable {
                 && statesPerPoint == nil && checks && !stopsAtFailure
         }
 
-        /// What replays a state on the command line of `reliability`.
+        /// The command line of `reliability` that replays a state.
         func replay(_ label: String) -> String {
             "--subject \(subject.chain.rawValue) --source \(subject.state.rawValue) --state \(label)"
                 + (splitsRenames ? " --nonatomic" : "") + (work.fault.map { " --fault \($0)" } ?? "")
@@ -80,7 +80,7 @@ package struct CrashExplorer: Sendable {
         return try explore(exploration, in: folder.path)
     }
 
-    /// Explores a run that was traced before.
+    /// Explores a run that has been traced.
     package func explore(_ exploration: Exploration, in folder: String) throws -> HarnessResult {
         let result = Mutex(HarnessResult(name: settings.name))
         let progress = Mutex(LostProgress())
@@ -105,7 +105,7 @@ package struct CrashExplorer: Sendable {
         }
     }
 
-    /// A thread's share: every thread makes all states and checks each nth.
+    /// A thread's share: every thread makes all states and checks every nth.
     private func explore(
         _ exploration: Exploration, _ scratch: String, _ worker: Int
     ) throws -> (result: HarnessResult, progress: LostProgress) {
@@ -145,8 +145,8 @@ package struct CrashExplorer: Sendable {
         if mustBeNew { result.count("after success") }
         if let outcome = finding.outcome {
             result.count(outcome.wasSwapped ? "cleaned up" : outcome.resumed == nil ? "no rows taken up" : "resumed")
-            // A failed fsync condemns all that was made, which is no loss that a crash brought about; a rename that isn't
-            // atomic may leave the new store without any name, and then it must be made anew.
+            // After a failed fsync all work is discarded, so that the crash isn't the cause of the loss. A rename that
+            // isn't atomic may leave the new store without a name, and then it must be made again.
             let isNamed = finding.view == .new || state.hasStaging
             if settings.work.fault == nil, !settings.splitsRenames || isNamed { progress.note(state, finding.takenUp) }
         }

@@ -1,9 +1,9 @@
-/// One thing that a crash may leave on the disk.
+/// One state in which a crash may leave the disk.
 package struct CrashState: Sendable {
-    /// Operations that were made before the crash.
+    /// Number of operations before the crash.
     package var point: Int
     package var choice: PersistenceChoice
-    /// By path, sorted; several paths may name one node.
+    /// By path, sorted; several paths may be names of one node.
     package var files: [File]
     package var folders: [(path: String, mode: UInt32)]
     /// Over names and contents.
@@ -19,12 +19,12 @@ package struct CrashState: Sendable {
 
     package var label: String { "\(point):\(choice)" }
 
-    /// Whether a new store is in the work directory, whole or not.
+    /// Whether the work directory has a new store, complete or not.
     package var hasStaging: Bool {
         files.contains { $0.path.hasPrefix(Subject.workName + "/") && $0.path.hasSuffix(".sqlite") }
     }
 
-    /// A hash over what lies outside a folder: what an application may look at.
+    /// A hash of everything outside of a folder: what an application may read.
     package func hash(outside folder: String) -> UInt64 {
         var hasher = Hasher()
         for file in files where !file.path.hasPrefix(folder + "/") {
@@ -43,9 +43,9 @@ extension DiskModel {
     }
 }
 
-/// Makes states of a model's moment; contents are shared.
+/// Makes the states that are possible at one moment of a model; contents are shared.
 struct StateMaker {
-    /// Contents in the cache, at most: they are of the last few crash points.
+    /// Contents in the cache, at most; they belong to the last few crash points.
     private static let cachedContents = 400
 
     private struct ContentKey: Hashable {
@@ -73,7 +73,7 @@ struct StateMaker {
             } else {
                 let content = content(index, node, parts)
                 hasher.combine(content.hash)
-                // A second name of a file is another state than a copy of it.
+                // A second name of a file and a copy of it are different states.
                 hasher.combine(state.files.firstIndex { $0.node == index } ?? -1)
                 state.files.append(.init(path: path, node: index, inode: node.inode, content: content, mode: node.mode))
             }
@@ -82,7 +82,7 @@ struct StateMaker {
         return state
     }
 
-    /// What lies in a folder that isn't there is not there either.
+    /// A name in a folder that is missing is missing too.
     private func isReachable(_ path: String, _ names: [String: Int], _ model: DiskModel) -> Bool {
         var parent = DiskModel.parent(path)
         while !parent.isEmpty {

@@ -1,4 +1,4 @@
-/// Walks along a trace and makes, at each crash point, the states that weren't there before.
+/// Goes through a trace and makes, at each crash point, the states that are new.
 struct CrashWalk {
     private let exploration: Exploration
     private let settings: CrashExplorer.Settings
@@ -6,13 +6,13 @@ struct CrashWalk {
     private let stride: Int
     private var model: DiskModel
     private var maker = StateMaker()
-    /// States by their hash; those after success by another, since more is asked of them.
+    /// States by their hash; those after success by another hash, because more must hold in them.
     private var known: Set<UInt64> = []
     private var point = 0
     private var last: TraceOperation.Kind?
-    /// The point before was left out: its states haven't been tried.
+    /// The previous point was left out, so its states haven't been tried.
     private var isAfterGap = true
-    /// Choices that were made.
+    /// Choices that were made so far.
     private(set) var tried = 0
     private(set) var points = 0
 
@@ -63,7 +63,7 @@ struct CrashWalk {
     private mutating func states(at here: Int) -> [CrashState] {
         if let only { return [maker.state(model, only.choice, point: here)] }
         let family = ChoiceFamily(model)
-        // At success all that isn't durable is asked about again.
+        // At the point of success, all changes that aren't durable are tried again.
         let isFresh = isAfterGap || here == exploration.success
         let choices =
             settings.isExhaustiveSwap ? family.exhaustive() : family.choices(after: isFresh ? nil : last)

@@ -1,9 +1,9 @@
-/// Files and names as a crash may find them: what is durable, and what isn't yet (InsideCrashSafety §3.1).
+/// Files and names as a crash may leave them: what is durable, and what isn't yet (InsideCrashSafety §3.1).
 ///
 /// Data is durable after an fsync of its file, names after an fsync of their folder; until then any part of either may be
 /// on the disk. That is weaker than ext4, XFS and btrfs promise.
 package struct DiskModel: Sendable {
-    /// A file's content that may be shared by many states.
+    /// A file's content, which many states may share.
     package final class Content: Sendable {
         package let bytes: [UInt8]
         package let hash: UInt64
@@ -16,13 +16,13 @@ package struct DiskModel: Sendable {
         }
     }
 
-    /// A change of a file's data that isn't durable, or was not when its file was last folded.
+    /// A change of a file's data that isn't durable, or wasn't when its file was last folded.
     struct DataChange: Sendable {
         enum Kind: Sendable {
             case write(offset: Int, bytes: [UInt8])
-            /// The length becomes this.
+            /// Sets the length.
             case truncate(Int)
-            /// The length becomes at least this.
+            /// Sets the length if it is smaller.
             case extend(Int)
         }
 
@@ -30,11 +30,11 @@ package struct DiskModel: Sendable {
         let node: Int
         let kind: Kind
         var isDurable = false
-        /// Its fsync failed: no later one brings it to the disk.
+        /// The fsync of this change failed: no later one makes it durable.
         var isLost = false
     }
 
-    /// A change of names; all of it is on the disk or nothing.
+    /// A change of names; either all of it is on the disk or none.
     struct NameChange: Sendable {
         let id: Int
         /// Syncing this folder makes it durable.
@@ -49,25 +49,25 @@ package struct DiskModel: Sendable {
         var mode: UInt32
         /// Its number while the command ran.
         var inode: UInt64
-        /// What was durable at some time; `changes` come on top, in order.
+        /// Content that was durable at some time; `changes` are applied to it, in order.
         var base: Content
         var changes: [DataChange] = []
         /// Counts the bases.
         var version = 0
     }
 
-    /// Renames across folders are two changes.
+    /// Renames across folders count as two changes.
     let splitsRenames: Bool
     private(set) var nodes: [Node] = []
     private(set) var durableNames: [String: Int] = [:]
-    /// Not durable, in order.
+    /// Changes that aren't durable, in order.
     private(set) var names: [NameChange] = []
     /// What the running system shows.
     private(set) var currentNames: [String: Int] = [:]
     private var nodesByInode: [UInt64: Int] = [:]
 
     /// - Parameters:
-    ///   - files: all that is there before the first operation, durable; paths are relative.
+    ///   - files: everything that exists before the first operation, durable; paths are relative.
     ///   - splitsRenames: see the property.
     package init(_ files: [StartFile], splitsRenames: Bool = false) {
         self.splitsRenames = splitsRenames
@@ -96,19 +96,19 @@ package struct DiskModel: Sendable {
         }
     }
 
-    /// Changes of data that may be missing after a crash, in order; of files that have a name in some state.
+    /// Changes of data that a crash may lose, in order, of files that have a name in some state.
     var data: [DataChange] {
         var named = Set(durableNames.values)
         for change in names { named.formUnion(change.effects.compactMap(\.node)) }
         return named.flatMap { nodes[$0].changes.filter { !$0.isDurable } }.sorted { $0.id < $1.id }
     }
 
-    /// Takes in the next operation.
+    /// Applies the next operation.
     ///
     /// - Parameters:
     ///   - operation: with relative paths.
     ///   - id: its number in the trace.
-    /// - Throws: `HarnessError` where it is on a file that the model doesn't know.
+    /// - Throws: `HarnessError` if it is on a file that the model doesn't know.
     package mutating func apply(_ operation: TraceOperation, id: Int) throws {
         switch operation.kind {
         case .create: try create(operation, id, isFolder: false)
@@ -126,7 +126,7 @@ package struct DiskModel: Sendable {
         case .unlink, .removeDirectory: name(id, operation.path, nil)
         case .sync: try sync(operation, id)
         case .changeMode:
-            // At once: modes decide nothing here, and a lost one would only be refused.
+            // Durable at once: no decision depends on modes, and a lost one would only be refused.
             nodes[try node(operation, id)].mode = operation.flags & 0o7777
         case .changeOwner, .setAttribute, .output: break
         }
@@ -140,7 +140,7 @@ package struct DiskModel: Sendable {
     private mutating func create(_ operation: TraceOperation, _ id: Int, isFolder: Bool) throws {
         nodes.append(
             Node(isFolder: isFolder, mode: operation.flags & 0o7777, inode: operation.inode, base: Content([])))
-        // Inode numbers are used again.
+        // The system uses inode numbers again.
         nodesByInode[operation.inode] = nodes.count - 1
         name(id, operation.path, nodes.count - 1)
     }
@@ -148,7 +148,7 @@ package struct DiskModel: Sendable {
     private mutating func change(_ operation: TraceOperation, _ id: Int, _ kind: DataChange.Kind) throws {
         let node = try node(operation, id)
         var change = DataChange(id: id, node: node, kind: kind)
-        // SQLite makes a -shm anew before it believes a byte of it: its parts needn't be tried.
+        // SQLite makes a -shm anew before it reads it, so parts of its writes needn't be tried.
         change.isDurable = operation.path.hasSuffix("-shm")
         nodes[node].changes.append(change)
         if change.isDurable { fold(node) }
@@ -193,7 +193,7 @@ package struct DiskModel: Sendable {
         fold(index)
     }
 
-    /// What is durable from the beginning on becomes the base.
+    /// Changes that are durable, from the first on, become part of the base.
     private mutating func fold(_ index: Int) {
         let durable = nodes[index].changes.prefix { $0.isDurable }
         guard !durable.isEmpty else { return }
@@ -216,8 +216,8 @@ package struct DiskModel: Sendable {
             }
         }
         guard !operation.failed else { return }
-        // A rename that is durable in the folder that it leads to has left the other one, too: earlier changes of the
-        // name that it took away can't come back.
+        // A rename that is durable in its target's folder has left the other folder too: earlier changes of the name
+        // that it removed can't come back.
         var rest: [NameChange] = []
         for change in names {
             let isSettled = change.effects.allSatisfy { change.id <= settled[$0.path] ?? -1 }

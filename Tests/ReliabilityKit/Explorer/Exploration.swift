@@ -2,17 +2,17 @@ import CausewayEngine
 package import CausewayPreparation
 internal import Foundation
 
-/// One traced run with all that is needed to judge what a crash in it leaves.
+/// One traced run, with everything that is needed to check the states that a crash in it leaves.
 package struct Exploration: Sendable {
     package let subject: Subject
     package let history: ModelHistory
     package let oracle: StoreOracle
-    /// What was there before the command began.
+    /// The files before the command began.
     package let start: [DiskModel.StartFile]
     package let trace: Trace
-    /// Operations before the command has reported success.
+    /// Number of operations before the command reported success.
     package let success: Int
-    /// Operations before the last step was recorded as verified: from here on seal and swap.
+    /// Number of operations before the last step was recorded as verified; then come seal and swap.
     package let seal: Int
 
     /// Makes the store, takes both digests from undisturbed runs, and traces the command.
@@ -21,7 +21,7 @@ package struct Exploration: Sendable {
     ///   - subject: what is migrated.
     ///   - folder: an empty folder, best in memory.
     ///   - work: how the command works.
-    /// - Throws: `HarnessError` where the undisturbed runs don't succeed, or don't give the same.
+    /// - Throws: `HarnessError` if the undisturbed runs fail or differ.
     package init(_ subject: Subject, in folder: String, work: Work = Work()) throws {
         self.subject = subject
         history = try subject.readHistory()
@@ -51,11 +51,11 @@ package struct Exploration: Sendable {
         }
     }
 
-    /// How the traced command works.
+    /// How the traced command is run.
     package struct Work: Sendable {
         package var batchRows = Subject.defaultBatchRows
         package var jobs = 1
-        /// A deliberate break of the protocol, by the name of `Mutant`.
+        /// A deliberate break of the protocol, by its name in `Mutant`.
         package var mutant: String?
         /// As CAUSEWAY_FAULT_MODE.
         package var fault: String?
@@ -85,14 +85,14 @@ package struct Exploration: Sendable {
         return ending
     }
 
-    /// Where success was reported, beyond the end where it wasn't, and where the swap begins.
+    /// The operation that reports success (after the last one if there is none), and the one that begins the swap.
     private static func landmarks(_ trace: Trace, hasSucceeded: Bool) -> (success: Int, seal: Int) {
         let operations = trace.operations
         guard
             let swap = operations.lastIndex(where: { $0.kind == .rename && $0.path2 == Subject.storeName })
         else { return (operations.count + 1, operations.count) }
         let said = operations[swap...].firstIndex { $0.kind == .output && $0.path == "1" } ?? operations.count
-        // The last step's record of its verification; what follows is the seal.
+        // The record that the last step is verified; the seal follows.
         let seal = operations[..<swap].lastIndex { $0.kind == .rename && $0.path2.hasSuffix(".verified.json") } ?? swap
         return (hasSucceeded ? said : operations.count + 1, seal)
     }

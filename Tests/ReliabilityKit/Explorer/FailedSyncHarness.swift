@@ -1,9 +1,9 @@
 internal import CausewayPlatform
 internal import Foundation
 
-/// A failed fsync and a power cut together: the Nth fsync of a run fails, and every state that a crash may leave of what
-/// the run made of it is tried. What the failed fsync was for never reaches the disk: asking again gets a yes and nothing
-/// else (InsideCrashSafety §2.2).
+/// A failed fsync together with a power cut: the Nth fsync of a run fails, and every state that a crash may leave of
+/// this run is tried. The data of the failed fsync never reach the disk: a second fsync only reports success
+/// (InsideCrashSafety §2.2).
 struct FailedSyncHarness {
     static let name = "failed-syncs"
 
@@ -13,14 +13,14 @@ struct FailedSyncHarness {
         self.settings = settings
     }
 
-    /// States that are checked of one run, about.
+    /// States that are checked in one run, approximately.
     private static let statesPerRun = 60
     /// Fsyncs of a run that are tried in the quick subset.
     private static let quickSyncs = 3.0
-    /// Of everything, every so many.
+    /// In the full run every nth fsync is tried.
     private static let everyNth = 3.0
 
-    /// - Throws: when the harness itself can't work.
+    /// - Throws: if the harness itself can't work.
     func run() throws -> HarnessReport {
         var sum = HarnessResult(name: Self.name)
         let all = Subject.Chain.allCases
@@ -44,7 +44,7 @@ struct FailedSyncHarness {
         return HarnessReport(result: sum)
     }
 
-    /// The fsyncs that are tried, from 1, with the last ones, which belong to the swap.
+    /// The fsyncs that are tried, from 1. They include the last ones, which belong to the swap.
     private func numbers(of total: Int) -> [Int] {
         let step =
             settings.isQuick
@@ -53,7 +53,7 @@ struct FailedSyncHarness {
         return Set(stride(from: 1 + offset, through: Double(total), by: max(1, step)).map { Int($0) }).sorted()
     }
 
-    /// The fsyncs of an undisturbed run.
+    /// The number of fsyncs of an undisturbed run.
     private func syncs(of subject: Subject) throws -> Int {
         let folder = try ScratchFolder(in: nil)
         defer { folder.remove() }

@@ -1,6 +1,6 @@
 /// Applies changes of data to a file's bytes.
 enum FileImage {
-    /// Bytes that a disk writes as one.
+    /// Bytes that a disk writes as one unit.
     static let sector = 512
 
     /// How much of a change is on the disk.
@@ -8,9 +8,9 @@ enum FileImage {
         case whole
         /// The first half, cut at a sector.
         case front
-        /// The second half; what lies before it is as it was.
+        /// The second half; the first half is unchanged.
         case back
-        /// The file has grown, but holds zeros there.
+        /// The file has grown, but the new part is zeros.
         case size
     }
 
@@ -32,13 +32,13 @@ enum FileImage {
         }
     }
 
-    /// The sector boundary in the middle of a write; its end where it has none.
+    /// The sector boundary in the middle of a write; its end if it contains none.
     private static func cut(_ start: Int, _ end: Int) -> Int {
         let middle = ((start + end) / 2 + sector - 1) / sector * sector
         return middle <= start || middle >= end ? end : middle
     }
 
-    /// Whether half of it is something else than nothing or all of it.
+    /// Whether half of the change differs from none and from all of it.
     static func canTear(_ change: DiskModel.DataChange.Kind) -> Bool {
         guard case .write(let offset, let data) = change else { return false }
         return cut(offset, offset + data.count) < offset + data.count

@@ -1,6 +1,6 @@
-/// How far a run that goes on after a crash was resumed.
+/// Where a run was resumed after a crash.
 struct TakenUp: Hashable, Comparable, Sendable {
-    /// The step, from 0; `Int.max` where nothing was left to do.
+    /// The step, from 0; `Int.max` if nothing was left to do.
     var step: Int
     /// Rows that needn't be made again.
     var rows: Int
@@ -10,14 +10,14 @@ struct TakenUp: Hashable, Comparable, Sendable {
     static func < (one: TakenUp, other: TakenUp) -> Bool { (one.step, one.rows) < (other.step, other.rows) }
 }
 
-/// The oracle of lost work (InsideCrashSafety §3.1): with a commit after every batch, a crash may cost the last one. A
-/// state that is resumed further back than that has lost what was durable.
+/// The oracle of lost work (InsideCrashSafety §3.1): with a commit after every batch, a crash may cost only the last
+/// batch. A state that resumes from an earlier commit has lost durable work.
 ///
-/// It counts in the progress that the walk has seen. Where every crash point was visited that is every commit, and "at
-/// most one batch" is shown; where some were left out it is only some of them: then a failure is one all the same, but
-/// that there is none shows less, and nothing is said of batches.
+/// It compares with the progress that the walk has seen. If every crash point was visited, that is every commit, and
+/// "at most one batch" is shown. If some were left out, only some commits are seen: a failure is still a failure, but
+/// its absence proves less, and nothing can be said about single batches.
 struct LostProgress: Sendable {
-    /// Commits that a crash may cost: the one that was being made.
+    /// Commits that a crash may cost: the one that was in progress.
     private static let allowed = 1
 
     private var states: [(point: Int, label: String, progress: TakenUp)] = []
@@ -30,10 +30,10 @@ struct LostProgress: Sendable {
         states += other.states
     }
 
-    /// Judges all states at once: what was ever resumed at an earlier point was there at this one too.
+    /// Checks all states at once: work that could be resumed at an earlier point must still be there at this one.
     ///
     /// - Parameters:
-    ///   - result: gets a count of the states that have lost a batch, and a failure for each that has lost more.
+    ///   - result: counts the states that have lost a batch, and gets a failure for each that has lost more.
     ///   - isExact: whether every crash point was visited.
     ///   - replay: what replays a state.
     func judge(_ result: inout HarnessResult, isExact: Bool, replay: (String) -> String) {

@@ -1,17 +1,17 @@
-/// What of the changes that aren't durable is on the disk after a crash: a choice among data, one among names.
+/// Which of the changes that aren't durable are on the disk after a crash: one choice for data, one for names.
 ///
 /// Its text replays it: `d:all,n:first3`.
 package struct PersistenceChoice: Hashable, Sendable, CustomStringConvertible {
-    /// Positions are those in the list of changes that aren't durable, from 0.
+    /// Positions in the list of changes that aren't durable, from 0.
     package enum Selection: Hashable, Sendable {
         case none
         case all
         case first(Int)
         case allBut(Int)
         case only(Int)
-        /// Bit n is change n.
+        /// Bit n stands for change n.
         case bits(UInt64)
-        /// All before it, and a part of it; nothing after it.
+        /// All changes before it, and a part of it; none after it.
         case part(Int, FileImagePart)
     }
 
@@ -26,7 +26,7 @@ package struct PersistenceChoice: Hashable, Sendable, CustomStringConvertible {
     package var description: String { "d:\(data.text),n:\(names.text)" }
 
     /// - Parameter text: as `description` gives it.
-    /// - Throws: `HarnessError` where it is something else.
+    /// - Throws: `HarnessError` if it isn't such a text.
     package init(text: String) throws {
         let parts = text.split(separator: ",").map(String.init)
         guard parts.count == 2, parts[0].hasPrefix("d:"), parts[1].hasPrefix("n:"),
@@ -77,7 +77,7 @@ extension PersistenceChoice.Selection {
         }
     }
 
-    /// Which part of change `index` is there; nil is none.
+    /// Which part of change `index` is on the disk; nil is none.
     func part(of index: Int) -> FileImage.Part? {
         switch self {
         case .none: nil
@@ -104,9 +104,9 @@ extension PersistenceChoice.Selection {
 
 /// The choices that are tried at a crash point.
 struct ChoiceFamily {
-    /// Changes of one kind that are tried one by one; of more, some are taken, evenly spread.
+    /// Changes of one kind that are tried one by one, at most; if there are more, an even selection is tried.
     private static let limit = 24
-    /// Changes of which all subsets are tried, in the exhaustive mode: 2^10 and 2^6 of them.
+    /// In the exhaustive mode, so many changes have all their subsets tried: 2^10 and 2^6 subsets.
     private static let allNames = 10
     private static let allData = 6
     /// Pairs of both that are tried at one crash point.
@@ -120,7 +120,8 @@ struct ChoiceFamily {
         nameCount = model.names.count
     }
 
-    /// What is new at a crash point whose last operation was `last`: what leaves it out was tried at the point before.
+    /// The choices that are new at a crash point whose last operation was `last`. Those without it were tried at the
+    /// previous point.
     func choices(after last: TraceOperation.Kind?) -> [PersistenceChoice] {
         switch last {
         case .write, .truncate, .cut, .allocate:
@@ -136,7 +137,7 @@ struct ChoiceFamily {
         }
     }
 
-    /// Every subset of the names, every subset of the data, and every pair of both, as far as there are few.
+    /// Every subset of the names, every subset of the data, and every pair of these, up to the limits.
     func exhaustive() -> [PersistenceChoice] {
         let names = nameCount <= Self.allNames ? Self.subsets(nameCount) : nameChoices(includingLast: false)
         var ofData = dataChoices(includingLast: false)

@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// A folder for a harness's files: in memory where there is room for it, since nothing there waits for a disk.
+/// A folder for a harness's files: in memory if there is room for it, because writes there don't wait for a disk.
 package struct ScratchFolder: Sendable {
     package let path: String
 
     /// - Parameter parent: nil chooses.
-    /// - Throws: what the file system says.
+    /// - Throws: errors of the file system.
     package init(in parent: String? = nil) throws {
         let memory = "/dev/shm"
         let isThere = FileManager.default.isWritableFile(atPath: memory)
@@ -16,7 +16,7 @@ package struct ScratchFolder: Sendable {
     }
 
     package func remove() {
-        // What can't be removed lies in memory or in the folder for temporary files, and is gone with it.
+        // A folder that can't be removed is in memory or in the folder for temporary files, and goes with that.
         try? FileManager.default.removeItem(atPath: path)
     }
 }

@@ -3,9 +3,9 @@ import CausewayPreparation
 import CausewayStores
 internal import Foundation
 
-/// Looks at a state with the application's eyes, resumes the migration in it, and looks again (InsideCrashSafety §3.1).
+/// Reads a state as an application does, resumes the migration in it, and reads it again (InsideCrashSafety §3.1).
 ///
-/// Digests are remembered by the bytes that they were taken from: most states show the same store.
+/// Digests are cached by the bytes that they were computed from: most states hold the same store.
 final class StateChecker {
     private let subject: Subject
     private let request: MigrationRequest
@@ -16,20 +16,20 @@ final class StateChecker {
     private var views: [UInt64: StoreOracle.View] = [:]
     private var finished: [UInt64: [String]] = [:]
 
-    /// What a state has shown.
+    /// The result of checking a state.
     struct Finding {
         var view: StoreOracle.View
-        /// What is wrong; empty is fine.
+        /// What is wrong; empty if nothing is.
         var faults: [String] = []
-        /// Rows that the store has for good without, as far as the tables can be counted.
+        /// Rows that are lost for good, as far as the tables can be counted.
         var rowsLost = 0
         /// What the resumed run did.
         var outcome: MigrationOutcome?
-        /// Where the resumed run went on.
+        /// Where the resumed run started.
         var takenUp = TakenUp.everything
     }
 
-    /// The first step that a run begins; nil where it begins none.
+    /// The first step that a run begins; nil if it begins none.
     private final class FirstStep {
         var index: Int?
     }
@@ -45,9 +45,9 @@ final class StateChecker {
 
     /// - Parameters:
     ///   - state: what a crash has left.
-    ///   - mustBeNew: the command had reported success.
-    /// - Returns: what it has shown.
-    /// - Throws: `HarnessError` where the state can't be made; what is wrong with the store is in the finding.
+    ///   - mustBeNew: whether the command had reported success.
+    /// - Returns: the result of the check.
+    /// - Throws: `HarnessError` if the state can't be made; faults of the store are in the finding.
     func check(_ state: CrashState, mustBeNew: Bool) throws -> Finding {
         let view = try view(of: state)
         var finding = Finding(view: view)

@@ -13,9 +13,9 @@ struct StateFolder {
     /// Empties the folder and writes a state.
     ///
     /// - Parameters:
-    ///   - state: what a crash has left.
+    ///   - state: the state after a crash.
     ///   - without: a folder of the state that is left out.
-    /// - Throws: what the file system says.
+    /// - Throws: errors of the file system.
     func fill(_ state: CrashState, without: String? = nil) throws {
         try clear()
         for folder in state.folders where folder.path != without {
@@ -28,7 +28,8 @@ struct StateFolder {
         try renumber(files)
     }
 
-    /// A crash leaves files their inode numbers, which a record may name: here they have new ones, which are put in.
+    /// A crash keeps the inode numbers of files, which a record may contain. The files here have new numbers, which are
+    /// written into the record.
     private func renumber(_ files: [CrashState.File]) throws {
         for file in files where Self.isRecord(file.path) {
             var text = String(decoding: file.content.bytes, as: UTF8.self)
@@ -48,7 +49,7 @@ struct StateFolder {
         path.hasPrefix(Subject.workName + "/") && (path.hasSuffix(".json") || path.hasSuffix(".json.tmp"))
     }
 
-    /// Names of one file stay names of one file.
+    /// Makes names of one file names of one file again.
     private func join(_ files: [CrashState.File]) throws {
         for (index, file) in files.enumerated() {
             guard let first = files[..<index].first(where: { $0.node == file.node }) else { continue }

@@ -1,6 +1,6 @@
 internal import CausewayPlatform
 
-/// Harness 2: the Nth call fails, for N = 1, 2, 3… until nothing fires; the run is looked at, run again without faults,
+/// Harness 2: the Nth call fails, for N = 1, 2, 3… until no fault fires. Each run is checked, run again without faults,
 /// and compared.
 package struct FaultHarness: Sendable {
     package static let name = "faults"
@@ -9,21 +9,21 @@ package struct FaultHarness: Sendable {
     private let modes: [FaultMode]
     private let chains: [Subject.Chain]
     private let density: Density
-    /// Whether one chain has every call tried.
+    /// Whether every call of one chain is tried.
     private let isWhole: Bool
 
     /// Which calls of a run are made to fail.
     package struct Density: Sendable {
-        /// Calls at the beginning and at the end, where nearly every call is another step of the protocol.
+        /// Calls at the beginning and at the end, where nearly every call is a different step of the protocol.
         package var edge: Int
-        /// Every how many calls there.
+        /// At the edges, every nth call is tried.
         package var fine: Int
-        /// Every how many calls in between, where batch follows batch.
+        /// Between the edges, where batches repeat, every nth call is tried.
         package var coarse: Int
 
         /// Every call.
         package static let all = Density(edge: 0, fine: 1, coarse: 1)
-        /// Primes: they meet every place of a batch's cycle of calls in turn.
+        /// Prime numbers: over time they reach every call of a batch's cycle.
         static let full = Density(edge: 60, fine: 1, coarse: 31)
         static let quick = Density(edge: 150, fine: 47, coarse: 331)
 
@@ -33,7 +33,8 @@ package struct FaultHarness: Sendable {
                 coarse: max(1, Int((Double(coarse) / scale).rounded())))
         }
 
-        /// The calls among `total`, from 1; `offset` moves them, so that runs with other seeds meet others.
+        /// The numbers of the calls that are tried among `total`, from 1. `offset` shifts them, so that other seeds try
+        /// other calls.
         package func calls(of total: Int, offset: Int) -> [Int] {
             (0..<max(0, total)).filter { call in
                 let step = call < edge || call >= total - edge ? fine : coarse
@@ -45,8 +46,8 @@ package struct FaultHarness: Sendable {
     /// - Parameters:
     ///   - settings: seed, threads, folders.
     ///   - modes: nil is all of them.
-    ///   - chains: nil is all of them, or one that changes with the seed in the quick subset.
-    ///   - density: nil follows from the settings: of everything, one chain has every call tried.
+    ///   - chains: nil is all of them, or in the quick subset one that depends on the seed.
+    ///   - density: nil depends on the settings; the full run tries every call of one chain.
     package init(
         _ settings: HarnessSettings, modes: [FaultMode]? = nil, chains: [Subject.Chain]? = nil, density: Density? = nil
     ) {
@@ -58,12 +59,13 @@ package struct FaultHarness: Sendable {
         isWhole = density == nil && !settings.isQuick
     }
 
-    /// Calls after the last that a counting run made: threads may make a few more. One of them doesn't fire.
+    /// Calls that are tried beyond the last one that was counted: threads may make a few more. The fault must not fire
+    /// at one of them.
     private static let callsBeyond = 1_000
-    /// Chains of which one has every call tried: those with the fewest.
+    /// Chains of which one has every call tried: the chains with the fewest calls.
     private static let wholeChains: [Subject.Chain] = [.split, .staged]
 
-    /// A subject as it is run here, with the calls that it makes when nothing fails.
+    /// A subject as it is run here, with the number of calls that an undisturbed run makes.
     private struct Course: Sendable {
         let subject: TrialSubject
         let habits: Trial.Habits
@@ -74,9 +76,9 @@ package struct FaultHarness: Sendable {
         }
     }
 
-    /// Runs every mode until nothing fires.
+    /// Runs every mode until no fault fires.
     ///
-    /// - Throws: when the harness itself can't work.
+    /// - Throws: if the harness itself can't work.
     package func run() throws -> Tally {
         let tally = Tally(Self.name)
         let folder = try settings.makeFolder(Self.name)
@@ -97,7 +99,7 @@ package struct FaultHarness: Sendable {
         return tally
     }
 
-    /// Where associations wait for a commit, also with none between a run's ends.
+    /// How runs commit. Where associations wait for a commit, also with no commit until the end of a run.
     private static func habits(for chain: Subject.Chain) -> [Trial.Habits] {
         var habits = [Trial.Habits()]
         if chain == .merged {
@@ -107,7 +109,7 @@ package struct FaultHarness: Sendable {
         return habits
     }
 
-    /// Tries a mode at the calls that the density says, and beyond the last. The details say of how many.
+    /// Tries a mode at the calls that the density chooses, and beyond the last one. The details count them.
     private func run(_ course: Course, _ mode: FaultMode, _ density: Density, _ tally: Tally) throws {
         var random = SeededRandom(seed: settings.seed, harness: mode.rawValue, case: 0)
         let total = course.totals.calls(of: mode)
@@ -145,7 +147,7 @@ package struct FaultHarness: Sendable {
 
     /// Runs one point.
     ///
-    /// - Returns: whether the fault fired; the next one can't where this one didn't.
+    /// - Returns: whether the fault fired; if not, no later one can.
     private func run(_ course: Course, _ mode: FaultMode, _ number: Int, _ tally: Tally) -> Bool {
         let label = "\(mode.rawValue):\(number)"
         let folder: String

@@ -1,4 +1,4 @@
-/// A way in which the fault shim disturbs a run; the names are those that it understands.
+/// A way in which the fault shim disturbs a run. The names are the shim's.
 package enum FaultMode: String, CaseIterable, Sendable {
     case kill, tear
     case eio
@@ -12,17 +12,17 @@ package enum FaultMode: String, CaseIterable, Sendable {
     case openEACCES = "open-eacces"
     case readEIO = "read-eio"
 
-    /// Whether the shim ends the process, instead of making a call fail.
+    /// Whether the shim ends the process instead of making a call fail.
     package var isDeadly: Bool { self == .kill || self == .tear }
 
     package var isSync: Bool { self == .sync || self == .syncSticky }
 
-    /// How a run may end that met this fault (InsideCrashSafety §4.6); success is always allowed where the store is
-    /// new.
+    /// Exit codes with which a run that met this fault may end (InsideCrashSafety §4.6). Success is always allowed if
+    /// the store is new.
     ///
-    /// 66: what may not be opened is as good as missing, as long as nothing was begun. 73: the work directory. 74:
-    /// everything else. Never 65, 70 or 78, which tell the user to mend the store, the tool or the models: a disk that
-    /// fails says nothing about them.
+    /// 66: a file that may not be opened counts as missing, as long as no work was begun. 73: the work directory. 74:
+    /// everything else. Never 65, 70 or 78, which tell the user to fix the store, the tool or the models: a disk error
+    /// says nothing about them.
     package var allowedCodes: Set<Int32> {
         switch self {
         case .kill, .tear: []
@@ -31,7 +31,7 @@ package enum FaultMode: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether a run that met the fault may end so.
+    /// Whether a run that met the fault may end this way.
     package func allows(_ ending: ChildRun.Ending) -> Bool {
         switch ending {
         case .exited(0): true

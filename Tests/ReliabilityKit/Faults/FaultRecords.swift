@@ -1,8 +1,8 @@
 internal import CausewayPlatform
 
-/// The counters that the fault shim leaves behind (causeway_fault_shim.h).
+/// The counters that the fault shim writes (causeway_fault_shim.h).
 package enum FaultRecords {
-    /// Bytes: where the count is, and more than the counters take.
+    /// Bytes: the place of the count, and a size that is enough for all counters.
     private static let firedOffset = 8
     private static let countsLimit = 4_096
 
@@ -13,7 +13,7 @@ package enum FaultRecords {
         return number(bytes[...], at: firedOffset, width: 8)
     }
 
-    /// Calls by the kinds that modes count.
+    /// Calls by the kinds that the modes count.
     struct Totals: Sendable {
         let mutating, takingRoom, syncs, opens, reads: Int
 
@@ -36,7 +36,7 @@ package enum FaultRecords {
             mutating: numbers[0], takingRoom: numbers[1], syncs: numbers[2], opens: numbers[3], reads: numbers[4])
     }
 
-    /// What the shim has counted of SQLite's allocations: how often one was made to fail, and how many there were.
+    /// The shim's counts of SQLite's allocations: how many failed, and how many there were.
     package static func allocations(_ path: String) throws -> (fired: UInt64, made: UInt64) {
         let bytes = try Files.readFile(path, limit: countsLimit)
         guard bytes.count >= 16 else { throw HarnessError("\(path): the fault shim wasn't loaded") }

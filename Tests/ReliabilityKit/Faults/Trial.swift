@@ -1,16 +1,16 @@
 package import CausewayPlatform
 
-/// One case: a fresh source, runs of the command that are disturbed in some way, and what must hold after each.
+/// One case: a new source, runs of the command that are disturbed in some way, and the checks after each.
 ///
-/// The oracle is outside of the process under test: it looks at a copy of the files, through SQLite.
+/// The oracle is outside of the process under test: it reads a copy of the files, through SQLite.
 package struct Trial {
-    /// What a trial found wrong; the text says what, and how to see it again.
+    /// What a trial found wrong; the text says what, and how to reproduce it.
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
         package let rowsLost: Int
     }
 
-    /// What may change from run to run, as it may for a person: nothing of it changes rows.
+    /// Settings that may change between runs, as they may for a user: none of them changes rows.
     package struct Habits: Sendable {
         package var batchRows = Subject.defaultBatchRows
         package var jobs = 1
@@ -20,9 +20,9 @@ package struct Trial {
         package var isQuiet = true
         package var extra: [String] = []
 
-        /// Every batch is committed; now and then a few together; only at the ends of a run as short as these.
+        /// Commits after every batch; after several batches; only at the ends of a short run.
         private static let intervals = [0, 0.02, uncommitted]
-        /// Longer than any run: what lies between a run's ends is in one transaction.
+        /// Longer than any run: everything between a run's start and end is one transaction.
         package static let uncommitted = 5.0
 
         package init() {}
@@ -37,14 +37,14 @@ package struct Trial {
     package let subject: TrialSubject
     /// The case's own folder.
     package let folder: String
-    /// Where the store is; the fault shim looks at nothing else.
+    /// The store's folder; the fault shim watches nothing else.
     package let data: String
     private(set) var commands: [String] = []
 
     /// Seconds; a run takes well under one.
     private static let runLimit = 120.0
 
-    /// Makes a fresh source in the folder, or in `data` where that is given.
+    /// Makes a new source in the folder, or in `data` if that is given.
     package init(_ subject: TrialSubject, folder: String, data: String? = nil) throws(FileError) {
         self.subject = subject
         self.folder = folder
@@ -55,7 +55,7 @@ package struct Trial {
     package var store: String { data + "/" + Subject.storeName }
     package var workDirectory: String { data + "/" + Subject.workName }
 
-    /// The command that migrates; what it prints goes to a file of the case.
+    /// The command that migrates; its output goes to a file of the case.
     package func command(
         environment: [String: String] = [:], habits: Habits = Habits(), output: String = "run"
     ) -> ChildRun.Command {
@@ -75,13 +75,13 @@ package struct Trial {
         return try ChildRun(command).wait(limit: Self.runLimit)
     }
 
-    /// Remembers a run for the replay, or what was done to it.
+    /// Records a run for the replay, or what was done before it.
     package mutating func note(_ command: ChildRun.Command, _ remark: String = "") {
         commands.append(command.description + remark)
     }
 
-    /// What an application would find at the store's path now. The files themselves are not touched: an application's
-    /// own recovery must not help ours.
+    /// What an application would find at the store's path now. It reads a copy: recovery by an application must not
+    /// help the command's own.
     package func look() throws -> StoreOracle.View {
         try withCopy { subject.oracle.view($0) }
     }
@@ -98,7 +98,7 @@ package struct Trial {
         return result
     }
 
-    /// Old or new, and new where the run said so.
+    /// The store is the old or the new one, and the new one if the run said so.
     @discardableResult
     package func requireOldOrNew(after ending: ChildRun.Ending, output: String = "run") throws -> StoreOracle.View {
         let view = try look()
@@ -113,7 +113,7 @@ package struct Trial {
         return view
     }
 
-    /// A failure says whether the store is new; it must be right.
+    /// A failure message says whether the store is new; it must be right.
     private func requireTruth(_ view: StoreOracle.View, code: Int32, output: String) throws {
         let line = try failureLine(code: code, output: output)
         if line.storeIsNew != (view == .new) {
@@ -121,7 +121,7 @@ package struct Trial {
         }
     }
 
-    /// What a run that failed says of itself.
+    /// The message of a run that failed.
     func failureLine(code: Int32, output: String = "run") throws -> FailureLine {
         let text = ChildRun.tail(of: "\(folder)/\(output).txt", bytes: 64 << 10)
         guard let line = FailureLine(in: text) else {
@@ -130,12 +130,12 @@ package struct Trial {
         return line
     }
 
-    /// What the store holds, whichever it is.
+    /// The content of the store, old or new.
     func digest() throws -> StoreDigest {
         try withCopy { try StoreDigest($0) }
     }
 
-    /// Runs undisturbed, which must succeed, and compares the result with the undisturbed one, cell by cell.
+    /// Runs undisturbed, which must succeed, and compares the result with that of the undisturbed run, cell by cell.
     package mutating func settle(habits: Habits = Habits()) throws {
         let wasNew = try look() == .new
         let ending = try run(habits: habits, output: "settle")
@@ -146,7 +146,7 @@ package struct Trial {
         try requireFinished(wasNew: wasNew)
     }
 
-    /// The store is the new one, whatever lies beside it.
+    /// The store is the new one; other files may lie beside it.
     package func requireNewStore() throws {
         switch try look() {
         case .new: break
@@ -155,12 +155,12 @@ package struct Trial {
         }
     }
 
-    /// The store is the new one, the original lies beside it, and nothing else is left.
+    /// The store is the new one, the original lies beside it, and there are no other files.
     package func requireFinished(wasNew: Bool = false) throws {
         if case .broken(let reason) = try look() {
             throw try broken("the finished store differs from the undisturbed run's: \(reason)")
         }
-        // Looking folds a WAL in: on a copy, so that a sidecar of the command's own is seen as left over.
+        // Reading a store checkpoints its -wal; a copy is read, so that a sidecar that the command left is noticed.
         let copy = folder + "/finished"
         try FolderTree.remove(copy)
         try FolderTree.copy(data, to: copy)
@@ -173,7 +173,7 @@ package struct Trial {
         failure(text, rowsLost: try withCopy { subject.rowsLost(in: $0) })
     }
 
-    /// A failure with the commands that lead to it.
+    /// A failure with the commands that reproduce it.
     package func failure(_ text: String, rowsLost: Int = 0) -> Failure {
         let source = "\(subject.subject) \(subject.subject.rows) rows, seed \(subject.subject.seed)"
         return Failure(

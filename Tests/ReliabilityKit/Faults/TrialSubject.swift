@@ -1,19 +1,18 @@
 internal import CausewayPlatform
 
-/// A subject made ready for many trials: its source once on disk, its command, and what an undisturbed run of that
-/// command gives.
+/// A subject prepared for many trials: its source on disk, its command, and the result of an undisturbed run.
 package struct TrialSubject: Sendable {
     package let subject: Subject
     package let executable: String
-    /// The folder of the source; copied for every trial, never run on.
+    /// The folder of the source; it is copied for every trial and never migrated itself.
     package let pristine: String
     package let oracle: StoreOracle
-    /// Seconds that the undisturbed run took: random moments are drawn from them.
+    /// Seconds that the undisturbed run took; random moments are chosen within it.
     package let seconds: Double
 
     /// Makes the source and runs the command on a copy of it.
     ///
-    /// - Throws: `HarnessError` where the undisturbed run fails: then there is nothing to compare with.
+    /// - Throws: `HarnessError` if the undisturbed run fails: there would be nothing to compare with.
     package init(_ subject: Subject, settings: HarnessSettings, folder: String) throws {
         self.subject = subject
         executable = try settings.executable(subject)
@@ -51,7 +50,7 @@ package struct TrialSubject: Sendable {
         }
     }
 
-    /// Rows that are neither in a store nor excused by its being the old one.
+    /// Rows that the store lacks, compared with the old or the new one, whichever is nearer.
     package func rowsLost(in store: String) -> Int {
         guard let digest = try? StoreDigest(store) else { return oracle.new.rows.values.reduce(0, +) }
         return min(digest.rowsMissing(from: oracle.old), digest.rowsMissing(from: oracle.new))

@@ -1,8 +1,8 @@
 internal import CausewayPlatform
 internal import CausewaySQLite
 
-/// What may not happen between two runs, and yet does: the source is written to, another plan is asked for, a file of the
-/// work directory is damaged. The second run says so, or starts over, or goes on: never with another result.
+/// Changes that may not happen between two runs: the source is written to, another plan is asked for, or a file of the
+/// work directory is damaged. The second run says so, starts over, or resumes; it never gives another result.
 package struct ChangeHarness: Sendable {
     package static let name = "changes"
 
@@ -12,14 +12,14 @@ package struct ChangeHarness: Sendable {
         self.settings = settings
     }
 
-    /// Where the first run is killed: rows are committed, more are to come; or everything is, and the swap is to come.
+    /// Where the first run is killed: some rows are committed and more follow; or all are, and the swap follows.
     private static let places = ["committed:2", "committed:5", "verifiedWritten:1", "intentWritten:1"]
 
     private static let placesAmongRows = ["committed:5", "committed:9", "committed:14"]
 
     /// Runs the cases.
     ///
-    /// - Throws: when the harness itself can't work.
+    /// - Throws: if the harness itself can't work.
     package func run() throws -> Tally {
         let tally = Tally(Self.name)
         let folder = try settings.makeFolder(Self.name)
@@ -34,7 +34,7 @@ package struct ChangeHarness: Sendable {
             }
             for place in Self.placesAmongRows { cases.append((subject, place, .row)) }
         }
-        // The quick subset takes every other one: in turn all, as the seeds go on.
+        // The quick subset takes every other case; other seeds take the others.
         if settings.isQuick {
             cases = cases.enumerated().filter { ($0.offset + Int(settings.seed % 2)) % 2 == 0 }.map(\.element)
         }
@@ -74,7 +74,7 @@ package struct ChangeHarness: Sendable {
             let ending = try trial.run(environment: ["CAUSEWAY_KILL_AT": place])
             let held = tally.judgeWhereTried(label, kind: change.name) {
                 if ending == .exited(0) {
-                    // A chain that doesn't come by so often has nothing to show here.
+                    // A chain that doesn't reach the place so often has no such case.
                     return false
                 }
                 guard ending == .signalled(9) else { throw trial.failure("\(ending) instead of SIGKILL or success") }
@@ -93,9 +93,9 @@ package struct ChangeHarness: Sendable {
         }
     }
 
-    /// The application changes a row, in the store or in another file that takes its place: the next run must refuse,
-    /// whatever there is to go on with. What the store says afterwards, it must say after the migration that the user then
-    /// asks for.
+    /// The application changes a row, in the store or in another file that replaces it. The next run must refuse,
+    /// whatever work there is to resume. The user then does what the refusal says, and the migrated store must have the
+    /// change.
     private func changeSource(_ trial: inout Trial, isReplaced: Bool) throws {
         if isReplaced {
             try FolderTree.copy(trial.store, to: trial.store + ".other")
@@ -115,7 +115,7 @@ package struct ChangeHarness: Sendable {
             throw trial.failure("the refused run changed the work directory")
         }
         guard try counters(trial) else { throw trial.failure("the refused run changed the store") }
-        // With an intent to swap another file nobody can say which store is the right one: only looking helps.
+        // With an intent to swap and another file, the run can't tell which store is the right one: the user must look.
         try finish(&trial, byHand: isReplaced && wasAboutToSwap)
         let found = try trial.digest()
         guard found != wanted else { return }
@@ -124,7 +124,7 @@ package struct ChangeHarness: Sendable {
             rowsLost: max(1, found.rowsMissing(from: wanted)))
     }
 
-    /// What a run makes of the store as it is now, where there is no other one's work.
+    /// The result of a run on the store as it is now, without earlier work.
     private func undisturbed(_ trial: Trial) throws -> StoreDigest {
         let folder = trial.folder + "/alone"
         try Files.makeDirectory(folder)
@@ -149,7 +149,7 @@ package struct ChangeHarness: Sendable {
         guard !line.storeIsNew else { throw trial.failure("exit \(code) says that the store is new: it isn't") }
     }
 
-    /// Does what the refusal tells the user to do: `--restart`, or looking and moving the work directory away.
+    /// Does what the refusal says: `--restart`, or moving the work directory away by hand.
     private func finish(_ trial: inout Trial, byHand: Bool) throws {
         var habits = Trial.Habits()
         habits.extra = ["--restart"]
@@ -160,14 +160,14 @@ package struct ChangeHarness: Sendable {
         try expect(0, try trial.run(output: "anew"), "anew", trial)
     }
 
-    /// Whether the store has the counters that were written between the runs.
+    /// Whether the store has the counters that were written between the two runs.
     private func counters(_ trial: Trial) throws -> Bool {
         let connection = try Connection(path: trial.store, mode: .readWrite, hardening: .own)
         var statement = try connection.prepare("SELECT max(Z_MAX) FROM Z_PRIMARYKEY")
         return try statement.step() && statement.int64(at: 0) >= 1_000
     }
 
-    /// The same command with an option that changes rows is refused by name; there is never a mixture.
+    /// The same command with an option that changes rows is refused by name; results of two plans are never mixed.
     private func changePlan(_ trial: inout Trial) throws {
         var other = Trial.Habits()
         other.extra = ["--to", "v2"]
@@ -176,10 +176,10 @@ package struct ChangeHarness: Sendable {
         try trial.settle()
     }
 
-    /// A row that was written and committed is gone from the new store, which SQLite takes for sound: the verification must
-    /// see it, or what looks the row up.
+    /// A committed row is removed from the new store, which SQLite still finds sound. The verification must find that,
+    /// or code that looks the row up.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: whether there was such a row.
     private func loseRow(_ trial: inout Trial) throws -> Bool {
         guard let table = try WorkDamage.removeRow(in: trial.workDirectory) else { return false }
         trial.note(trial.command(), " # after a row of \(table) was taken out of the new store")
@@ -196,7 +196,7 @@ package struct ChangeHarness: Sendable {
 
     /// A file of the work directory is damaged.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: whether there was such a file.
     private func damage(_ trial: inout Trial, _ number: Int, _ tally: Tally) throws -> Bool {
         var random = SeededRandom(seed: settings.seed, harness: Self.name, case: number)
         guard let damage = try WorkDamage.make(in: trial.workDirectory, store: trial.store, &random) else {

@@ -5,13 +5,13 @@
 #endif
 package import CausewayPlatform
 
-/// A process that a harness starts, watches and ends. Only the one that started it may wait for it.
+/// A process that a harness starts, watches and ends. Only its parent may wait for it.
 package struct ChildRun: Sendable {
-    /// How a process came to its end.
+    /// How a process ended.
     package enum Ending: Hashable, Sendable, CustomStringConvertible {
         case exited(Int32)
         case signalled(Int32)
-        /// It didn't end in the time that it was given, and was killed.
+        /// It didn't end within its time limit, and was killed.
         case hung
 
         package var description: String {
@@ -23,17 +23,17 @@ package struct ChildRun: Sendable {
         }
     }
 
-    /// What is started.
+    /// What to start.
     package struct Command: Sendable {
         package var executable: String
         package var arguments: [String]
         /// Added to the environment of this process.
         package var environment: [String: String]
-        /// What the process prints, both streams; made anew.
+        /// The file for the process's output, both streams; made anew.
         package var output: String
-        /// Where it prints its errors; nil is where everything goes.
+        /// The file for its errors; nil is the file for its output.
         package var errors: String?
-        /// Standard output, and standard error without `errors`, is a pipe from which nobody reads any more.
+        /// Standard output is a pipe from which no process reads; standard error too, unless `errors` is set.
         package var isUnread = false
 
         package init(_ executable: String, _ arguments: [String], environment: [String: String] = [:], output: String) {
@@ -43,7 +43,7 @@ package struct ChildRun: Sendable {
             self.output = output
         }
 
-        /// As a shell would take it, for replaying.
+        /// As a shell command, for replaying.
         package var description: String {
             let variables = environment.sorted { $0.key < $1.key }.map { "\($0.key)='\($0.value)'" }
             let words = variables + [executable] + arguments.map { $0.contains(" ") ? "'\($0)'" : $0 }
@@ -54,7 +54,7 @@ package struct ChildRun: Sendable {
     package let processID: Int32
     package let output: String
 
-    /// Starts a process with no signal blocked and every signal at its default.
+    /// Starts a process with no signal blocked and all signal handlers at their defaults.
     package init(_ command: Command) throws(FileError) {
         var actions = unsafe posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
@@ -77,7 +77,7 @@ package struct ChildRun: Sendable {
         } else {
             unsafe posix_spawn_file_actions_adddup2(&actions, 1, 2)
         }
-        // The test runner blocks signals that its children must get.
+        // The test runner blocks signals that its children must receive.
         var none = sigset_t()
         var all = sigset_t()
         unsafe sigemptyset(&none)
@@ -118,24 +118,25 @@ package struct ChildRun: Sendable {
         try ChildRun(command).wait(limit: seconds)
     }
 
-    /// Sends a signal; one that comes after the end goes nowhere, as the process isn't waited for yet.
+    /// Sends a signal. One that comes after the process's end has no effect, because the process hasn't been waited
+    /// for.
     package func send(_ signal: Int32) {
         _ = kill(processID, signal)
     }
 
-    /// How the process ended, or nil while it runs. To be called again only while it gave nil.
+    /// How the process ended, or nil while it runs. May be called again only while it returns nil.
     package func poll() -> Ending? {
         var status: Int32 = 0
         while true {
             let result = unsafe waitpid(processID, &status, WNOHANG)
             if result == processID { return Self.ending(status) }
             if result == 0 { return nil }
-            // Nobody else waits for our children: only a signal of our own can come between.
+            // No other code waits for our children; an error can only be an interruption by a signal of ours.
             if errno != EINTR { return .hung }
         }
     }
 
-    /// Whether it still runs; its end stays to be waited for.
+    /// Whether it still runs; its end can still be waited for.
     package var isRunning: Bool {
         var info = unsafe siginfo_t()
         let result = unsafe waitid(P_PID, id_t(processID), &info, WEXITED | WNOHANG | WNOWAIT)
@@ -180,14 +181,14 @@ package struct ChildRun: Sendable {
             if parts.count == 2 { variables[String(parts[0])] = String(parts[1]) }
             unsafe entry += 1
         }
-        // A trap must end at once: nobody reads a backtrace here.
+        // A trap must end the process at once: a backtrace isn't read here.
         variables["SWIFT_BACKTRACE"] = "enable=no"
         variables["CAUSEWAY_HARNESS"] = "1"
         variables.merge(extra) { _, new in new }
         return variables.map { "\($0.key)=\($0.value)" }
     }
 
-    /// Lends a null-terminated list of C strings.
+    /// Calls the body with a null-terminated list of C strings.
     private static func withStrings<Result>(
         _ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
     ) -> Result {

@@ -1,8 +1,8 @@
 package import CausewayPlatform
 internal import Synchronization
 
-/// Harness 3, first part: SIGKILL at every named place of the protocol, each time that a run comes by, and a list of the
-/// places that no chain comes by: each of those is a failure.
+/// Harness 3, first part: SIGKILL at every named place of the protocol, each time that a run reaches it. A place that
+/// no chain reaches is a failure.
 package struct KillPointHarness: Sendable {
     package static let name = "kill-points"
 
@@ -20,25 +20,26 @@ package struct KillPointHarness: Sendable {
         self.chains = chains ?? Subject.Chain.allCases
     }
 
-    /// Times that a run of a subject comes by one place, at most.
+    /// Times that a run of a subject reaches one place, at most.
     private static let visitLimit = 10_000
-    /// The quick subset's visits of a place by a chain, after the first: enough to meet a later batch.
+    /// After the first visit, the quick subset kills at these visits: enough to meet a later batch.
     private static let quickVisits = [1, 4]
 
     /// Kills at every place.
     ///
-    /// - Throws: when the harness itself can't work.
+    /// - Throws: if the harness itself can't work.
     package func run() throws -> Tally {
         let tally = Tally(Self.name)
         let reached = Mutex<Set<KillPoint>>([])
         let folder = try settings.makeFolder("kill-points")
         let subjects = try TrialSubject.make(
             chains.map { Subject($0, seed: settings.seed) }, settings: settings, folder: folder)
-        // Places are tried side by side, the visits of one place one after the other: the first that isn't made ends it.
+        // Places are tried in parallel, the visits of one place one after the other: the first visit that isn't reached
+        // ends it.
         try ParallelCases.run(limit: points.count, threads: settings.threads) { index in
             let point = points[index]
             for turn in subjects.indices {
-                // The quick subset turns the chains about and is content with the first that comes by.
+                // The quick subset alternates the chains and stops at the first that reaches the place.
                 let subject = subjects[settings.isQuick ? (turn + index) % subjects.count : turn]
                 guard visit(subject, point, tally) else { continue }
                 _ = reached.withLock { $0.insert(point) }
@@ -46,7 +47,7 @@ package struct KillPointHarness: Sendable {
             }
             return settings.goesOn(tally)
         }
-        // A trial of a mutant asks what a kill does; a place that isn't reached would be no catch.
+        // A trial of a mutant asks what a kill does; a place that isn't reached isn't a catch.
         guard !settings.stopsAtFailure else { return tally }
         let missed = Set(points).subtracting(reached.withLock { $0 })
         for point in points where missed.contains(point) {
@@ -59,7 +60,7 @@ package struct KillPointHarness: Sendable {
 
     /// Kills at the visits of a place.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: whether a visit was reached.
     private func visit(_ subject: TrialSubject, _ point: KillPoint, _ tally: Tally) -> Bool {
         var wasReached = false
         if settings.isQuick {
@@ -78,7 +79,7 @@ package struct KillPointHarness: Sendable {
 
     /// Kills at one visit.
     ///
-    /// - Returns: whether the run came by so often.
+    /// - Returns: whether the run reached the place so often.
     private func kill(_ subject: TrialSubject, _ point: KillPoint, _ number: Int, _ tally: Tally) -> Bool {
         let label = "\(point.rawValue):\(number)"
         let chain = subject.subject.chain.rawValue

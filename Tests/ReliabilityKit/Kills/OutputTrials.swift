@@ -1,18 +1,18 @@
 internal import CausewayPlatform
 
-/// Signals that the system sends by itself: SIGPIPE to whoever writes where nobody reads, SIGXFSZ to whoever writes beyond
-/// the user's limit for files. Neither may end a migration.
+/// Signals that the system sends: SIGPIPE to a process that writes to a closed pipe, SIGXFSZ to one that exceeds the
+/// user's limit for files. Neither may end a migration.
 struct OutputTrials {
     /// Blocks of `ulimit -f`, in bytes.
     private static let block = 512
-    /// The smallest limit, in blocks: what the command itself prints must fit.
+    /// The smallest limit, in blocks: the command's own output must fit.
     private static let smallest = 24
 
-    /// Nobody reads what the command prints: it works on, and succeeds.
+    /// The command's output isn't read: it continues, and succeeds.
     ///
     /// - Parameters:
     ///   - trial: not run yet.
-    ///   - errorsToo: whether its errors go the same way.
+    ///   - errorsToo: whether its errors go to the same pipe.
     /// - Throws: what is wrong.
     static func unread(_ trial: inout Trial, errorsToo: Bool) throws {
         var habits = Trial.Habits()
@@ -26,9 +26,9 @@ struct OutputTrials {
         try trial.requireFinished()
     }
 
-    /// No file may become larger than a limit, which is larger or smaller than the stores are.
+    /// No file may exceed a limit, which is larger or smaller than the stores are.
     ///
-    /// - Returns: whether the limit was met.
+    /// - Returns: whether the limit was reached.
     /// - Throws: what is wrong.
     static func limited(_ trial: inout Trial, _ random: inout SeededRandom) throws -> Bool {
         let store = Int(try Files.linkStatus(of: trial.store).size) / block

@@ -2,13 +2,13 @@ internal import CausewayCheckpoint
 internal import CausewayPlatform
 internal import CausewaySQLite
 
-/// What the progress row of a staging store says, read past the engine (InsideCrashSafety §4.3).
+/// What the progress row of a staging store says, read without the engine (InsideCrashSafety §4.3).
 struct ProgressRow: Comparable, CustomStringConvertible {
     static let table = "zz_causeway_progress"
 
     /// Counted from 0.
     let step: Int
-    /// Rows that are read, over all steps.
+    /// Rows that have been read, over all steps.
     let rows: Int
 
     var description: String { "step \(step + 1) with \(rows) rows" }
@@ -19,15 +19,15 @@ struct ProgressRow: Comparable, CustomStringConvertible {
         (self.step, self.rows) = (step, rows)
     }
 
-    /// Bytes before the container: its length.
+    /// Bytes of the container's length, which precedes the container.
     private static let lengthBytes = 8
 
-    /// Reads the row of the step that is under way in a work directory; nil where none has begun to save anything.
+    /// Reads the row of the current step in a work directory; nil if no step has saved progress.
     ///
     /// - Parameters:
-    ///   - work: the work directory; it isn't touched.
+    ///   - work: the work directory; it isn't changed.
     ///   - scratch: a folder for copies, made anew.
-    /// - Throws: `HarnessError` where there is a row that can't be read.
+    /// - Throws: `HarnessError` if there is a row that can't be read.
     init?(in work: String, scratch: String) throws {
         guard try Files.exists(work + "/plan.json") else { return nil }
         let names = Set(try Files.list(work))
@@ -50,7 +50,7 @@ struct ProgressRow: Comparable, CustomStringConvertible {
             Array(stored.dropFirst(Self.lengthBytes).prefix(length)), expecting: nil)
         var reader = FieldReader(content.payload)
         step = try reader.int()
-        // Stations that are done; the open one with its cursor.
+        // The stations that are done, and the open one with its cursor.
         _ = try reader.int()
         if try reader.bool() {
             _ = try reader.string()
@@ -62,7 +62,7 @@ struct ProgressRow: Comparable, CustomStringConvertible {
         try FolderTree.remove(scratch)
     }
 
-    /// The row's blob; nil without a table, or without a blob in it.
+    /// The row's blob; nil if there is no table, or no blob in it.
     static func stored(_ connection: borrowing Connection) throws(SQLiteError) -> [UInt8]? {
         var tables = try connection.prepare("SELECT count(*) FROM sqlite_schema WHERE name = '\(table)'")
         guard try tables.step(), tables.int64(at: 0) == 1 else { return nil }
@@ -71,7 +71,7 @@ struct ProgressRow: Comparable, CustomStringConvertible {
         return row.bytes(at: 0)
     }
 
-    /// The container's length, as the blob says.
+    /// The container's length according to the blob.
     static func length(_ stored: [UInt8]) -> Int? {
         var reader = FieldReader(Array(stored.prefix(lengthBytes)))
         guard let length = try? reader.fixed() else { return nil }

@@ -1,7 +1,7 @@
 internal import CausewayPlatform
 
-/// Harness 3, second part: SIGKILL at random moments, again and again, each restart with another batch size, number of
-/// workers and level of verification, and some of them killed at a named place too, until one run comes through.
+/// Harness 3, second part: SIGKILL at random moments until a run succeeds. Each restart has another batch size, number
+/// of workers and level of verification; some are killed at a named place too.
 package struct RandomKillHarness: Sendable {
     package static let name = "random-kills"
 
@@ -13,19 +13,19 @@ package struct RandomKillHarness: Sendable {
         self.chains = chains ?? Subject.Chain.allCases
     }
 
-    /// Kills of one migration at most; then it is left alone.
+    /// Kills of one migration, at most; then it runs undisturbed.
     private static let killLimit = 12
     /// SIGKILL.
     private static let killed = ChildRun.Ending.signalled(9)
 
     /// Runs the rounds.
     ///
-    /// - Throws: when the harness itself can't work.
+    /// - Throws: if the harness itself can't work.
     package func run() throws -> Tally {
         let tally = Tally(Self.name)
         let folder = try settings.makeFolder("random-kills")
         let states = Subject.SourceState.allCases
-        // Chains and states turn about with the rounds, out of step.
+        // Chains and states alternate with the rounds, in cycles of different length.
         let subjects = try TrialSubject.make(
             chains.enumerated().flatMap { index, chain in
                 settings.isQuick
@@ -55,7 +55,7 @@ package struct RandomKillHarness: Sendable {
         }
     }
 
-    /// Kills until a run comes through.
+    /// Kills until a run succeeds.
     private func kill(_ trial: inout Trial, _ start: SeededRandom, _ tally: Tally) throws {
         var random = start
         for _ in 0..<Self.killLimit {
@@ -65,7 +65,7 @@ package struct RandomKillHarness: Sendable {
             {
                 environment["CAUSEWAY_KILL_AT"] = "\(point.rawValue):\(Int.random(in: 1...3, using: &random))"
             }
-            // Some are slowed down among their rows, so that kills meet batches that aren't committed.
+            // Some runs are slowed down among their rows, so that kills meet batches that aren't committed.
             let pause = Int.random(in: 0..<3, using: &random) == 0 ? Int.random(in: 2...8, using: &random) : 0
             if pause > 0 { environment["CAUSEWAY_PAUSE_AT"] = "batchWritten:\(pause)" }
             let slowed = pause * trial.subject.subject.rows / habits.batchRows
@@ -89,7 +89,7 @@ package struct RandomKillHarness: Sendable {
         try trial.settle(habits: Self.habits(&random))
     }
 
-    /// Now and then with more or less verification than the run before: where it is more, finished steps begin anew.
+    /// Sometimes with more or less verification than the run before: with more, finished steps are started over.
     private static func habits(_ random: inout SeededRandom) -> Trial.Habits {
         var habits = Trial.Habits(&random)
         let level = ["none", "quick", "quick", "full"][Int.random(in: 0..<4, using: &random)]

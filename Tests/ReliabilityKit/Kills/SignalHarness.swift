@@ -1,7 +1,7 @@
 internal import CausewayPlatform
 
-/// Harness 3, third part: SIGINT and SIGTERM save a checkpoint and end with 130 and 143, a second one ends at once, and
-/// SIGUSR1 ends nothing; nor do SIGPIPE and SIGXFSZ, which the system sends by itself.
+/// Harness 3, third part: SIGINT and SIGTERM save a checkpoint and end the run with 130 and 143; a second one ends it
+/// at once. SIGUSR1 doesn't end a run, and neither do SIGPIPE and SIGXFSZ, which the system sends.
 package struct SignalHarness: Sendable {
     package static let name = "signals"
 
@@ -14,17 +14,17 @@ package struct SignalHarness: Sendable {
     private static let interrupt: Int32 = 2
     private static let user1: Int32 = 10
     private static let terminate: Int32 = 15
-    /// Signals that one migration gets at most; then it is left alone.
+    /// Signals that one migration gets, at most; then it runs undisturbed.
     private static let signalLimit = 6
-    /// Milliseconds: how long a run is held, and how long one that was told to end at once may take on a busy machine.
+    /// Milliseconds: how long a run is held, and how long it may take to end at once on a busy machine.
     private static let hold = 6_000
-    /// Seconds without a change after which a run counts as held.
+    /// After so many seconds without a change a run counts as held.
     private static let quiet = 0.4
     private static let atOnce = 2_500.0
 
     /// Runs the rounds.
     ///
-    /// - Throws: when the harness itself can't work.
+    /// - Throws: if the harness itself can't work.
     package func run() throws -> Tally {
         let tally = Tally(Self.name)
         let folder = try settings.makeFolder(Self.name)
@@ -36,7 +36,7 @@ package struct SignalHarness: Sendable {
             }
             return settings.goesOn(tally)
         }
-        // Where entries wait for a commit, and none comes before the end.
+        // The chain in which associations wait for a commit, with no commit before the end.
         let merged = subjects.filter { $0.subject.chain == .merged }
         try ParallelCases.run(limit: settings.rounds(quick: 6, full: 60), threads: settings.threads) { round in
             for subject in merged {
@@ -71,7 +71,7 @@ package struct SignalHarness: Sendable {
 
     private static let saved = "ended with a checkpoint"
 
-    /// Signals that all come before the rows or after them would show nothing.
+    /// The harness shows nothing if all signals come before the rows or after them.
     private func requireCheckpoints(_ tally: Tally) {
         guard !settings.stopsAtFailure, tally.result.details[Self.saved, default: 0] == 0 else { return }
         tally.failed("no signal ended a run among its rows; nothing was shown")
@@ -91,7 +91,7 @@ package struct SignalHarness: Sendable {
         }
     }
 
-    /// Signals at random moments, until a run comes through.
+    /// Sends signals at random moments until a run succeeds.
     private func interrupt(_ trial: inout Trial, _ start: SeededRandom, _ tally: Tally) throws {
         var random = start
         var saved: ProgressRow?
@@ -109,7 +109,7 @@ package struct SignalHarness: Sendable {
         try settle(&trial, saved, &random)
     }
 
-    /// A signal among rows of which no batch is committed yet; what is saved then is all that there is.
+    /// Sends a signal among rows of which no batch is committed yet; only what is saved then is left.
     private func interruptUncommitted(_ trial: inout Trial, _ start: SeededRandom, _ tally: Tally) throws {
         var random = start
         var saved: ProgressRow?
@@ -134,13 +134,13 @@ package struct SignalHarness: Sendable {
         return habits
     }
 
-    /// Runs undisturbed: from where the last run was saved, to the same store, cell by cell.
+    /// Runs undisturbed: resumes where the last run saved, and makes the same store, cell by cell.
     private func settle(_ trial: inout Trial, _ saved: ProgressRow?, _ random: inout SeededRandom) throws {
         try trial.settle(habits: Self.talking(Trial.Habits(&random)))
         try requireTakenUp(trial, saved, output: "settle")
     }
 
-    /// A run that came to its end or that saved something has taken up at least what was saved before.
+    /// A run that succeeded or saved something has resumed at least what was saved before.
     private func requireTakenUp(_ trial: Trial, _ saved: ProgressRow?, output: String) throws {
         guard let saved else { return }
         let text = ChildRun.tail(of: "\(trial.folder)/\(output).txt", bytes: 16 << 20)
@@ -155,11 +155,11 @@ package struct SignalHarness: Sendable {
     /// - Parameters:
     ///   - trial: of the run.
     ///   - command: how it is run.
-    ///   - milliseconds: after its start, or after it has begun to make a store.
-    ///   - saved: what the runs before have saved; becomes what this one has.
+    ///   - milliseconds: after its start, or after it began to make a store.
+    ///   - saved: what earlier runs saved; becomes what this run saved.
     ///   - random: chooses the signal.
-    ///   - tally: counts what became of it.
-    ///   - isAmongRows: whether to wait until it makes a store.
+    ///   - tally: counts the results.
+    ///   - isAmongRows: whether to wait until the run makes a store.
     /// - Returns: how it ended: by itself or by the signal.
     /// - Throws: what is wrong.
     private func signal(
@@ -180,11 +180,11 @@ package struct SignalHarness: Sendable {
         case .exited(0): try requireTakenUp(trial, saved, output: "run")
         case .exited(128 + signal): try requireSaved(trial, code: 128 + signal, &saved, tally)
         case .signalled(signal):
-            // Before the handler is in place there is nothing to save, after the swap nothing to stop.
+            // Before the handler is installed there is nothing to save; after the swap there is nothing to stop.
             guard try view == .new || Self.work(of: trial) == before else {
                 throw trial.failure("signal \(signal) ended the run in the middle, instead of its saving a checkpoint")
             }
-            // The next run finds the new store, and nothing to take up.
+            // The next run finds the new store and has nothing to resume.
             if view == .new { saved = nil }
             tally.count("before or after the work")
         default: throw trial.failure("\(ending) after signal \(signal): \(process.tail(bytes: 600))")
@@ -192,7 +192,7 @@ package struct SignalHarness: Sendable {
         return ending
     }
 
-    /// A run that was stopped has saved what it had: not less than the run before, and it says so.
+    /// A run that was stopped has saved its work: not less than the run before, and it says so.
     private func requireSaved(
         _ trial: Trial, code: Int32, _ saved: inout ProgressRow?, _ tally: Tally
     ) throws {
@@ -215,7 +215,7 @@ package struct SignalHarness: Sendable {
         tally.count(Self.saved)
     }
 
-    /// Waits until a run makes a store; or has ended.
+    /// Waits until a run makes a store or has ended.
     private func awaitRows(_ process: ChildRun, _ trial: Trial) throws {
         let deadline = MonotonicClock.seconds() + 30
         while process.isRunning, MonotonicClock.seconds() < deadline {
@@ -224,7 +224,8 @@ package struct SignalHarness: Sendable {
         }
     }
 
-    /// What a run would change first: the work directory's files; nil without one. The lock is taken anew by every run.
+    /// What a run would change first: the work directory's files, without the lock, which every run takes anew; nil
+    /// without a work directory.
     private static func work(of trial: Trial) throws -> [String: FileStatus]? {
         var files: [String: FileStatus] = [:]
         let names: [String]
@@ -238,14 +239,14 @@ package struct SignalHarness: Sendable {
             do throws(FileError) {
                 files[name] = try Files.linkStatus(of: trial.workDirectory + "/" + name)
             } catch {
-                // The run goes on meanwhile: a checkpoint gets its name, an old one goes.
+                // The run continues meanwhile: a checkpoint is renamed, an old one is removed.
                 guard error.code == .notFound else { throw error }
             }
         }
         return files
     }
 
-    /// Starts a run that is held once its staging store is there, and waits until nothing moves any more.
+    /// Starts a run that is held once its staging store exists, and waits until its files no longer change.
     private func held(_ trial: inout Trial, milliseconds: Int) throws -> ChildRun {
         var command = trial.command(environment: ["CAUSEWAY_PAUSE_AT": "stagingCreated:\(milliseconds)"])
         command.errors = Self.errors(trial)
@@ -263,7 +264,7 @@ package struct SignalHarness: Sendable {
         return process
     }
 
-    /// What the run prints on standard error.
+    /// The file for what the run prints on standard error.
     private static func errors(_ trial: Trial) -> String { trial.folder + "/errors.txt" }
 
     private func second(_ trial: inout Trial, _ signal: Int32, _ tally: Tally) throws {

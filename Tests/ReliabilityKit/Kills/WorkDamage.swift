@@ -3,27 +3,27 @@ internal import CausewayPlatform
 internal import CausewaySQLite
 internal import Foundation
 
-/// A file of a work directory that was damaged, and how the next run must take it (InsideCrashSafety §4.5).
+/// A damaged file of a work directory, and how the next run must react to it (InsideCrashSafety §4.5).
 struct WorkDamage {
     let name: String
-    /// The next run's exit code: 0, where what is left is enough, or counts as not there and is made anew; 76 or 77, where
-    /// the plan speaks of another store, or is another one.
+    /// The next run's exit code. 0: what is left is enough, or the file counts as missing and is made again. 76 or 77:
+    /// the plan names another store, or is another plan.
     let code: Int32
 
-    /// Bytes of a file of a work directory of the harness.
+    /// Bytes of a work directory's file in this harness, at most.
     private static let fileLimit = 64 << 20
-    /// Where the blob of the progress row has its container's length, and the container itself.
+    /// The length of the container in the progress row's blob; the container follows it.
     private static let lengthBytes = 8
 
-    /// Changes a byte of a file of ours, cuts it short, or takes its progress row away. Files of rows are left out: what a
-    /// disk does to them, SQLite doesn't see, and the promise doesn't cover.
+    /// Changes a byte of a file, truncates it, or removes its progress row. Files of rows are left out: SQLite doesn't
+    /// detect damage by a disk there, and no promise covers it.
     ///
     /// - Parameters:
     ///   - work: the work directory.
     ///   - store: the store's path.
-    ///   - random: chooses.
-    /// - Returns: nil where nothing is there that can be damaged.
-    /// - Throws: what the file system or SQLite say.
+    ///   - random: chooses the file and the damage.
+    /// - Returns: nil if there is no file to damage.
+    /// - Throws: errors of the file system and SQLite.
     static func make(in work: String, store: String, _ random: inout SeededRandom) throws -> WorkDamage? {
         let names = try Files.list(work).filter { name in
             name != "lock" && !name.hasSuffix("-journal") && !name.hasSuffix("-objects.sqlite")
@@ -48,16 +48,16 @@ struct WorkDamage {
         return nil
     }
 
-    /// Takes a row out of the store that is under construction.
+    /// Removes a row from the staging store.
     ///
     /// - Parameter work: the work directory.
-    /// - Returns: the row's table; nil where no entity has rows yet.
-    /// - Throws: what the file system or SQLite say.
+    /// - Returns: the row's table; nil if no entity has rows yet.
+    /// - Throws: errors of the file system and SQLite.
     static func removeRow(in work: String) throws -> String? {
         for name in try Files.list(work).sorted() where name.hasSuffix(".sqlite") && !name.hasSuffix("-objects.sqlite")
         {
             let connection = try Connection(path: work + "/" + name, mode: .readWrite, hardening: .own)
-            // Of a store without progress the rows are verified already.
+            // In a store without progress, the rows have been verified.
             guard let stored = try ProgressRow.stored(connection), stored.count > lengthBytes else { continue }
             var tables: [String] = []
             var list = try connection.prepare(
@@ -75,7 +75,7 @@ struct WorkDamage {
         return nil
     }
 
-    /// The code for a file's damage; nil where it would be no damage but another truth.
+    /// The expected code for a file's damage; nil if the damaged file is a valid one with other content.
     private static func code(_ name: String, _ before: [UInt8], _ after: [UInt8], store: String) throws -> Int32? {
         switch name {
         case "plan.json":
@@ -85,22 +85,23 @@ struct WorkDamage {
             if new.source.bytes != old.source.bytes || new.source.header != old.source.header { return 76 }
             return new.fingerprint == old.fingerprint ? 0 : 77
         case "swap.json":
-            // An intent that calls the old store the new one can't be told from a true one.
+            // An intent with the old store's inode as the new one's can't be told from a true one.
             guard let intent = record(after, SwapIntent.self) else { return 0 }
             return try Files.linkStatus(of: store).inode == intent.destination.inode ? nil : 0
-        // Records of a verification, checkpoints and segments are proofs and copies: without them the work is done again.
+        // Records of a verification, checkpoints and segments are proofs and copies: without them the work is done
+        // again.
         default: return 0
         }
     }
 
     private static func record<Record: Decodable>(_ bytes: [UInt8], _ type: Record.Type) -> Record? {
-        // What can't be read is what is asked.
+        // An unreadable record is one of the cases.
         try? JSONDecoder().decode(type, from: Data(bytes))
     }
 
-    /// Damages the progress row: a byte of it, its type, or all of it. A staging store without it is left as it is.
+    /// Damages the progress row: a byte of it, its type, or all of it. A staging store without one is left unchanged.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: whether there was such a row.
     private static func damageProgress(_ path: String, _ random: inout SeededRandom) throws -> Bool {
         let connection = try Connection(path: path, mode: .readWrite, hardening: .own)
         guard let stored = try ProgressRow.stored(connection), stored.count > lengthBytes else { return false }

@@ -1,7 +1,7 @@
 package import CausewayPlatform
 internal import Foundation
 
-/// Harness 6: the tests of the tests. Every deliberate break of the protocol must make a harness fail; each trial is a
+/// Harness 6 tests the harnesses. Every deliberate break of the protocol must make a harness fail. Each trial is a
 /// process of its own, in which the command and the harness's in-process runs have the break.
 package struct MutantHarness: Sendable {
     package static let name = "mutants"
@@ -11,13 +11,13 @@ package struct MutantHarness: Sendable {
 
     /// - Parameters:
     ///   - settings: seed, threads, folders.
-    ///   - mutants: nil is all of them, or some that take little time in the quick subset.
+    ///   - mutants: nil is all of them, or in the quick subset some that take little time.
     package init(_ settings: HarnessSettings, mutants: [Mutant]? = nil) {
         self.settings = settings
         self.mutants = mutants ?? settings.mutants ?? (settings.isQuick ? Self.quick : Mutant.allCases)
     }
 
-    /// Caught within seconds: enough to see that the switch and the way to catch still work.
+    /// Caught within seconds: enough to see that the switch and the harnesses still work.
     private static let quick: [Mutant] = [.progressAfter, .noSourceCheck, .twoRenames]
     /// Seconds for one trial.
     private static let trialLimit = 900.0
@@ -26,13 +26,13 @@ package struct MutantHarness: Sendable {
     private enum Finding {
         case caught(String)
         case missed
-        /// The harness itself couldn't work: that is no catch.
+        /// The harness itself couldn't work: that isn't a catch.
         case unusable(String)
     }
 
     /// Runs every mutant until it is caught.
     ///
-    /// - Throws: when the harness itself can't work.
+    /// - Throws: if the harness itself can't work.
     package func run() throws -> Tally {
         let tally = Tally(Self.name)
         let folder = try settings.makeFolder(Self.name)
@@ -42,8 +42,8 @@ package struct MutantHarness: Sendable {
         return tally
     }
 
-    /// Trials without a mutant, by harness and seed: why they failed, or nil. One that fails all the same has caught
-    /// nothing.
+    /// Trials without a mutant, by harness and seed: why they failed, or nil. A harness that fails without a mutant has
+    /// caught nothing.
     private struct Controls {
         struct Key: Hashable {
             let trial: MutantTrial
@@ -76,7 +76,7 @@ package struct MutantHarness: Sendable {
         tally.failed("\(mutant.rawValue) isn't caught: \(reasons.joined(separator: "; "))")
     }
 
-    /// Why a trial fails without a mutant; nil where it doesn't.
+    /// Why a trial fails without a mutant; nil if it doesn't.
     private func control(
         _ trial: MutantTrial, _ seed: UInt64, _ folder: String, _ controls: inout Controls
     ) throws -> String? {
@@ -115,7 +115,7 @@ package struct MutantHarness: Sendable {
         if let breakdown = report.breakdown { return .unusable(breakdown) }
         let result = report.result
         if !result.isClean { return .caught(result.failures.first ?? "\(result.rowsLost) rows lost") }
-        // What was skipped as a whole has seen nothing, and proves nothing.
+        // A harness that was skipped as a whole proves nothing.
         return result.tried == 0 ? .unusable("nothing was tried") : .missed
     }
 }

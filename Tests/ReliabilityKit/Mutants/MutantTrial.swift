@@ -1,12 +1,12 @@
 package import CausewayPlatform
 
-/// Which harness should see a deliberate break of the protocol, and how little of it is enough.
+/// Which harness should catch a deliberate break of the protocol, and how small a part of it is enough.
 package struct MutantTrial: Sendable, Hashable {
     /// The harness's name.
     package let harness: String
     /// Its share of the quick subset.
     package let scale: Double
-    /// Seeds that are tried one after the other: what is random may need more than one.
+    /// Seeds that are tried one after the other: random cases may need more than one.
     package let seeds: Int
 
     init(_ harness: String, scale: Double = 1, seeds: Int = 1) {

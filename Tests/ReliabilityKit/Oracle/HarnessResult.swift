@@ -1,17 +1,17 @@
-/// What a harness has tried and found; the reliability page and the tests are made of these.
+/// What a harness has tried and found; the reliability page and the tests use it.
 package struct HarnessResult: Sendable, Codable {
-    /// Failures that are kept in words; the rest is counted.
+    /// Failures that are kept as text; the rest are only counted.
     private static let keptFailures = 20
 
     package var name: String
     /// Crash points, fault points, kills, rounds: whatever the harness repeats.
     package var tried = 0
-    /// Those among them that are the same as one that was tried before, and weren't tried again.
+    /// Those of them that equal an earlier one and weren't tried again.
     package var repeated = 0
-    /// Those that were tried indeed.
+    /// Those that were really tried.
     package var different: Int { tried - repeated }
     package var survived = 0
-    /// The first failures, in words, each with what replays it.
+    /// The first failures as text, each with the command that replays it.
     package private(set) var failures: [String] = []
     package private(set) var failed = 0
     package var rowsLost = 0
@@ -33,7 +33,7 @@ package struct HarnessResult: Sendable, Codable {
         details[detail, default: 0] += number
     }
 
-    /// Takes in what another run of the same harness has found.
+    /// Adds what another run of the same harness has found.
     package mutating func add(_ other: HarnessResult) {
         tried += other.tried
         repeated += other.repeated
@@ -45,7 +45,7 @@ package struct HarnessResult: Sendable, Codable {
     }
 }
 
-/// A harness can't go on: something outside the thing under test is missing or broken.
+/// A harness can't work: something outside of the tested code is missing or broken.
 package struct HarnessError: Error, CustomStringConvertible {
     package let message: String
 

@@ -2,24 +2,25 @@ internal import CausewaySQLite
 internal import Crypto
 internal import Foundation
 
-/// What a store holds, in a form that can be compared: read through SQLite alone, past the engine.
+/// The content of a store in a form that can be compared: read through SQLite alone, without the engine.
 ///
 /// All rows of all tables with their storage classes, in no order; the schema; the files of external data that rows
-/// refer to; the metadata, parsed. Files of external data that no row refers to don't count: they are only ever added.
+/// refer to; the metadata, parsed. Files of external data without a reference don't count: they are only ever added.
 package struct StoreDigest: Hashable, Sendable {
     /// A hash for each table and for `schema`, `external data` and `header`.
     package private(set) var parts: [String: [UInt8]] = [:]
     /// Rows of each table.
     package private(set) var rows: [String: Int] = [:]
 
-    /// Reads a store as an application does: with write access, so that SQLite recovers what a crash left.
+    /// Reads a store as an application does: with write access, so that SQLite recovers after a crash.
     ///
     /// - Parameters:
     ///   - path: the store's main file.
-    ///   - owner: the store whose external data its rows refer to; nil is the store itself, a backup has another's.
-    /// - Throws: `HarnessError` where the store isn't there, is damaged or lacks a file that a row refers to.
+    ///   - owner: the store whose external data the rows refer to; nil is the store itself. A backup uses another
+    ///     store's.
+    /// - Throws: `HarnessError` if the store is missing or damaged, or lacks a file that a row refers to.
     package init(_ path: String, externalsOf owner: String? = nil) throws {
-        // SQLite opens nothing at all as an empty database.
+        // SQLite opens a missing file as an empty database.
         guard FileManager.default.fileExists(atPath: path) else { throw HarnessError("\(path): there is no store") }
         let connection = try Connection(path: path, mode: .readWrite, hardening: .own)
         let integrity = try Self.texts("PRAGMA integrity_check(5)", connection)
@@ -117,7 +118,7 @@ package struct StoreDigest: Hashable, Sendable {
         return Array(hasher.finalize())
     }
 
-    /// Parts that are not the same, with their numbers of rows.
+    /// Parts that differ, with their numbers of rows.
     package func differences(from other: StoreDigest) -> [String] {
         Set(parts.keys).union(other.parts.keys).sorted().compactMap { part in
             guard parts[part] != other.parts[part] else { return nil }
@@ -129,7 +130,7 @@ package struct StoreDigest: Hashable, Sendable {
         }
     }
 
-    /// Rows that this one lacks, over all tables.
+    /// Rows of the other one that this one lacks, over all tables.
     package func rowsMissing(from other: StoreDigest) -> Int {
         other.rows.reduce(0) { $0 + max(0, $1.value - (rows[$1.key] ?? 0)) }
     }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What undisturbed runs have shown: the store before and after. Everything else is compared with it.
+/// The results of undisturbed runs: the store before and after. Everything else is compared with them.
 package struct StoreOracle: Sendable {
     package let old: StoreDigest
     package let new: StoreDigest
@@ -14,7 +14,7 @@ package struct StoreOracle: Sendable {
     package enum View: Hashable, Sendable {
         case old
         case new
-        /// Neither: why.
+        /// Neither; the text says why.
         case broken(String)
     }
 
@@ -32,13 +32,13 @@ package struct StoreOracle: Sendable {
         }
     }
 
-    /// What is wrong with a folder in which a migration has ended well: the store must be the new one, the original must
-    /// lie beside it, and nothing else.
+    /// What is wrong with a folder in which a migration has succeeded: the store must be the new one, the original must
+    /// lie beside it, and there may be no other files.
     ///
     /// - Parameters:
     ///   - folder: the store's.
     ///   - needsBackup: false where the store was new before the run that ended.
-    /// - Returns: what is wrong, in words; empty is fine.
+    /// - Returns: what is wrong, as text; empty if nothing is.
     package func faults(inFinished folder: String, needsBackup: Bool = true) -> [String] {
         var faults: [String] = []
         let store = folder + "/" + Subject.storeName

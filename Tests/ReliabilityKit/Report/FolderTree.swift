@@ -1,6 +1,6 @@
 package import CausewayPlatform
 
-/// Folders with all that is in them.
+/// Folders with everything in them.
 package enum FolderTree {
     /// Levels; the harnesses' own folders are five deep.
     private static let depthLimit = 32
@@ -25,7 +25,7 @@ package enum FolderTree {
         return result
     }
 
-    /// The names in a folder with what the files hold; what a run writes into its lock is left out.
+    /// The names in a folder with the files' contents, without the lock's content.
     static func contents(of path: String) throws(FileError) -> [String: [UInt8]] {
         var result: [String: [UInt8]] = [:]
         for name in try Files.list(path) where name != "lock" {
@@ -34,7 +34,7 @@ package enum FolderTree {
         return result
     }
 
-    /// Bytes of a file in a work directory of the harnesses' small stores, at most.
+    /// Bytes of a work directory's file in the harnesses' small stores, at most.
     private static let contentLimit = 256 << 20
 
     /// Removes a file or a folder with everything in it; nothing where there is none.

@@ -4,7 +4,7 @@ internal import Foundation
 /// A harness by the name that `reliability --only` takes.
 package struct Harness: Sendable {
     package let name: String
-    /// What it does to the migration, in a line.
+    /// What it does to the migration, in one line.
     package let purpose: String
     private let body: @Sendable (HarnessSettings) throws -> HarnessReport
 
@@ -16,7 +16,7 @@ package struct Harness: Sendable {
         self.body = body
     }
 
-    /// Runs it and takes the time. A harness that couldn't work has failed, and the others go on.
+    /// Runs it and measures the time. A harness that couldn't work counts as failed, and the others continue.
     package func run(_ settings: HarnessSettings) -> HarnessReport {
         let started = MonotonicClock.seconds()
         var report: HarnessReport
@@ -68,10 +68,10 @@ package struct Harness: Sendable {
         },
     ]
 
-    /// The one of that name.
+    /// The harness of that name.
     package static func named(_ name: String) -> Harness? { all.first { $0.name == name } }
 
-    /// States that the quick subset checks; everything has no such limit.
+    /// States that the quick subset checks; the full run has no such limit.
     private static let quickStates = 400.0
 
     private static func explore(_ settings: HarnessSettings) throws -> HarnessReport {
@@ -81,7 +81,7 @@ package struct Harness: Sendable {
             if settings.isQuick {
                 explorer.budget = Int(quickStates * settings.scale)
             } else {
-                // Of the crash points before the swap, every one; a scale below 1 leaves some out.
+                // Every crash point before the swap is tried; a scale below 1 leaves some out.
                 explorer.stride = max(1, Int((1 / settings.scale).rounded()))
             }
         }
@@ -105,7 +105,7 @@ package struct Harness: Sendable {
             var explorer = CrashExplorer.Settings(Subject(chain, seed: settings.seed))
             explorer.jobs = settings.threads
             explorer.stopsAtFailure = settings.stopsAtFailure
-            // A broken variant is traced as what it is: that it doesn't succeed is no surprise.
+            // A mutant is traced as it is: it may fail.
             explorer.work.mutant = ProcessInfo.processInfo.environment["CAUSEWAY_MUTANT"]
             adjust(&explorer)
             sum.add(try CrashExplorer(explorer).run())

@@ -1,26 +1,26 @@
 package import CausewayPlatform
 
-/// What a run of the harnesses was asked for.
+/// The settings of a run of the harnesses.
 package struct HarnessSettings: Sendable {
-    /// Everything random follows from it.
+    /// Everything random is derived from it.
     package var seed: UInt64
     /// Cases that run at once.
     package var threads: Int
-    /// The subset for every submission, instead of everything.
+    /// Whether to run the subset for every submission instead of everything.
     package var isQuick: Bool
-    /// Multiplies the number of rounds and of random cases; strides of enumerations are divided by it.
+    /// Multiplies the number of rounds and of random cases; steps between tried calls or states are divided by it.
     package var scale: Double
-    /// The folder of the built executables and of the fault shim.
+    /// The folder of the built executables and the fault shim.
     package var binaries: String
-    /// A folder for the cases; each makes one of its own in it.
+    /// A folder for the cases; each makes its own in it.
     package var scratch: String
-    /// Cases that failed keep their folders, to be looked at.
+    /// Failed cases keep their folders for inspection.
     package var keepsFailures: Bool
-    /// No further case is begun after the first that failed.
+    /// No further case is started after the first failure.
     package var stopsAtFailure = false
     /// Only these breaks of the protocol; nil is all of them.
     package var mutants: [Mutant]?
-    /// Takes a line on how far a long harness is.
+    /// Takes a line about the progress of a long harness.
     package var say: @Sendable (String) -> Void = { _ in }
 
     package init(
@@ -38,22 +38,23 @@ package struct HarnessSettings: Sendable {
 
     /// The command under test.
     package var causeway: String { binaries + "/causeway" }
-    /// What goes into a command with LD_PRELOAD.
+    /// Loaded into a command with LD_PRELOAD.
     package var faultShim: String { binaries + "/libCausewayFaultShim.so" }
 
-    /// A chain's command, from the folder of the executables: a copy of them can be run while the package is rebuilt.
+    /// A chain's command, from the folder of the executables: with a copy of that folder, the package can be rebuilt
+    /// during a run.
     package func executable(_ subject: Subject) throws -> String {
         binaries + "/" + Paths.name(of: try subject.executable)
     }
     /// The harness's own executable, which holds the writers and readers.
     package var reliability: String { binaries + "/reliability" }
 
-    /// A number of rounds: of the quick subset or of everything, scaled, at least 1.
+    /// A number of rounds: for the quick subset or for everything, scaled, at least 1.
     package func rounds(quick: Int, full: Int) -> Int {
         max(1, Int((Double(isQuick ? quick : full) * scale).rounded()))
     }
 
-    /// Whether a harness goes on with its next case.
+    /// Whether a harness continues with its next case.
     func goesOn(_ tally: Tally) -> Bool { !stopsAtFailure || tally.result.isClean }
 
     /// Makes an empty folder for a case.
@@ -64,10 +65,10 @@ package struct HarnessSettings: Sendable {
         return path
     }
 
-    /// Removes a case's folder, unless it is to be looked at.
+    /// Removes a case's folder, unless it is kept for inspection.
     package func dispose(_ folder: String, failed: Bool) {
         if failed, keepsFailures { return }
-        // What stays behind lies in the scratch folder, which goes as a whole.
+        // A folder that stays lies in the scratch folder, which is removed as a whole.
         try? FolderTree.remove(folder)
     }
 }

@@ -3,14 +3,14 @@ internal import Synchronization
 
 /// Runs the cases of a harness on a few threads; each case works in a folder of its own.
 package enum ParallelCases {
-    /// Runs cases 0, 1, 2… until one says that there is nothing further, or `limit` is reached.
+    /// Runs cases 0, 1, 2… until one says that there are no more, or `limit` is reached.
     ///
-    /// Cases that run beside the one that ends the run are finished; none is started after it.
+    /// Cases that run beside the one that ends the run are finished; no case is started after it.
     /// - Parameters:
     ///   - limit: cases at most.
     ///   - threads: cases that run at once.
     ///   - body: runs a case; false ends the run.
-    /// - Throws: when the system has no thread left.
+    /// - Throws: if the system has no more threads.
     package static func run(
         limit: Int, threads: Int, _ body: @escaping @Sendable (Int) -> Bool
     ) throws(FileError) {

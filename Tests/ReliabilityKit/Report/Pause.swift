@@ -4,7 +4,7 @@
     internal import Glibc
 #endif
 
-/// Waits of the harness's own; no judgement rests on how long they really take.
+/// Waits of the harness's own; no check depends on their real length.
 enum Pause {
     static func milliseconds(_ count: Int) {
         usleep(UInt32(clamping: count) &* 1_000)

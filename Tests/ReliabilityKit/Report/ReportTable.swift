@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The reports as a table of text: one line a harness, its own figures below it.
+/// The reports as a text table: one line for each harness, its own figures below it.
 package struct ReportTable {
     private let reports: [HarnessReport]
 
@@ -36,7 +36,7 @@ package struct ReportTable {
         ]
     }
 
-    /// What a harness counted besides, what it left out, and what failed.
+    /// What else a harness counted, what it skipped, and what failed.
     private static func remarks(_ report: HarnessReport) -> [String] {
         let result = report.result
         var lines: [String] = []

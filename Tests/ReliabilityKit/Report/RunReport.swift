@@ -2,9 +2,9 @@ internal import CausewayPlatform
 internal import CausewaySQLite
 internal import Foundation
 
-/// A run of harnesses with what is needed to run it again; the file that the reliability page is made of.
+/// A run of harnesses with what is needed to repeat it; the reliability page is made from its file.
 package struct RunReport: Sendable, Codable {
-    /// As `git rev-parse` says it; with `+` where the tree has changes.
+    /// As `git rev-parse` prints it; with `+` if the tree has changes.
     package var commit: String
     /// ISO 8601, UTC.
     package var date: String
@@ -29,7 +29,7 @@ package struct RunReport: Sendable, Codable {
 
     package var isClean: Bool { harnesses.allSatisfy(\.result.isClean) }
 
-    /// The report as a file: sorted keys, so that two of them can be compared.
+    /// The report as a file, with sorted keys, so that two reports can be compared.
     package func write(to path: String) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -43,7 +43,7 @@ package struct RunReport: Sendable, Codable {
         func ask(_ arguments: [String]) -> String? {
             let output = settings.scratch + "/git.txt"
             let call = ChildRun.Command(git, ["-C", Package.root] + arguments, output: output)
-            // No git, or no clone: then the report can't say.
+            // There is no git, or no clone: the commit is unknown.
             guard (try? ChildRun.run(call)) == .exited(0) else { return nil }
             return ChildRun.tail(of: output, bytes: 1 << 20).trimmingCharacters(in: .whitespacesAndNewlines)
         }

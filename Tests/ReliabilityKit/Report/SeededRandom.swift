@@ -6,9 +6,9 @@ package struct SeededRandom: RandomNumberGenerator, Sendable {
         state = seed
     }
 
-    /// A stream of its own for one case of a harness, so that a case can be replayed alone.
+    /// Another stream for each case of a harness, so that a case can be replayed alone.
     package init(seed: UInt64, harness: String, case index: Int) {
-        // FNV-1a: the harness's name decides, not the order in which harnesses run.
+        // FNV-1a over the harness's name, so that the order in which harnesses run doesn't matter.
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in harness.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         state = seed ^ hash ^ (UInt64(truncatingIfNeeded: index) &* 0x9e37_79b9_7f4a_7c15)

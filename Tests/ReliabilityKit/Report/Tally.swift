@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What a harness has seen so far; its cases run on several threads.
+/// What a harness has found so far; its cases run on several threads.
 package final class Tally: Sendable {
     private let state: Mutex<(result: HarnessResult, skipped: [String])>
 
@@ -36,9 +36,9 @@ package final class Tally: Sendable {
         state.withLock { $0.result.count(name, number) }
     }
 
-    /// Runs a case: what it throws is its failure.
+    /// Runs a case. An error that it throws is its failure.
     ///
-    /// - Returns: whether it held.
+    /// - Returns: whether the case held.
     package func judge(_ label: String, kind: String? = nil, _ body: () throws -> Void) -> Bool {
         do {
             try body()
@@ -52,9 +52,9 @@ package final class Tally: Sendable {
         return false
     }
 
-    /// As `judge`, for a case of which it shows only when it runs whether there is one: what gives false isn't counted.
+    /// As `judge`, for a case that may turn out not to exist when it runs: false means that, and isn't counted.
     ///
-    /// - Returns: whether it held; true also where there was none.
+    /// - Returns: whether the case held; true also if it doesn't exist.
     package func judgeWhereTried(_ label: String, kind: String? = nil, _ body: () throws -> Bool) -> Bool {
         do {
             if try body() { survived(kind) }
@@ -64,7 +64,7 @@ package final class Tally: Sendable {
         }
     }
 
-    /// Says that a part wasn't run.
+    /// Records that a part wasn't run.
     package func skip(_ reason: String) {
         state.withLock { $0.skipped.append(reason) }
     }

@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// Where this package and what it builds lie.
+/// The places of this package and of its build products.
 package enum Package {
     package static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().path
 
-    /// The folder of the running program, in which the build puts every other executable too.
+    /// The folder of the running program; the build puts every other executable there too.
     package static let buildFolder: String = {
         let program =
             (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
@@ -17,7 +17,7 @@ package enum Package {
         try find(name, isExecutable: true)
     }
 
-    /// The library that goes into a command with LD_PRELOAD.
+    /// The library that is loaded into a command with LD_PRELOAD.
     package static func faultShim() throws -> String {
         try find("libCausewayFaultShim.so", isExecutable: false)
     }

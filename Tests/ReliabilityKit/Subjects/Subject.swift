@@ -6,7 +6,7 @@ package import CausewayPreparation
 internal import CausewayStoreFormat
 
 /// A migration that the harnesses run again and again: a model history, a small generated store in a certain state, the
-/// code, and the command that brings it.
+/// code, and the command that contains that code.
 package struct Subject: Sendable, Hashable, CustomStringConvertible {
     package enum Chain: String, CaseIterable, Codable, Sendable {
         /// Orchard v1 → v2 → v3, every step inferred and run by itself; with external data.
@@ -41,9 +41,10 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
 
     /// - Parameters:
     ///   - chain: which history.
-    ///   - state: how the store is found; nil is the one that suits the chain, so that the chains show all states.
-    ///   - rows: of all entities together; nil is a small number that gives every pass some batches.
-    ///   - seed: what the rows follow from.
+    ///   - state: how the application left the store; nil is the chain's usual one, so that the chains cover all
+    ///     states.
+    ///   - rows: of all entities together; nil is a small number with several batches in every pass.
+    ///   - seed: the rows are derived from it.
     package init(_ chain: Chain, state: SourceState? = nil, rows: Int? = nil, seed: UInt64 = 1) {
         self.chain = chain
         self.state = state ?? Self.usualState(chain)
@@ -73,7 +74,7 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
 
     package var models: String { "\(Package.root)/Fixtures/\(history)/\(history).xcdatamodeld" }
 
-    /// The command that knows the chain's code; it lies beside the harness, in the package's build folder.
+    /// The command with the chain's code; it lies beside the harness, in the package's build folder.
     package var executable: String {
         get throws {
             switch chain {
@@ -90,9 +91,10 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
     ///   - store: its path.
     ///   - batchRows: rows in a batch.
     ///   - jobs: worker threads.
-    ///   - checkpointInterval: seconds; 0 commits every batch, above it a run of a small subject commits at its ends only.
+    ///   - checkpointInterval: seconds; 0 commits every batch. With a larger value a run of a small subject commits
+    ///     only at its start and end.
     ///   - extra: further arguments.
-    /// - Returns: what follows the command's name.
+    /// - Returns: the arguments after the command's name.
     package func arguments(
         store: String, batchRows: Int = defaultBatchRows, jobs: Int = 1, checkpointInterval: Double = 0,
         extra: [String] = []
@@ -103,10 +105,10 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
         ] + extra
     }
 
-    /// Rows: small, so that a pass has several batches, each with its commit.
+    /// Rows: few, so that a pass has several batches, each with its commit.
     package static let defaultBatchRows = 5
 
-    /// The same migration for a run in the process.
+    /// The same migration for a run in this process.
     package func request(
         store: String, batchRows: Int = defaultBatchRows, jobs: Int = 1
     ) throws -> MigrationRequest {
@@ -121,7 +123,7 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
     /// The versions, read once for many runs.
     package func readHistory() throws -> ModelHistory { try ModelHistory(reading: models, edges: [:]) }
 
-    /// Writes the store, with everything that belongs to it, into an empty folder.
+    /// Writes the store and all its files into an empty folder.
     ///
     /// - Returns: the store's path.
     @discardableResult
@@ -129,7 +131,7 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
         let path = folder + "/" + Self.storeName
         let layout = try StoreLayout(
             model: try readHistory().version(named: "v1").model, frameworkVersion: 1145, hints: LayoutHints())
-        // Small files: their content counts, not their size.
+        // Small files: their content matters, not their size.
         let options = GenerationOptions(
             rows: rows, seed: seed, externalFileBytes: 600...1_500, rowsPerExternalFile: 4, maximumExternalFiles: 3)
         try StoreGenerator(layout: layout, options: options).generate(at: path) { _ in true }

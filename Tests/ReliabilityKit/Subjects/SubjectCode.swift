@@ -1,8 +1,8 @@
 internal import Causeway
 internal import Foundation
 
-/// The Swift side of the chains, as the fixtures' executables register it. An executable can't be imported here, so the
-/// code is repeated; that both give the same store is part of the harness's own tests.
+/// The Swift code of the chains, as the fixtures' executables register it. An executable can't be imported here, so the
+/// code is repeated; the harness's own tests check that both make the same store.
 enum SubjectCode {
     static func code(for chain: Subject.Chain) throws -> MigrationCode {
         var code = MigrationCode()

@@ -1,7 +1,7 @@
 internal import CausewaySQLite
 internal import Foundation
 
-/// Brings a generated store into the state in which an application might have left it.
+/// Changes a generated store into a state in which an application may have left it.
 struct SubjectState {
     let store: String
     let chain: Subject.Chain
@@ -20,7 +20,7 @@ struct SubjectState {
         }
     }
 
-    /// What the generator can't make up (Fixtures/README.md).
+    /// Values that the generator can't invent (Fixtures/README.md).
     private var fill: String? {
         guard chain == .staged else { return nil }
         return #"""
@@ -33,7 +33,7 @@ struct SubjectState {
             """#
     }
 
-    /// Commits that only the -wal holds: store and -wal are copied while the connection that would fold them is open.
+    /// Leaves commits only in the -wal: store and -wal are copied while a connection is open that would checkpoint it.
     private func leaveUnmergedWAL() throws {
         let connection = try Connection(path: store, mode: .readWrite, hardening: .own)
         try connection.setJournalMode(.wal)
@@ -46,16 +46,16 @@ struct SubjectState {
         try putBack("-wal")
     }
 
-    /// A transaction that has spilled into the store: store and journal are copied before it is rolled back.
+    /// Leaves a transaction that has written to the store: store and journal are copied before it is rolled back.
     private func leaveHotJournal() throws {
         let connection = try Connection(path: store, mode: .readWrite, hardening: .own)
-        // Pages; so few that changed ones must be written before the commit.
+        // Pages: so few that changed ones must be written before the commit.
         try connection.setPragma("cache_size", to: 4)
         try connection.begin(.immediate)
         for table in try Self.entityTables(connection) {
             try connection.execute("UPDATE \"\(table)\" SET Z_OPT = 999")
         }
-        // Enough pages to fill the cache, and the store grows, which must be undone too.
+        // Fills the cache and makes the store grow, which the rollback must undo too.
         try connection.execute("CREATE TABLE unfinished AS SELECT randomblob(2000) FROM sqlite_schema")
         try copy("-journal")
         try connection.rollback()
@@ -63,14 +63,14 @@ struct SubjectState {
         try putBack("-journal")
     }
 
-    /// Copies store and side file as they are now.
+    /// Copies the store and a sidecar as they are now.
     private func copy(_ suffix: String) throws {
         for name in [store, store + suffix] {
             try FileManager.default.copyItem(atPath: name, toPath: name + ".kept")
         }
     }
 
-    /// Puts the copies back, once nobody has the store open.
+    /// Puts the copies back, once no connection has the store open.
     private func putBack(_ suffix: String) throws {
         let files = FileManager.default
         for name in [store, store + suffix] {

@@ -8,7 +8,7 @@ package struct ShimmedCommand: Sendable {
     package var root: String
     /// A folder outside `root` for the shim's files and the command's output.
     package var scratch: String
-    /// `mode:N`; nil lets everything pass.
+    /// `mode:N`; nil is no fault.
     package var fault: String?
     package var traces = false
     package var environment: [String: String] = [:]
@@ -65,13 +65,13 @@ package struct ShimmedCommand: Sendable {
         result["CAUSEWAY_FAULT_COUNT"] = counts
         result["CAUSEWAY_FAULT_TRACE"] = traces ? trace : nil
         result["CAUSEWAY_FAULT_MODE"] = fault
-        // The crash reader takes seconds and has nothing to say about a SIGKILL.
+        // The backtracer takes seconds and has nothing to report after a SIGKILL.
         result["SWIFT_BACKTRACE"] = "enable=no"
         return result.merging(environment) { _, new in new }
     }
 }
 
-/// What the shim has counted.
+/// The shim's counts.
 package struct FaultCounts: Sendable, Hashable {
     package var fired = 0
     package var mutating = 0
@@ -79,13 +79,13 @@ package struct FaultCounts: Sendable, Hashable {
     package var syncs = 0
     package var opens = 0
     package var reads = 0
-    /// By the trace's kinds.
+    /// By the kinds of operations in the trace.
     package var byOperation: [TraceOperation.Kind: Int] = [:]
 
     private static let magic: UInt64 = 0x3154_4c55_4146_4357
 
     /// - Parameter bytes: of the file that CAUSEWAY_FAULT_COUNT names (causeway_fault_shim.h).
-    /// - Throws: `HarnessError` where the shim has written nothing: it wasn't loaded.
+    /// - Throws: `HarnessError` if the shim has written nothing, because it wasn't loaded.
     package init(_ bytes: [UInt8]) throws {
         guard bytes.count >= 39 * 8 else { throw HarnessError("the fault shim wasn't loaded into the command") }
         let numbers = (0..<39).map { index in

@@ -1,4 +1,4 @@
-/// One operation of a traced command on a file under the watched folder, in the order in which the kernel saw them.
+/// One operation of a traced command on a file under the watched folder, in the kernel's order.
 package struct TraceOperation: Sendable {
     /// As in causeway_fault_shim.h.
     package enum Kind: UInt16, Sendable {
@@ -9,7 +9,7 @@ package struct TraceOperation: Sendable {
     }
 
     package var kind: Kind
-    /// A failed sync; no other failed call is recorded, since it changes nothing.
+    /// A failed sync. No other failed call is recorded, because it changes nothing.
     package var failed = false
     package var inode: UInt64 = 0
     package var offset = 0
@@ -48,8 +48,7 @@ extension Trace {
 
     /// Reads what the shim has written.
     ///
-    /// - Throws: `HarnessError` where the bytes aren't a trace. A last record that was cut short by the command's end is
-    ///   left out.
+    /// - Throws: `HarnessError` if the bytes aren't a trace. A last record that the command's end cut short is ignored.
     package init(_ bytes: [UInt8]) throws {
         var operations: [TraceOperation] = []
         var position = 0
