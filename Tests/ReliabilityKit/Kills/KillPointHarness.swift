@@ -12,13 +12,16 @@ package struct KillPointHarness: Sendable {
 
     /// - Parameters:
     ///   - settings: seed, threads, folders.
-    ///   - points: nil is all of them, which must all be reached.
+    ///   - points: nil is all that the default engine reaches, and it must reach each.
     ///   - chains: nil is all of them.
     package init(_ settings: HarnessSettings, points: [KillPoint]? = nil, chains: [Subject.Chain]? = nil) {
         self.settings = settings
-        self.points = points ?? KillPoint.allCases
+        self.points = points ?? KillPoint.allCases.filter { !Self.ofPages.contains($0) }
         self.chains = chains ?? Subject.Chain.allCases
     }
+
+    /// Only `--engine pages` reaches these: `PageEngineTests` kills there.
+    private static let ofPages: Set<KillPoint> = [.pagesBegun, .pagesDone]
 
     /// Times that a run of a subject reaches one place, at most.
     private static let visitLimit = 10_000
