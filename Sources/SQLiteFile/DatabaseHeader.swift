@@ -2,6 +2,8 @@
 package struct DatabaseHeader: Hashable, Sendable {
     /// Bytes of the header.
     package static let length = 100
+    /// Bytes at which the change counter is, and the counter for which the number of pages is valid: 4 bytes each.
+    package static let changeCounterOffsets: [Int64] = [24, 92]
 
     /// How texts are stored.
     package enum TextEncoding: UInt32, Hashable, Sendable {
