@@ -24,6 +24,15 @@ struct RecoveryStepTests {
         try scenario.expectChainDone()
     }
 
+    @Test("a resumed run tells its plan again, in place and beside", arguments: [false, true])
+    func plan(isOutput: Bool) throws {
+        let scenario = try Scenario.chain()
+        let request = scenario.careful(output: isOutput ? scenario.folder + "/New.sqlite" : nil)
+        try scenario.interrupt(afterBatches: 2, request)
+        let plans = try scenario.rerun(request).events.filter { if case .prepared = $0 { true } else { false } }
+        #expect(plans.count == 1)
+    }
+
     @Test("rows that weren't committed before a kill are made again; committed rows aren't")
     func killed() async throws {
         for (point, rows) in [(KillPoint.batchWritten, 21), (.committing, 7), (.committed, 7), (.checkpointWritten, 7)]

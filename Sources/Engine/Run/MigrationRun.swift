@@ -149,7 +149,7 @@ struct MigrationRun {
         try found.requirePlan(fingerprint, steps: prepared.steps.map(\.versions), verification: request.verification)
         hasForeignWork = false
         prepared.notices = found.plan?.notices ?? notices ?? []
-        if !isOutput, found.plan != nil || notices == nil { migration.events(.prepared(prepared)) }
+        if found.plan != nil || notices == nil { migration.events(.prepared(prepared)) }
         if found.plan == nil, notices == nil { prepared.notices = try migration.check(prepared, store) }
         outcome.warnings += prepared.notices
         outcome.warnings += try rollbackWarning(in: directory)
