@@ -73,7 +73,7 @@ struct HostilePageTests {
             let mask = Self.masks[index % Self.masks.count]
             try subject.examine("byte \(offset) ^ \(mask)") { $0[offset] ^= mask }
         }
-        subject.report()
+        expectWorth(of: subject)
     }
 
     private static let masks: [UInt8] = [0x01, 0x80, 0xff, 0x10]
@@ -81,11 +81,13 @@ struct HostilePageTests {
     @Test("swapped pages give the rows of SELECT or an error", arguments: Shape.allCases)
     func swaps(shape: Shape) throws {
         let subject = try HostileSubject(shape)
+        let pairs = subject.pageCount * (subject.pageCount - 1) / 2
         var count = 0
         for first in 1..<subject.pageCount {
             for second in 0..<first {
                 count += 1
-                guard Self.stride == 1 || count % 13 == 0 else { continue }
+                // Small files have few pairs: all of them.
+                guard Self.stride == 1 || pairs < 40 || count % 13 == 0 else { continue }
                 try subject.examine("pages \(first + 1) and \(second + 1) swapped") { bytes in
                     for offset in 0..<subject.pageSize {
                         bytes.swapAt(first * subject.pageSize + offset, second * subject.pageSize + offset)
@@ -93,7 +95,7 @@ struct HostilePageTests {
                 }
             }
         }
-        subject.report()
+        expectWorth(of: subject)
     }
 
     @Test("pointers to other pages give the rows of SELECT or an error", arguments: Shape.allCases)
@@ -112,7 +114,7 @@ struct HostilePageTests {
                 }
             }
         }
-        subject.report()
+        expectWorth(of: subject)
     }
 
     @Test("a file that ends earlier gives the rows of SELECT or an error", arguments: Shape.allCases)
@@ -127,6 +129,13 @@ struct HostilePageTests {
             }
             try subject.examineCut(to: pages)
         }
+        expectWorth(of: subject)
+    }
+
+    /// Trials that read nothing, or in which nothing was wrong, would prove nothing.
+    private func expectWorth(of subject: HostileSubject) {
         subject.report()
+        #expect(subject.hasReadDamaged)
+        #expect(subject.hasFoundDamage)
     }
 }

@@ -13,7 +13,7 @@ final class HostileSubject {
     private let schema: [PlainRow]
     private let expectedCount: Int
     private let title: String
-    private(set) var figures = Figures()
+    private var figures = Figures()
 
     struct Figures {
         var refused = 0
@@ -66,6 +66,11 @@ final class HostileSubject {
             return (2...pageCount).contains(number)
         }
     }
+
+    /// Whether a tree of a damaged file was read; the sound file counts once for each tree.
+    var hasReadDamaged: Bool { figures.sameRows + figures.selectFails + figures.pageErrors > (hasIndex ? 2 : 1) }
+    /// Whether damage was found: by a reader, in a record, or in the header.
+    var hasFoundDamage: Bool { figures.pageErrors + figures.recordErrors + figures.refused > 0 }
 
     func report() {
         if HostilePageTests.stride != nil { print(title, sound.count, figures) }
