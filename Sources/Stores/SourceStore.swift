@@ -38,7 +38,7 @@ package final class SourceStore: @unchecked Sendable {
     package let connection: Connection
     private var guardian: Guardian?
     /// See `pageFile`.
-    var opened: PageFile?
+    var opened: OpenedPages?
     /// Connections that were opened with the store.
     package var waiting: [SourceReader] = []
     /// The -wal as it was before the transaction began; nil without one.

@@ -3,6 +3,7 @@ import CausewayPlanning
 import CausewayPreparation
 import CausewaySQLite
 import CausewayStores
+import Foundation
 import Testing
 
 /// Which tables are rebuilt from pages, and why the others aren't.
@@ -66,5 +67,32 @@ struct TableMethodTests {
         #expect(methods(beside)["ZTAG"] == "the store's -wal has newer pages")
         #expect(try methods(works(scenario, .pages))["ZTAG"] == "rebuild")
         try writer.execute("SELECT 1")
+    }
+
+    @Test("a store whose pages are refused keeps its locks after the plan", arguments: [true, false])
+    func locks(isOwned: Bool) async throws {
+        let scenario = try Scenario(Self.first, Self.second)
+        // SQLite ignores what isn't a whole page.
+        try scenario.change(scenario.store) { $0.append(contentsOf: [UInt8](repeating: 0, count: 100)) }
+        let location = try StoreLocation(existing: scenario.store)
+        let store = try isOwned ? SourceStore.owning(location) : SourceStore.reading(location)
+        defer { store.release() }
+        let history = try ModelHistory(reading: scenario.models, edges: [:])
+        let request = scenario.request(to: "V2", engine: .pages)
+        let steps = try PreparedMigration(request, history: history, store: store).steps
+        #expect(
+            methods(steps.flatMap(\.works))["ZTAG"] == "the file's length isn't a multiple of its page size")
+        // Locks don't exist between connections of one process.
+        await #expect(processExitsWith: .exitCode(75)) { [path = scenario.store as String] in
+            let writer = try Connection(path: path, mode: .readWrite, hardening: .own)
+            try writer.setBusyTimeout(milliseconds: 0)
+            do throws(SQLiteError) {
+                try writer.begin(.exclusive)
+                exit(0)
+            } catch {
+                exit(error.code == .busy ? 75 : 1)
+            }
+        }
+        #expect(store.location == location)
     }
 }
