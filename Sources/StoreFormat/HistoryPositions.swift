@@ -80,6 +80,9 @@ package struct HistoryColumnsMap: Sendable {
     private let sourceCount: Int
     private let destinationBytes: Int
 
+    /// Bytes of the longest bitmap that it makes.
+    package var longestBitmap: Int { max(destinationBytes, (sourceCount + 7) / 8) }
+
     /// `identity` gives the destination's position for one of the source; nil for a dropped one.
     package init(
         from source: HistoryPositions, to destination: HistoryPositions,

@@ -82,6 +82,29 @@ struct PageEngineTests {
         #expect(try Database.dump(output ?? scenario.store) == Scenario.chainResult.get())
     }
 
+    @Test(
+        "ends a batch of short rows before a long default makes it a huge one",
+        arguments: [(1_000, 3_000, 3), (70_000, 100, 8), (500_000, 5, 3)])
+    func longDefault(length: Int, rows: Int, batches: Int) throws {
+        let text = String(repeating: "x", count: length)
+        let scenario = try Scenario(
+            model(entity("Note", attribute("n", "Integer 64"))),
+            model(
+                entity("Note", attribute("n", "Integer 64"), attribute("text", optional: false, default: text))),
+            rows: """
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(rows))
+                INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT, ZN) SELECT i, 1, 1, i FROM n;
+                """)
+        let run = try scenario.rerun(scenario.request(to: "V2", engine: .pages))
+        let found = run.events.count { if case .progress = $0 { true } else { false } }
+        // The last one may be empty.
+        #expect((batches...batches + 1).contains(found), "\(found)")
+        #expect(
+            try scenario.rows("SELECT count(*), count(DISTINCT ZN), min(length(ZTEXT)), sum(length(ZTEXT)) FROM ZNOTE")
+                == ["\(rows)|\(rows)|\(length)|\(length * rows)"])
+        #expect(try scenario.rows("PRAGMA integrity_check") == ["'ok'"])
+    }
+
     @Test("resumes after an interruption at any batch, to the same rows", arguments: 1...6)
     func interrupted(batches: Int) throws {
         let scenario = try Self.scenario()

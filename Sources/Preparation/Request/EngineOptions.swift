@@ -48,6 +48,17 @@ package struct EngineOptions: Hashable, Sendable {
     /// leaf of each batch isn't full, and the store's bytes must not depend on options.
     package static func pageBatchBytes(pageSize: Int) -> Int { min(4 << 20, pageSize * 256) }
 
+    /// Most rows in such a batch: as many as get no more than a batch's bytes added, so that what is made of short rows
+    /// stays as small as a batch or two. It follows from the plan alone, too.
+    ///
+    /// - Parameters:
+    ///   - bytes: that a row of the pass gets (`RowPass.addedBytes`).
+    ///   - pageSize: of both stores.
+    /// - Returns: 1 at least.
+    package static func pageBatchRows(adding bytes: Int, pageSize: Int) -> Int {
+        max(1, pageBatchBytes(pageSize: pageSize) / max(1, bytes))
+    }
+
     /// Bytes of all batches in flight where pages are read and written.
     package static func pageMemoryBytes(jobs: Int, pageSize: Int) -> Int {
         // Pages read, rows made, records, pages to write.

@@ -50,8 +50,11 @@ struct PageLoader: TableLoader {
             throw EngineError(.sourceData, "\(pass.title): \(error.message)")
         }
         let pages = pages
+        let limits = BatchLimits(
+            rows: EngineOptions.pageBatchRows(adding: pass.addedBytes, pageSize: pages.pageSize),
+            bytes: EngineOptions.pageBatchBytes(pageSize: pages.pageSize))
         return PassMover.Way<PageSource, PageSink>(
-            map: map, limits: BatchLimits(rows: .max, bytes: EngineOptions.pageBatchBytes(pageSize: pages.pageSize)),
+            map: map, limits: limits,
             source: { begun throws(EngineError) in
                 let key = begun.flatMap { $0.rows > 0 ? $0.key : nil }
                 return PageSource(
