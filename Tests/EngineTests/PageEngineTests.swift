@@ -143,6 +143,27 @@ struct PageEngineTests {
         try Self.expectDone(scenario)
     }
 
+    @Test("a checkpoint that can't be read ends the run and stays; the one before a damaged one is taken")
+    func checkpoint() throws {
+        let scenario = try Self.scenario()
+        try scenario.interrupt(afterBatches: 3, Self.careful(scenario))
+        let newest = try #require(scenario.work.last { $0.hasPrefix("ckpt-") })
+        let (path, kept) = (scenario.workFile(newest), scenario.folder + "/kept")
+        try FileManager.default.moveItem(atPath: path, toPath: kept)
+        // Not even root can read a link that leads to itself.
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: path)
+        let before = try scenario.everything()
+        #expect(try failure { _ = try scenario.rerun(Self.careful(scenario)) }.kind == .inputOutput)
+        #expect(try scenario.everything() == before)
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.moveItem(atPath: kept, toPath: path)
+        try scenario.change(path) { $0.removeLast() }
+        let rerun = try scenario.rerun(Self.careful(scenario))
+        #expect(rerun.outcome.resumed != nil)
+        #expect(rerun.warnings.isEmpty)
+        try Self.expectDone(scenario)
+    }
+
     @Test("a damaged page stops the run before the store is changed, and the page and the table are named")
     func damaged() throws {
         let scenario = try Self.scenario()

@@ -64,7 +64,10 @@ final class CheckpointFiles {
         written.sort()
     }
 
-    /// The newest checkpoint of the step that can be read and that has a part of this name; nil where none has.
+    /// The newest checkpoint of the step that is whole and that has a part of this name; nil where none has.
+    ///
+    /// - Throws: `.inputOutput` where one can't be read: an older one would be taken for the newest, and the pages that
+    ///   this one speaks of for lost.
     static func newest(of place: StepPlace, with part: String) throws(EngineError) -> StepRecord? {
         let names = try EngineError.at(place.work) { try Files.list(place.work) }
         let sequences = names.filter { WorkFile.isCheckpoint($0, of: place.index) }
@@ -72,13 +75,23 @@ final class CheckpointFiles {
         for sequence in sequences.sorted(by: >) {
             let path = place.work + "/" + WorkFile.checkpoint(place.index, sequence: sequence)
             // Damaged, or of another plan: an older one may be neither.
-            guard let bytes = try? Files.readFile(path, limit: CheckpointContainer.maximumPayload * 2),
+            guard let bytes = try Self.content(of: path),
                 let content = try? CheckpointContainer.decode(bytes, expecting: place.identity),
                 let record = try? StepRecord(content.payload, sequence: content.sequence), record.step == place.index
             else { continue }
             return record.parts[part] == nil ? nil : record
         }
         return nil
+    }
+
+    /// nil where the file is too long for a checkpoint.
+    private static func content(of path: String) throws(EngineError) -> [UInt8]? {
+        do throws(FileError) {
+            return try Files.readFile(path, limit: CheckpointContainer.maximumPayload * 2)
+        } catch {
+            if error.code == .tooLarge { return nil }
+            throw EngineError(.inputOutput, "\(path): \(error.message)")
+        }
     }
 
     // MARK: - Segments

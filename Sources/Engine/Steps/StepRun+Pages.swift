@@ -48,7 +48,7 @@ extension StepRun {
         if ledger.hasBegunNext { throw EngineError(unfinishedPagesOf: place) }
         for work in works {
             // A root that leads to pages that don't count looks damaged.
-            guard (try? staging.isEmpty(work.table)) == true else { throw EngineError(unfinishedPagesOf: place) }
+            guard try staging.isEmpty(work.table) == true else { throw EngineError(unfinishedPagesOf: place) }
         }
         try ledger.commit()
         let schema = try EngineError.reading(place.staging.path) { try StoreSchema(reading: staging.connection) }

@@ -109,11 +109,14 @@ final class StagingConnection: @unchecked Sendable {
 
     private static let schema = "the new store's schema"
 
-    /// Whether a table has no row.
-    func isEmpty(_ table: String) throws(EngineError) -> Bool {
-        try EngineError.writing("the new store's schema") {
+    /// Whether a table has no row; nil where the file is too damaged to tell.
+    func isEmpty(_ table: String) throws(EngineError) -> Bool? {
+        do throws(SQLiteError) {
             var statement = try connection.prepare("SELECT 1 FROM \(try SQLIdentifier(table)) LIMIT 1")
             return try !statement.step()
+        } catch {
+            if Self.isTorn(error) { return nil }
+            throw EngineError(writing: error, during: Self.schema)
         }
     }
 
