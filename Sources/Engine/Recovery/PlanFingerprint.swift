@@ -9,13 +9,14 @@ import CausewayStores
 
 /// Everything that decides the resulting rows, part by part, so that a refusal can say which part differs.
 ///
-/// Batch sizes, workers, checkpoint interval and compression, verification and log level aren't included: they may
-/// change between the runs of one migration.
+/// The engine, batch sizes, workers, checkpoint interval and compression, verification and log level aren't included:
+/// they may change between the runs of one migration.
 package struct PlanFingerprint: Codable, Hashable, Sendable {
-    /// Raised with every change of the results for the same rows: a tool that would do the rest differently must not
-    /// resume a run. 2: numeric attributes convert, links may end where a destination changes, objects of the app's own
-    /// are rewritten by SQLite. 3: the plan's values are compared, no longer their SQL.
-    static let semanticsRevision = 4
+    /// Raised with every change of the results for the same rows, and of the fields of a payload (CheckpointFormat): a tool
+    /// that would do the rest differently, or read it otherwise, must not resume a run. 2: numeric attributes convert, links may end where a destination changes, objects of the app's own
+    /// are rewritten by SQLite. 3: the plan's values are compared, no longer their SQL. 4: links from an inverse that went
+    /// up aren't fused. 5: a step says which tables pages make, and while they do, its progress is in checkpoint files.
+    static let semanticsRevision = 5
 
     /// The part that holds it.
     private static let revision = "the tool's semantics"
