@@ -38,7 +38,10 @@ extension MigrationPlan.Step {
         conversions = step.mapping.conversions.map { "\(step.version(ofStep: $0.step)): \($0)" }
         losses = step.losses
         tables = step.works.map { MigrationPlan.Table($0) }
-        var passes = step.passes.enumerated().map { MigrationPlan.Pass($1, rows: rows?[$0]) }
+        let rebuilt = Set(step.works.filter { $0.method == .rebuild }.map(\.table))
+        var passes = step.passes.enumerated().map {
+            MigrationPlan.Pass($1, rows: rows?[$0], readsPages: rebuilt.contains($1.destinationTable))
+        }
         if let objects = step.objects {
             // Passes that make objects come first, passes that copy rows after them.
             passes =
@@ -77,10 +80,10 @@ extension MigrationPlan.Table {
 }
 
 extension MigrationPlan.Pass {
-    init(_ pass: RowPass, rows: Int?) {
+    init(_ pass: RowPass, rows: Int?, readsPages: Bool = false) {
         title = pass.title
         self.rows = rows
-        statement = pass.shape.sql
+        statement = readsPages ? "" : pass.shape.sql
         let recipes = pass.projections.sorted { $0.key < $1.key }.first?.value.cells ?? []
         carried = recipes.count { if case .carry = $0 { true } else { false } }
         changed = recipes.count - carried

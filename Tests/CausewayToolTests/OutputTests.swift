@@ -76,6 +76,16 @@ struct OutputTests {
         #expect(line.event == "error" && line.message.contains("no" + name))
     }
 
+    @Test(
+        "a plan shows a query only where a query reads the rows", arguments: [("statements", true), ("pages", false)])
+    func queries(engine: String, isRead: Bool) throws {
+        let store = try generate("Store.sqlite")
+        let run = try ToolProcess(["plan", store, "--models", models, "--sql", "--engine", engine])
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.contains("Tables rebuilt from pages: ZNOTE") == !isRead)
+        #expect(run.output.contains("-- rows of Note") == isRead)
+    }
+
     @Test("JSON is valid where a name isn't valid UTF-8", arguments: ["inspect", "verify", "status"])
     func brokenName(command: String) throws {
         let process = Process()
