@@ -147,8 +147,8 @@ package struct MethodChooser {
 }
 
 extension CellRecipe {
-    /// Whether SQLite would store what it makes as it is, and about as long as what it is made from, but for numbers, whose form the page engine chooses as SQLite
-    /// does.
+    /// Whether SQLite would store what it makes as it is, but for numbers, whose form the page engine chooses as SQLite
+    /// does; and whether its length is known before (`RowPass.addedBytes`).
     ///
     /// - Parameters:
     ///   - affinity: of the destination's column.

@@ -7,7 +7,7 @@ struct PageReading {
     private let engine: EngineChoice
     /// Why the pages of the path's first store can't be read; stores that steps make have ordinary ones.
     private let obstacle: String?
-    /// Why no store of the path is.
+    /// Why no store's pages are read, whatever their form.
     private let refusal: String?
 
     init(_ request: MigrationRequest, _ store: SourceStore) {

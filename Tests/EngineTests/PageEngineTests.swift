@@ -115,6 +115,20 @@ struct PageEngineTests {
         try Self.expectDone(scenario)
     }
 
+    @Test("writes every checkpoint once, the last before a stop too")
+    func checkpoints() throws {
+        let scenario = try Self.scenario()
+        var batches = 0
+        var sequences: [UInt64] = []
+        try scenario.interrupt(Self.careful(scenario)) { event in
+            if case .checkpoint(let sequence, _) = event { sequences.append(sequence) }
+            if case .progress = event { batches += 1 }
+            return batches == 3
+        }
+        #expect(sequences.count > 3)
+        #expect(sequences == Set(sequences).sorted(), "\(sequences)")
+    }
+
     @Test(
         "finishes after a kill at any point of the pages",
         arguments: [

@@ -313,6 +313,7 @@ final class StepLedger {
         if case .row(let row) = keeping, !row.canCommit { return }
         guard isAtCursor else { return }
         try commit()
-        try writeCheckpoint()
+        // In files it is one.
+        if !isInFiles { try writeCheckpoint() }
     }
 }

@@ -1,3 +1,4 @@
+import CausewayPlatform
 import CausewaySQLiteFile
 import CausewayStores
 
@@ -16,6 +17,17 @@ struct PageSource: RowSource, ~Copyable {
             return try reader.fill(batch, rows: limits.rows, bytes: limits.bytes)
         } catch {
             throw EngineError(reading: error, during: title)
+        }
+    }
+}
+
+extension EngineError {
+    /// Pages of the source that can't be read.
+    init(reading error: PageReadError, during title: String) {
+        if let cause = error.cause {
+            self.init(.inputOutput, "\(title): \(cause.message)")
+        } else {
+            self.init(.sourceData, "\(title): \(error.description)")
         }
     }
 }

@@ -3,15 +3,6 @@ import CausewaySQLiteFile
 import CausewayStores
 
 extension EngineError {
-    /// Pages of the source that can't be read.
-    init(reading error: PageReadError, during title: String) {
-        if let cause = error.cause {
-            self.init(.inputOutput, "\(title): \(cause.message)")
-        } else {
-            self.init(.sourceData, "\(title): \(error.description)")
-        }
-    }
-
     /// Pages of the new store that can't be written.
     init(writing error: PageBuildError, during title: String) {
         switch error.code {
