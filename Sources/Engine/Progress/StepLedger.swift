@@ -3,7 +3,7 @@ import CausewayPlatform
 import CausewayPreparation
 import CausewayStores
 
-/// How far a step is, saved together with its rows (InsideCrashSafety §4.3).
+/// How far a step is, saved together with its rows (InsideCrashSafety §4.3), or after its pages (InsideTheHouse §4).
 ///
 /// A step goes through *stations*: tables, passes, indexes, hooks. Their order follows from the plan and from what
 /// earlier stations did, so a resumed run reaches the same stations, skips those that are done, and resumes the open

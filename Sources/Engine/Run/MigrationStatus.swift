@@ -60,7 +60,8 @@ public struct MigrationStatus: Hashable, Sendable, Codable {
     public struct Checkpoint: Hashable, Sendable, Codable {
         /// Its name in the work directory.
         public var file: String
-        /// The number of the commit of which it is a copy.
+        /// The number of the commit of which it is a copy; while pages are written, it is the commit itself
+        /// (<doc:InsideTheHouse>, §4).
         public var sequence: Int
         /// Bytes of the file.
         public var bytes: Int
