@@ -39,9 +39,10 @@ public struct MigrationOptions: Hashable, Sendable {
     /// Names of join tables that were seen in a store of the target version, each one that the model leaves open; letter
     /// case doesn't count. A store that has the target version already gets them too.
     public var joinTables: [String] = []
-    /// Rows in a batch, at most.
+    /// Rows in a batch, at most; tables that are rebuilt from pages have other batches.
     public var batchRows = 4_096
-    /// Approximate bytes in a batch: it closes at the row that passes this.
+    /// Approximate bytes in a batch: it closes at the row that passes this. Tables that are rebuilt from pages have other
+    /// batches.
     public var batchBytes = 1 << 20
     /// Worker threads; nil takes one for each core.
     public var jobs: Int?

@@ -125,7 +125,10 @@ public struct MigrateArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Move rows by pages of the database file, or by SQL statements; both make the same rows.",
+            """
+            Move rows by pages of the database file, or by SQL statements; both make the same rows. --batch-size and \
+            --batch-bytes have no effect on tables that are rebuilt from pages.
+            """,
             valueName: EngineChoice.allCases.map(\.rawValue).joined(separator: "|")))
     var engine = EngineChoice.auto
 
