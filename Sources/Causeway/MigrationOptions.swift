@@ -47,7 +47,8 @@ public struct MigrationOptions: Hashable, Sendable {
     /// Worker threads; nil takes one for each core.
     public var jobs: Int?
     /// Bytes that the rows in flight may take: batches shrink, then workers become fewer, until they fit; nil sets no
-    /// limit.
+    /// limit. Pages are used only where they fit, so another limit, or another number of workers under one, may make the
+    /// open step start over.
     public var memoryLimit: Int?
     /// How rows are moved: by pages of the database file, or by SQL statements. Both make the same rows; work begun with
     /// one engine isn't resumed with the other, and the open step starts over.

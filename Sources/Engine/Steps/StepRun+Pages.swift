@@ -65,7 +65,8 @@ extension StepRun {
             var saved: [String] = []
             for _ in 0..<(try reader.count(limit: StoreSchema.maximumObjects)) { saved.append(try reader.string()) }
             guard saved == tables else {
-                throw CheckpointError(.foreignPlan, "the step was begun with another --engine or --memory-limit")
+                throw CheckpointError(
+                    .foreignPlan, "the step was begun with another --engine, --memory-limit or --jobs")
             }
         } save: { writer in
             writer.write(count: tables.count)
