@@ -41,7 +41,8 @@ package struct TableReader: ~Copyable {
     /// - Throws: what is damaged. The batch's rows must then not be used; all further calls throw the same.
     package mutating func fill(_ batch: RowBatch, rows: Int, bytes: Int) throws(PageReadError) -> Bool {
         if let failure { throw failure }
-        if isFinished || last == .max { return false }
+        // After the largest rowid there are no rows to look for; a read that has come to it goes on to what may follow.
+        if isFinished || !hasBegun && last == .max { return false }
         do throws(PageReadError) {
             isFinished = try !read(into: batch, BatchRoom(rows: rows, bytes: bytes))
             return !isFinished
@@ -76,7 +77,7 @@ package struct TableReader: ~Copyable {
         let bounds = try path.leafBounds()
         coverage.begin()
         let split = path.split
-        // `fill` has seen that the last isn't the largest.
+        // The last isn't the largest: `fill` doesn't begin after it, and no leaf has bounds after it.
         let first = last.map { $0 + 1 } ?? .min
         var least = bounds.lowerBound
         let count = batch.count

@@ -220,6 +220,38 @@ struct PageDamageTests {
         #expect(Set(errors).count == 1)
     }
 
+    /// The last leaf but one ends with the largest rowid, and the root says so too.
+    @Test("leaves after the largest rowid, wherever a batch ends", arguments: [1, 2, 5, 1_000])
+    func afterLargest(rows: Int) throws {
+        let fixture = try PageFixture([
+            "PRAGMA page_size = 512", "CREATE TABLE t(a)",
+            """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)
+            INSERT INTO t(rowid, a) SELECT 4611686018427387904 + i, 'a row of some length' FROM n
+            """,
+        ])
+        var pages = Pages(bytes: try fixture.bytes)
+        let last = pages.word(2, 3) - 1
+        let leaf = pages.child(2, last)
+        // The cell's rowid comes after a length of one byte, the interior page's after a child of four.
+        let places = [
+            (leaf, pages.cell(leaf, pages.word(leaf, 3) - 1) + 1), (2, pages.word(2, 12 + last * 2) + 4),
+        ]
+        for (page, place) in places {
+            for offset in 0..<9 { pages[page, place + offset] = offset == 0 ? 0xbf : 0xff }
+        }
+        try fixture.overwrite(pages.bytes)
+        var rowid: Int64 = 0
+        let error = #expect(throws: PageReadError.self) {
+            _ = try read(table: 2, of: fixture.pages(), ReadingLimits(rows: rows)) { batch in
+                rowid = batch.rowid(at: batch.count - 1)
+            }
+        }
+        #expect(error?.code == .rowidOutOfOrder)
+        #expect(error?.page == 2)
+        if rows == 1 { #expect(rowid == .max) }
+    }
+
     @Test("pages are claimed once, whatever the number of threads")
     func claims() throws {
         let fixture = try Self.fixture()
