@@ -22,7 +22,7 @@ struct SpineLevel: Sendable {
     ///   - writer: of the file.
     init?(_ kind: TreeKind, _ state: TreeState.Level, hasLast: Bool, on writer: borrowing DatabaseWriter) {
         guard state.page.count == writer.pageSize, let page = InteriorPage(kind, bytes: state.page),
-            (1...2).contains(state.pending.count)
+            state.pending.count == 1 || state.pending.count == 2 && page.cellCount > 0
         else { return nil }
         for (index, child) in state.pending.enumerated() {
             let isLast = hasLast && index == state.pending.count - 1

@@ -137,6 +137,7 @@ import Testing
                 { $0.levels[0].pending[0].divider = Array(repeating: 1, count: 400) }, { $0.levels.removeLast() },
                 { $0.levels[0].pending[0].divider = [0x81] }, { $0.levels[0].pending[0].divider.append(0) },
                 { $0.largestRowid = $0.kind == .table ? nil : 5 }, { $0.heldLeaf = [UInt8](repeating: 0, count: 512) },
+                Self.emptyPage,
             ]
             for (number, change) in changes.enumerated() {
                 var state = tree.state
@@ -147,6 +148,16 @@ import Testing
                 #expect(error?.code == .badState)
             }
         }
+    }
+
+    /// Two children for a page without cells: it would end without a cell, as there is one for its last child only.
+    private static func emptyPage(_ state: inout TreeState) {
+        let empty = [state.levels[0].page[0], 0, 0, 0, 0, 2, 0]
+        state.levels[0].page = empty + [UInt8](repeating: 0, count: 512 - empty.count)
+        // A rowid, or an entry of three bytes.
+        let divider: [UInt8] = state.kind == .table ? [1] : [3, 2, 1, 9]
+        let child = TreeState.Child(page: state.levels[0].pending[0].page, divider: divider)
+        state.levels[0].pending = ([child] + state.levels[0].pending).suffix(2)
     }
 
     @Test("a damaged state never traps", arguments: [0, 1])
