@@ -140,6 +140,20 @@ struct ObjectPlaceTests {
             }
         }
         code.managerType = AddingManager.self
-        _ = try shelf.migrateEveryWay(code, works: Shelf.allWorks)
+        let result = try shelf.migrateEveryWay(code, works: Shelf.allWorks)
+        // One for each album with the label, after the artist's own, in their order.
+        let twins = try StoreRows.texts(
+            shelf.store, "SELECT ZTITLE FROM ZALBUM WHERE ZLABEL = 'label2' ORDER BY Z_PK")
+        #expect(twins.count == 8)
+        #expect(
+            try StoreRows.texts(
+                result,
+                """
+                SELECT l.ZLABEL FROM ZALBUM l JOIN ZARTIST a ON a.Z_PK = l.ZARTIST
+                WHERE l.ZTITLE IS NULL AND a.ZNAME = 'n3' ORDER BY l.Z_FOK_ARTIST
+                """) == twins)
+        let places =
+            "SELECT ZTITLE || ' ' || ZARTIST || ' ' || Z_FOK_ARTIST FROM ZALBUM WHERE ZARTIST > 0 AND ZTITLE > ''"
+        #expect(try Set(StoreRows.texts(result, places)) == Set(StoreRows.texts(shelf.store, places)))
     }
 }

@@ -138,5 +138,13 @@ struct PolicyKindHistoryTests {
         let folder = try TemporaryFolder()
         let models = try makeModels(in: folder, plain: false)
         _ = try Migration(request(models, TitlePolicy.self, in: folder, as: "result")).run()
+        func books(_ store: String, _ cover: String) throws -> [String] {
+            try StoreRows.texts(
+                folder.path(store),
+                "SELECT Z_PK || ' ' || hex(\(cover)) || hex(ZUNIQUEID) || ZPRICE FROM ZBOOK ORDER BY Z_PK")
+        }
+        let carried = try books("source of result", "ZCOVER")
+        #expect(carried.count == 52)
+        #expect(try books("result", "ZFRONTCOVER") == carried)
     }
 }

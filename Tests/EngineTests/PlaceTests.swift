@@ -32,8 +32,11 @@ struct PlaceTests {
         let (scenario, path) = try scenario(named: String(repeating: "n", count: length - 7) + ".sqlite")
         var request = scenario.request(to: "V2")
         request.store = path
+        let before = try Data(contentsOf: URL(filePath: path))
         _ = try Migration(request).run()
+        #expect(try Data(contentsOf: URL(filePath: path)) != before)
         _ = try BackupRollback(store: path).run()
+        #expect(try Data(contentsOf: URL(filePath: path)) == before)
     }
 
     @Test("a longer name is refused at once", arguments: [226, 240, 245, 255])
