@@ -190,7 +190,7 @@ private func read(
     while hasMore {
         batch.removeAll(keepingCapacity: 1 << 20)
         hasMore = try fill(batch)
-        #expect(batch.count <= limits.rows)
+        #expect(batch.count <= max(1, limits.rows))
         #expect(!hasMore || !batch.isEmpty)
         try onBatch(batch)
         rows += try plainRows(of: batch, width: width)
