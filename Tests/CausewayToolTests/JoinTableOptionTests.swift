@@ -91,7 +91,7 @@ struct JoinTableOptionTests {
         #expect(try names.folder.content() == before)
     }
 
-    @Test("an impossible name exits with 64 and the possible ones; a template of another version with 78")
+    @Test("an impossible name exits with 64 and names the possible ones; a template of another version exits with 78")
     func refusals() throws {
         let names = try Names()
         let before = try names.folder.content()

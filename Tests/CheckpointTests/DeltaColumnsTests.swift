@@ -36,7 +36,7 @@ import Testing
     @Test("a million near-sequential entries are a few KB in their container")
     func compression() throws {
         let rows = 1_000_000
-        // Entity, key, mapping, entity, key. One row in 10,000 was deleted, at random.
+        // Entity, key, mapping, entity, key. Before one row in 10,000, at random, four were deleted.
         var random = SeededRandom(seed: 6)
         var keys: [Int64] = []
         keys.reserveCapacity(rows)

@@ -42,7 +42,9 @@ struct BackupRollbackTests {
         return bytes
     }
 
-    @Test("an unchanged backup is restored byte for byte, in the original's mode", arguments: [true, false])
+    @Test(
+        "an unchanged backup is restored byte for byte, in the original's mode; setting WAL mode writes the header",
+        arguments: [true, false])
     func untouched(wal: Bool) throws {
         let scenario = try migrated(wal: wal)
         let backup = try Data(contentsOf: URL(filePath: scenario.backup))

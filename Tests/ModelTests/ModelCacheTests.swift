@@ -46,7 +46,7 @@ struct ModelCacheTests {
         try expectRoundTrip(ModelReader.model(source: SharedStores.bytes(path)))
     }
 
-    /// Each class with its ancestors and its fields, and the class of each field's value.
+    /// The names of each class's fields. The class is named with its ancestors.
     private func shapes(_ archive: KeyedArchive) throws -> [String: Set<String>] {
         var shapes: [String: Set<String>] = [:]
         var stack = [archive.root]

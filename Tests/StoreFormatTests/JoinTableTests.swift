@@ -3,13 +3,14 @@ import CausewayStoreFormat
 import Testing
 
 @Suite(.timeLimit(.minutes(60))) struct JoinTableTests {
-    /// Two pairs inside one entity; the second pair's columns have the same names as the first's.
+    /// A pair inside one entity.
     private static let friends = """
         <entity name="User">
             <relationship name="likes" toMany="YES" destinationEntity="User" inverseName="likedBy" inverseEntity="User"/>
             <relationship name="likedBy" toMany="YES" destinationEntity="User" inverseName="likes" inverseEntity="User"/>
         </entity>
         """
+    /// Three pairs with one entity; the columns of two of them would have the same name there.
     private static let clash = """
         <entity name="Group">
             <relationship name="members" toMany="YES" destinationEntity="User" inverseName="groups" \

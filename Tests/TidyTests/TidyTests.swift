@@ -44,7 +44,7 @@ struct TidyTests {
         }
     }
 
-    @Test("every declaration in Sources that isn't public is used")
+    @Test("every declared name in Sources that isn't public occurs a second time")
     func deadCode() throws {
         let files = try SourceTree.project.get().files
         var counts: [String: Int] = [:]

@@ -1,7 +1,6 @@
 import CausewaySQLite
 import CausewaySQLiteFile
 import Foundation
-import Synchronization
 import Testing
 
 @Suite("Leaves are packed", .timeLimit(.minutes(60))) struct PackerTests {
