@@ -20,12 +20,11 @@ package struct DatabaseLayout: Hashable, Sendable {
     /// What is odd but can be read is no reason to refuse: pages after the last one that the header counts, a freelist,
     /// WAL mode. The caller sees to it that nobody writes, and that no `-wal` or `-journal` holds newer pages.
     package init(of file: borrowing OpenFile) throws(SourceRefusal) {
-        var bytes = [UInt8](repeating: 0, count: DatabaseHeader.length + 1)
+        let bytes: [UInt8]
         let length: Int64
         do throws(FileError) {
             length = try file.status().size
-            let count = try Self.read(&bytes, of: file)
-            bytes.removeLast(bytes.count - count)
+            bytes = try file.prefix(DatabaseHeader.length + 1)
         } catch {
             throw .unreadable(error)
         }
@@ -64,15 +63,6 @@ package struct DatabaseLayout: Hashable, Sendable {
 
     private static func hasNoEncoding(_ bytes: [UInt8]) -> Bool {
         bytes[56..<60].allSatisfy { $0 == 0 }
-    }
-
-    private static func read(_ bytes: inout [UInt8], of file: borrowing OpenFile) throws(FileError) -> Int {
-        let count = bytes.count
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 8)
-        defer { unsafe buffer.deallocate() }
-        let read = try unsafe file.read(into: buffer, at: 0)
-        for index in 0..<read { bytes[index] = unsafe buffer[index] }
-        return read
     }
 
     /// Where a page begins in the file.
