@@ -29,9 +29,9 @@
             case .badSerialType: "a record has a cell of a type that SQLite does not define"
             case .badBody: "a record's cells do not fill its body exactly"
             case .tooManyCells: "a record has more cells than its table has columns"
-            case .tooLong: "a record is over SQLite's limit of 2147483647 bytes"
+            case .tooLong: "a record \(ErrorText.tooLong)"
             }
-        return "\(reason); the store is damaged there: run PRAGMA integrity_check and work on a repaired copy"
+        return "\(reason); the store is damaged there: \(ErrorText.repair)"
     }
 
     @usableFromInline package var description: String { "\(message) (byte \(offset) of the record)" }

@@ -3,8 +3,6 @@ package import CausewayPlatform
 /// A b-tree that can't be built: the rows, the new file or the disk don't allow it.
 package struct PageBuildError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
-        /// Bytes break the file format.
-        case damaged
         /// Rows whose rowids don't ascend.
         case outOfOrder
         /// A payload over SQLite's limit of 2³¹−1 bytes.
@@ -15,8 +13,8 @@ package struct PageBuildError: Error, Hashable, Sendable, CustomStringConvertibl
         case badState
         /// More pages than a database file can have.
         case full
-        /// Reading or writing failed.
-        case file(FileError)
+        /// The system couldn't read or write; `cause` says why.
+        case file
     }
 
     package let code: Code
@@ -24,21 +22,23 @@ package struct PageBuildError: Error, Hashable, Sendable, CustomStringConvertibl
     package let page: Int
     /// What is wrong and what to do.
     package let message: String
+    package let cause: FileError?
 
-    package init(code: Code, page: Int = 0, message: String) {
+    init(code: Code, page: Int = 0, message: String, cause: FileError? = nil) {
         self.code = code
         self.page = page
         self.message = message
+        self.cause = cause
     }
 
     init(_ error: FileError, page: Int = 0) {
-        self.init(code: .file(error), page: page, message: error.description)
+        self.init(code: .file, page: page, message: error.description, cause: error)
     }
 
-    static let repair = "the table is damaged: run PRAGMA integrity_check and work on a repaired copy"
+    static let repair = "the table is damaged: \(ErrorText.repair)"
 
     static var payloadTooLong: PageBuildError {
-        PageBuildError(code: .tooLong, message: "a row is over SQLite's limit of 2147483647 bytes: shorten its values")
+        PageBuildError(code: .tooLong, message: "a row \(ErrorText.tooLong): shorten its values")
     }
 
     static func badState(page: Int) -> PageBuildError {

@@ -56,8 +56,7 @@ package struct PageReadError: Error, Hashable, Sendable, CustomStringConvertible
     /// What is wrong and what to do.
     package var description: String {
         if let cause { return "page \(page): \(cause)" }
-        return "page \(page): \(reason); the store is damaged there: "
-            + "run PRAGMA integrity_check and work on a repaired copy"
+        return "page \(page): \(reason); the store is damaged there: \(ErrorText.repair)"
     }
 
     private var reason: String {

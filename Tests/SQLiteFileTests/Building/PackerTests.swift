@@ -170,4 +170,19 @@ import Testing
         #expect(Array(bytes[table * 512 - 4..<table * 512]) == [1, 1, 1, 0])
         #expect(Array(bytes[index * 512 - 4..<index * 512]) == [2, 2, 8, 0])
     }
+
+    @Test("a row over SQLite's limit is refused before its bytes are read")
+    func tooLong() throws {
+        let packer = LeafPacker(pageSize: 512)
+        packer.begin(PackedLeaves(pageSize: 512))
+        let byte: [UInt8] = [0]
+        let error = #expect(throws: PageBuildError.self) {
+            try unsafe byte.withUnsafeBytes { byte in
+                try unsafe packer.append(
+                    rowid: 1, record: UnsafeRawBufferPointer(start: byte.baseAddress, count: 1 << 31))
+            }
+        }
+        #expect(error?.code == .tooLong)
+        #expect(error?.message.contains("2147483647 bytes: shorten its values") == true)
+    }
 }

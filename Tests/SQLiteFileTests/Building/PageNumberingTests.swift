@@ -180,11 +180,8 @@ import Testing
             try tree.add(packed[0], to: &writer)
             Issue.record("a file that can't be written was written")
         } catch {
-            guard case .file(let reason) = error.code else {
-                Issue.record("\(error)")
-                return
-            }
-            #expect(reason.operation == "write")
+            #expect(error.code == .file)
+            #expect(error.cause?.operation == "write")
             #expect(error.description.contains(store.path))
         }
     }
