@@ -146,12 +146,12 @@ package final class IndexPacker {
     private func splitLastLeaf(_ divider: Range<Int>) {
         guard let leaves, let leaf = unsafe state.pointee.leaf else { return }
         let start = unsafe leaf.lastCell
-        let cell = unsafe UnsafeRawBufferPointer(start: leaf.page + start, count: pageSize - start)
-        guard let extent = unsafe CellExtent(cell, kind: .index, spill: spill) else {
+        let cell = unsafe UnsafeRawPointer(leaf.page + start)
+        guard let extent = try? unsafe CellExtent(cell, before: leaf.page + pageSize, kind: .index, spill) else {
             preconditionFailure("the packer's own cells are whole")
         }
         let raised = leaves.dividers.count
-        unsafe leaves.dividers.append(contentsOf: cell[..<extent.length])
+        unsafe leaves.dividers.append(contentsOf: UnsafeRawBufferPointer(start: cell, count: extent.length))
         let length = max(LeafLayout.minimumCellLength, extent.length)
         unsafe moveChain(.leaf(place: leaf.place), from: start..<start + length, to: .divider, at: raised)
         unsafe state.pointee.leaf?.removeLast(length: length)

@@ -123,18 +123,20 @@ struct InteriorPage: Hashable, Sendable {
     }
 
     private func extent(at start: Int) -> CellExtent? {
-        unsafe bytes.withUnsafeBytes { bytes in
-            unsafe CellExtent(
-                UnsafeRawBufferPointer(rebasing: bytes[start...]), kind: kind, spill: kind.spill(pageSize: bytes.count))
+        Self.extent(bytes[start...], kind: kind, pageSize: bytes.count)
+    }
+
+    private static func extent(_ cell: ArraySlice<UInt8>, kind: TreeKind, pageSize: Int) -> CellExtent? {
+        unsafe cell.withUnsafeBytes { cell in
+            guard let first = cell.baseAddress else { return nil }
+            return try? unsafe CellExtent(first, before: first + cell.count, kind: kind, kind.spill(pageSize: pageSize))
         }
     }
 
     /// Bytes of the divider at the start of `bytes`: of a table a rowid, of an index a payload.
     private static func dividerLength(_ bytes: ArraySlice<UInt8>, kind: TreeKind, pageSize: Int) -> Int? {
-        unsafe bytes.withUnsafeBytes { bytes in
-            if kind == .index {
-                return unsafe CellExtent(bytes, kind: .index, spill: .index(pageSize: pageSize))?.length
-            }
+        if kind == .index { return extent(bytes, kind: kind, pageSize: pageSize)?.length }
+        return unsafe bytes.withUnsafeBytes { bytes in
             guard let first = bytes.baseAddress else { return nil }
             let length = unsafe Varint.read(first, before: first + bytes.count).length
             return length == 0 ? nil : length

@@ -122,7 +122,7 @@ package final class PackedLeaves: @unchecked Sendable {
     /// Adds the overflow pages for what of a payload isn't on its b-tree page.
     @unsafe func addChain(_ rest: UnsafeRawBufferPointer, holder: Chain.Holder, pointer: Int) {
         guard let source = rest.baseAddress else { return }
-        let room = pageSize - 4
+        let room = PayloadSpill.overflowCapacity(pageSize: pageSize)
         let count = (rest.count + room - 1) / room
         let first = addPages(count)
         for index in 0..<count {

@@ -47,6 +47,7 @@ package struct TreeBuilder: Sendable {
             else { throw bad }
             levels.append(level)
         }
+        if !heldLeaf.isEmpty { _ = try overflowPages(ofHeldLeaf: root) }
     }
 
     /// What is needed to go on from here, with the writer's state of the same moment.
@@ -156,26 +157,33 @@ package struct TreeBuilder: Sendable {
 
     private func writeHeldLeaf(page: Int, with writer: inout DatabaseWriter) throws(PageBuildError) {
         try writer.write(heldLeaf, page: page)
-        for overflow in overflowPages(ofLeaf: heldLeaf) {
+        for overflow in try overflowPages(ofHeldLeaf: page) {
             try writer.setPointer(to: overflow, .firstOverflow, from: page)
         }
     }
 
-    /// First pages of the overflow chains of a leaf's cells.
-    private func overflowPages(ofLeaf bytes: [UInt8]) -> [Int] {
-        let spill = kind.spill(pageSize: bytes.count)
-        let count = Int(bytes[3]) << 8 | Int(bytes[4])
-        return unsafe bytes.withUnsafeBytes { page in
-            (0..<count).compactMap { index in
-                let pointer = LeafLayout.headerLength + 2 * index
-                guard pointer + 2 <= page.count else { return nil }
-                let start = unsafe Int(page[pointer]) << 8 | Int(page[pointer + 1])
-                guard start < page.count else { return nil }
-                let cell = unsafe UnsafeRawBufferPointer(rebasing: page[start...])
-                let extent = unsafe CellExtent(cell, kind: kind, spill: spill)
-                guard let offset = extent?.overflowPointer else { return nil }
-                return unsafe Int(UInt32(bigEndian: cell.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+    /// First pages of the overflow chains of the held leaf's cells.
+    ///
+    /// - Parameter number: the leaf's.
+    /// - Returns: their numbers.
+    /// - Throws: `.badState` where it can't be a leaf with rows.
+    private func overflowPages(ofHeldLeaf number: Int) throws(PageBuildError) -> [Int] {
+        do throws(PageReadError) {
+            return try unsafe heldLeaf.span.bytes.withUnsafeBytes { (bytes) throws(PageReadError) in
+                guard let start = bytes.baseAddress else { return [] }
+                let page = try unsafe TreePage(start, number: number, usable: bytes.count)
+                guard page.kind.rawValue == kind.leafType else { throw PageReadError(.badKind, page: number) }
+                guard page.cellCount > 0 else { throw PageReadError(.empty, page: number) }
+                let spill = kind.spill(pageSize: bytes.count)
+                var pages: [Int] = []
+                for index in 0..<page.cellCount {
+                    let cell = try PayloadCell(page, at: index, spill)
+                    if cell.overflows { pages.append(page.word32(cell.localStart + cell.localLength)) }
+                }
+                return pages
             }
+        } catch {
+            throw PageBuildError.badState(page: root)
         }
     }
 

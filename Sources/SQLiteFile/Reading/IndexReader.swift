@@ -20,7 +20,7 @@ package struct IndexReader: ~Copyable {
     ///   - root: the root page, as the schema says.
     ///   - claims: shared by the readers of one pass over the file.
     package init(_ file: PageFile, root: Int, claims: PageClaims) {
-        path = TreePath(file, root: root, isTable: false, claims: claims)
+        path = TreePath(file, root: root, .index, claims: claims)
         overflow = OverflowReader(file, claims: claims)
         figures = LeafFigures(bytes: file.layout.pageSize)
     }
@@ -63,7 +63,7 @@ package struct IndexReader: ~Copyable {
     /// The interior page may give way to another before the batch is used: its entry is copied.
     private mutating func takeEntryBetweenLeaves(into batch: RowBatch, _ room: inout BatchRoom) throws(PageReadError) {
         let page = path.bottom.page
-        let entry = try PayloadCell(page, at: path.bottom.index, path.split)
+        let entry = try PayloadCell(page, at: path.bottom.index, path.spill)
         let start = try unsafe overflow.assemble(entry, of: page.number, into: batch) {
             unsafe page.start + entry.localStart
         }
@@ -79,14 +79,14 @@ package struct IndexReader: ~Copyable {
     private mutating func takeEntries(
         ofLeafAt offset: Int, into batch: RowBatch, _ room: inout BatchRoom
     ) throws(PageReadError) -> Bool {
-        var page = try unsafe path.leafPage(batch.space(at: offset), isTable: false)
+        var page = try unsafe path.leafPage(batch.space(at: offset))
         let coverage = path.coverage
         coverage.begin()
-        let split = path.split
+        let spill = path.spill
         var assembled = 0
         var index = 0
         while index < page.cellCount {
-            let entry = try PayloadCell(page, at: index, split)
+            let entry = try PayloadCell(page, at: index, spill)
             guard coverage.mark(entry.start, length: entry.size) else {
                 throw PageReadError(.overlap, page: page.number)
             }

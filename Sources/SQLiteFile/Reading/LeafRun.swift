@@ -31,9 +31,9 @@ extension TreePath {
     /// The current leaf's page, which was read into `bytes`.
     ///
     /// - Throws: `.badKind`, `.badHeader`, `.unequalDepth`, `.empty`.
-    @unsafe func leafPage(_ bytes: UnsafeRawPointer, isTable: Bool) throws(PageReadError) -> TreePage {
+    @unsafe func leafPage(_ bytes: UnsafeRawPointer) throws(PageReadError) -> TreePage {
         let page = try unsafe TreePage(bytes, number: leaf, usable: file.layout.usableSize)
-        guard page.kind.isTable == isTable else {
+        guard page.kind.tree == kind else {
             throw PageReadError(.badKind, page: leaf, value: Int64(page.kind.rawValue))
         }
         guard page.kind.isLeaf else { throw PageReadError(.unequalDepth, page: leaf) }

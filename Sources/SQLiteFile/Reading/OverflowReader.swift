@@ -54,7 +54,7 @@ final class OverflowReader {
         _ first: Int, namedBy cell: Int, length: Int, to target: UnsafeMutableRawPointer
     ) throws(PageReadError) {
         let layout = file.layout
-        let content = layout.usableSize - 4
+        let content = PayloadSpill.overflowCapacity(pageSize: layout.usableSize)
         var (next, holder, done) = (first, cell, 0)
         while done < length {
             if next == 0 { throw PageReadError(.chainTooShort, page: holder) }

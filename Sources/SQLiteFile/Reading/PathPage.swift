@@ -45,9 +45,9 @@ final class PathPage {
     /// - Parameters:
     ///   - bounds: rowids that may lie below it, of a table.
     ///   - coverage: memory for the check.
-    ///   - split: of the file's pages.
+    ///   - spill: of the tree.
     /// - Throws: `.empty`, `.badCell`, `.overlap`, `.badFreeblock`, `.unaccounted`, `.rowidOutOfOrder`, `.tooLong`.
-    func check(within bounds: ClosedRange<Int64>, _ coverage: PageCoverage, _ split: PayloadSplit) throws(PageReadError)
+    func check(within bounds: ClosedRange<Int64>, _ coverage: PageCoverage, _ spill: PayloadSpill) throws(PageReadError)
     {
         if cellCount == 0 { throw PageReadError(.empty, page: number) }
         self.bounds = bounds
@@ -56,7 +56,7 @@ final class PathPage {
         for cell in 0..<cellCount {
             let start: Int
             let size: Int
-            if page.kind.isTable {
+            if page.kind.tree == .table {
                 start = try page.cellStart(cell)
                 let (key, lengthOfKey) = try self.key(at: cell)
                 guard bounds.contains(key), previous.map({ $0 < key }) ?? true else {
@@ -65,7 +65,7 @@ final class PathPage {
                 previous = key
                 size = 4 + lengthOfKey
             } else {
-                let payload = try PayloadCell(page, at: cell, split)
+                let payload = try PayloadCell(page, at: cell, spill)
                 (start, size) = (payload.start, payload.size)
             }
             guard coverage.mark(start, length: size) else { throw PageReadError(.overlap, page: number) }

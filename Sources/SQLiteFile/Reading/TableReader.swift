@@ -21,7 +21,7 @@ package struct TableReader: ~Copyable {
     ///   - rowid: reading begins with the row after it, whether it exists or not; nil: with the first.
     ///   - claims: shared by the readers of one pass over the file.
     package init(_ file: PageFile, root: Int, after rowid: Int64? = nil, claims: PageClaims) {
-        path = TreePath(file, root: root, isTable: true, claims: claims)
+        path = TreePath(file, root: root, .table, claims: claims)
         overflow = OverflowReader(file, claims: claims)
         last = rowid
         figures = LeafFigures(bytes: file.layout.pageSize)
@@ -72,11 +72,11 @@ package struct TableReader: ~Copyable {
     private mutating func takeRows(
         ofLeafAt offset: Int, into batch: RowBatch, _ room: inout BatchRoom
     ) throws(PageReadError) -> Bool {
-        var page = try unsafe path.leafPage(batch.space(at: offset), isTable: true)
+        var page = try unsafe path.leafPage(batch.space(at: offset))
         let coverage = path.coverage
         let bounds = try path.leafBounds()
         coverage.begin()
-        let split = path.split
+        let spill = path.spill
         // The last isn't the largest: `fill` doesn't begin after it, and no leaf has bounds after it.
         let first = last.map { $0 + 1 } ?? .min
         var least = bounds.lowerBound
@@ -85,7 +85,7 @@ package struct TableReader: ~Copyable {
         var isWhole = true
         var index = 0
         while index < page.cellCount {
-            let cell = try PayloadCell(page, at: index, split)
+            let cell = try PayloadCell(page, at: index, spill)
             guard coverage.mark(cell.start, length: cell.size) else { throw PageReadError(.overlap, page: page.number) }
             guard cell.rowid >= least, cell.rowid <= bounds.upperBound else {
                 throw PageReadError(.rowidOutOfOrder, page: page.number, value: cell.rowid)

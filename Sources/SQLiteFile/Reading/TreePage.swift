@@ -8,7 +8,8 @@ struct TreePage {
         case tableLeaf = 13
 
         var isLeaf: Bool { self == .indexLeaf || self == .tableLeaf }
-        var isTable: Bool { self == .tableLeaf || self == .tableInterior }
+        /// Of the tree that the page belongs to.
+        var tree: TreeKind { self == .tableLeaf || self == .tableInterior ? .table : .index }
     }
 
     let number: Int

@@ -4,7 +4,8 @@
 /// it; leaves are read and checked by the caller.
 struct TreePath: ~Copyable {
     let file: PageFile
-    let split: PayloadSplit
+    let kind: TreeKind
+    let spill: PayloadSpill
     let coverage: PageCoverage
     /// The current leaf's page.
     private(set) var leaf = 0
@@ -12,7 +13,6 @@ struct TreePath: ~Copyable {
     private(set) var depth = 0
 
     private let root: Int
-    private let isTable: Bool
     private let claims: PageClaims
     /// Pages of levels that were reached once; the first `depth` are the path.
     private var levels: [PathPage] = []
@@ -22,12 +22,12 @@ struct TreePath: ~Copyable {
     /// SQLite's cursors have 20 levels, the leaf included (btreeInt.h, BTCURSOR_MAX_DEPTH).
     private static let maximumDepth = 19
 
-    init(_ file: PageFile, root: Int, isTable: Bool, claims: PageClaims) {
+    init(_ file: PageFile, root: Int, _ kind: TreeKind, claims: PageClaims) {
         self.file = file
         self.root = root
-        self.isTable = isTable
+        self.kind = kind
         self.claims = claims
-        split = PayloadSplit(usable: file.layout.usableSize)
+        spill = kind.spill(pageSize: file.layout.usableSize)
         coverage = PageCoverage(pageSize: file.layout.pageSize)
     }
 
@@ -90,7 +90,7 @@ struct TreePath: ~Copyable {
                 return
             }
             let level = try load(number)
-            guard level.page.kind.isTable == isTable else {
+            guard level.page.kind.tree == kind else {
                 throw PageReadError(.badKind, page: number, value: Int64(level.page.kind.rawValue))
             }
             if level.page.kind.isLeaf {
@@ -100,8 +100,8 @@ struct TreePath: ~Copyable {
                 return
             }
             guard depth < Self.maximumDepth else { throw PageReadError(.tooDeep, page: number) }
-            let bounds = isTable && depth > 0 ? try bottom.boundsOfChild() : .min ... .max
-            try level.check(within: bounds, coverage, split)
+            let bounds = kind == .table && depth > 0 ? try bottom.boundsOfChild() : .min ... .max
+            try level.check(within: bounds, coverage, spill)
             if let rowid { level.index = try level.firstChild(after: rowid) }
             depth += 1
             number = try child(of: level)

@@ -193,6 +193,31 @@ import Testing
         }
     }
 
+    @Test("a held leaf that can't be read is refused")
+    func heldLeaves() throws {
+        let store = try NewStore(pageSize: 512, autoVacuum: 1, "CREATE TABLE t(a)")
+        var held = TreeState(kind: .table, root: try store.root("t"))
+        held.heldLeaf = try Self.leaf(with: MadeRow(1, payload: 1_200))
+        held.largestRowid = 1
+        let writer = try DatabaseWriter(store.file())
+        _ = try TreeBuilder(resuming: held, on: writer)
+        let cell = Int(held.heldLeaf[8]) << 8 | Int(held.heldLeaf[9])
+        // Of another kind, without cells, with a pointer over the page's end, before the cells, and one too many; a
+        // payload over the limit, and one whose part goes over the end.
+        let changes: [[(Int, UInt8)]] = [
+            [(0, 10)], [(0, 5)], [(4, 0)], [(8, 2)], [(8, 0)], [(4, 2)],
+            (0..<5).map { (cell + $0, [0x88, 0x80, 0x80, 0x80, 0][$0]) }, [(cell, 0x83), (cell + 1, 0x10)],
+        ]
+        for (number, change) in changes.enumerated() {
+            var state = held
+            for (offset, byte) in change { state.heldLeaf[offset] = byte }
+            let error = #expect(throws: PageBuildError.self, "change \(number)") {
+                _ = try TreeBuilder(resuming: state, on: writer)
+            }
+            #expect(error?.code == .badState)
+        }
+    }
+
     @Test("a state can't make a pointer-map page a child", arguments: [2, 105])
     func pointerMapPages(page: Int) throws {
         let work = try Work(pageSize: 512, autoVacuum: 1, batch: 40)
