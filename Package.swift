@@ -83,7 +83,7 @@ let package = Package(
         .layer("Platform", ["CausewayCPlatform"]),
         .layer("Checkpoint", ["CausewayCZstd", crypto]),
         .layer("SQLite", ["CausewayCSQLite"]),
-        .layer("SQLiteFile", ["CausewayPlatform"]),
+        .layer("SQLiteFile", ["CausewayPlatform", "CausewayCZstd"]),
         .layer("Plist"),
         .layer("Deflate", ["CausewayCZlib"]),
         .layer("XML"),

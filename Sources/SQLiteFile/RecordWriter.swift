@@ -176,11 +176,11 @@ extension RecordWriter {
 
     /// Bytes of the record if it were finished now.
     @inlinable package var byteCount: Int {
-        lengthWithPrefix(headerLength) &+ bodyLength
+        Self.lengthWithPrefix(headerLength) &+ bodyLength
     }
 
     /// A header's length counts the varint that gives it (SQLite: vdbeaux.c, sqlite3VdbeSerialPut's callers).
-    @inlinable func lengthWithPrefix(_ length: Int) -> Int {
+    @inlinable static func lengthWithPrefix(_ length: Int) -> Int {
         if length <= 126 { return length &+ 1 }
         let prefix = Varint.length(of: UInt64(length))
         let total = length &+ prefix
@@ -202,7 +202,7 @@ extension RecordWriter {
     /// Writes the record, `byteCount` bytes, where up to 8 bytes after it are overwritten too.
     @unsafe @inlinable func write(to target: UnsafeMutableRawPointer) {
         var cursor = unsafe target
-        unsafe cursor += Varint.write(UInt64(lengthWithPrefix(headerLength)), to: cursor)
+        unsafe cursor += Varint.write(UInt64(Self.lengthWithPrefix(headerLength)), to: cursor)
         var index = 0
         while index < runCount {
             let run = unsafe runs + index

@@ -52,6 +52,16 @@ package struct DatabaseLayout: Hashable, Sendable {
         self.init(header, pageCount: pages)
     }
 
+    /// The layout of a file that is being built: its header doesn't count all pages yet.
+    ///
+    /// - Parameters:
+    ///   - layout: as the header says.
+    ///   - pageCount: pages from the first on that are written; those of `layout` are among them.
+    package init(extending layout: DatabaseLayout, pageCount: Int) {
+        precondition(pageCount >= layout.pageCount, "a file that is being built doesn't shrink")
+        self.init(layout.header, pageCount: pageCount)
+    }
+
     init(_ header: DatabaseHeader, pageCount: Int) {
         self.header = header
         self.pageCount = pageCount
