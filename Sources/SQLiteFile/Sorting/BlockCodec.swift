@@ -10,8 +10,8 @@ final class BlockCodec {
     private var frame: UnsafeMutableRawPointer
     private var frameCapacity: Int
 
-    /// zstd's fastest with a real search: sorted keys are alike, and the disk isn't faster.
-    private static let level: Int32 = 1
+    /// Faster than level 1 by a fourth of a sort's time, and as small for numbers; hex digits take twice as much.
+    private static let level: Int32 = -1
 
     init() throws(IndexSortError) {
         guard let compressor = unsafe ZSTD_createCCtx() else { throw IndexSortError(.noMemory) }

@@ -42,7 +42,8 @@ struct EntryBuffer: ~Copyable {
         unsafe (memory + capacity - count * Self.slotLength).assumingMemoryBound(to: EntrySlot.self)
     }
 
-    /// Whether there is room for an entry and its slots.
+    /// Whether there is room for an entry and its slots: 48 bytes at least after the last entry's start, which staging
+    /// reads.
     @inline(__always) private func hasRoom(_ length: Int) -> Bool {
         used &+ length &+ 16 &+ 2 &* Self.slotLength &* (count &+ 1) <= capacity
     }

@@ -23,19 +23,37 @@ package struct EntryFormer: ~Copyable, @unchecked Sendable {
         var start: UnsafeRawPointer?
     }
 
-    /// Cells to take from the record, in its order.
-    private let steps: UnsafeMutablePointer<Step>
-    private let stepCount: Int
-    /// The entry's columns, and the rowid.
-    private let fields: UnsafeMutablePointer<Field>
-    private let fieldCount: Int
-    /// By place.
-    private let defaults: UnsafeMutablePointer<Field>
+    /// Behind one pointer: a value that is lent to a hot loop's callee is copied for it.
+    private let state: UnsafeMutablePointer<State>
     private let defaultCells: [EncodedCells]
-    /// Bytes of a value by its serial type, as far as that is one byte.
-    private let lengths: UnsafeMutablePointer<UInt8>
-    private var typesLength = 0
-    private var bodyLength = 0
+
+    @unsafe private struct State {
+        /// Cells to take from the record, in its order.
+        let steps: UnsafeMutablePointer<Step>
+        let stepCount: Int
+        /// The entry's columns, and the rowid.
+        let fields: UnsafeMutablePointer<Field>
+        let fieldCount: Int
+        /// By place.
+        let defaults: UnsafeMutablePointer<Field>
+        /// Bytes of a value by its serial type, as far as that is one byte.
+        let lengths: UnsafeMutablePointer<UInt8>
+        var typesLength = 0
+
+        init(stepCount: Int, columnCount: Int) {
+            unsafe self.stepCount = stepCount
+            unsafe fieldCount = columnCount + 1
+            unsafe steps = .allocate(capacity: max(1, stepCount))
+            unsafe fields = .allocate(capacity: fieldCount)
+            unsafe fields.initialize(repeating: Field(), count: fieldCount)
+            unsafe defaults = .allocate(capacity: fieldCount)
+            unsafe lengths = .allocate(capacity: 128)
+            for type in 0..<128 {
+                let length = SerialType(rawValue: UInt32(type)).length
+                unsafe (lengths + type).initialize(to: UInt8(truncatingIfNeeded: length))
+            }
+        }
+    }
 
     /// - Throws: `.tooLong` where a default is.
     package init(_ key: IndexKey) throws(RecordError) {
@@ -52,37 +70,29 @@ package struct EntryFormer: ~Copyable, @unchecked Sendable {
         }
         steps.sort { $0.cell < $1.cell }
         self.key = key
-        stepCount = steps.count
-        fieldCount = key.columns.count + 1
         defaultCells = cells
-        unsafe self.steps = .allocate(capacity: max(1, steps.count))
-        unsafe fields = .allocate(capacity: fieldCount)
-        unsafe fields.initialize(repeating: Field(), count: fieldCount)
-        unsafe defaults = .allocate(capacity: fieldCount)
-        unsafe lengths = .allocate(capacity: 128)
-        for (index, step) in steps.enumerated() { unsafe (self.steps + index).initialize(to: step) }
+        unsafe state = .allocate(capacity: 1)
+        unsafe state.initialize(to: State(stepCount: steps.count, columnCount: key.columns.count))
+        for (index, step) in steps.enumerated() { unsafe (state.pointee.steps + index).initialize(to: step) }
         for (place, cell) in cells.enumerated() {
             let (type, _) = unsafe Varint.read(cell.header, before: cell.header + cell.headerLength)
             let field = unsafe Self.field(SerialType(rawValue: UInt32(truncatingIfNeeded: type)), at: cell.body)
-            unsafe (defaults + place).initialize(to: field)
-        }
-        for type in 0..<128 {
-            let length = SerialType(rawValue: UInt32(type)).length
-            unsafe (lengths + type).initialize(to: UInt8(truncatingIfNeeded: length))
+            unsafe (state.pointee.defaults + place).initialize(to: field)
         }
     }
 
     deinit {
-        unsafe steps.deallocate()
-        unsafe fields.deallocate()
-        unsafe defaults.deallocate()
-        unsafe lengths.deallocate()
+        unsafe state.pointee.steps.deallocate()
+        unsafe state.pointee.fields.deallocate()
+        unsafe state.pointee.defaults.deallocate()
+        unsafe state.pointee.lengths.deallocate()
+        unsafe state.deallocate()
     }
 
     /// Count and digest of the entries that rows would have: what a carried index must have.
     ///
     /// - Throws: `.damagedRow`, `.tooLong`.
-    package mutating func sum(_ rows: RowBatch) throws(IndexSortError) -> EntrySum {
+    package func sum(_ rows: RowBatch) throws(IndexSortError) -> EntrySum {
         var sum = EntrySum()
         var room = 256
         var entry = UnsafeMutableRawPointer.allocate(byteCount: room + Self.slack, alignment: 8)
@@ -107,7 +117,7 @@ package struct EntryFormer: ~Copyable, @unchecked Sendable {
     ///
     /// - Returns: bytes of the entry.
     /// - Throws: `.damagedRow`, `.tooLong`.
-    @unsafe @inline(__always) mutating func load(
+    @unsafe @inline(__always) func load(
         _ record: UnsafeRawBufferPointer, rowid: Int64
     ) throws(IndexSortError) -> Int {
         do throws(RecordError) {
@@ -115,14 +125,14 @@ package struct EntryFormer: ~Copyable, @unchecked Sendable {
         } catch {
             throw IndexSortError(.damagedRow(rowid: rowid, error))
         }
-        if stepCount < fieldCount - 1 {
+        let (fields, fieldCount) = unsafe (state.pointee.fields, state.pointee.fieldCount)
+        if unsafe state.pointee.stepCount < fieldCount - 1 {
             for (place, column) in key.columns.enumerated() where column.source == .rowid {
                 unsafe fields[place] = Self.field(rowid)
             }
         }
         unsafe fields[fieldCount &- 1] = Self.field(rowid)
-        typesLength = 0
-        bodyLength = 0
+        var (typesLength, bodyLength) = (0, 0)
         var place = 0
         while place < fieldCount {
             let type = unsafe fields[place].type
@@ -130,6 +140,7 @@ package struct EntryFormer: ~Copyable, @unchecked Sendable {
             bodyLength &+= type.length
             place &+= 1
         }
+        unsafe state.pointee.typesLength = typesLength
         let length = RecordWriter.lengthWithPrefix(typesLength) &+ bodyLength
         if length > Int(Int32.max) { throw IndexSortError(.tooLong(rowid: rowid)) }
         return length
@@ -143,6 +154,8 @@ package struct EntryFormer: ~Copyable, @unchecked Sendable {
         guard lengthOfLength > 0, headerLength >= UInt64(lengthOfLength), headerLength <= UInt64(record.count) else {
             throw RecordError(code: .badHeader, offset: 0)
         }
+        let (steps, stepCount) = unsafe (state.pointee.steps, state.pointee.stepCount)
+        let (fields, lengths) = unsafe (state.pointee.fields, state.pointee.lengths)
         let header = Int(headerLength)
         let bodyStart = unsafe start + header
         var cursor = lengthOfLength
@@ -174,7 +187,7 @@ package struct EntryFormer: ~Copyable, @unchecked Sendable {
                 if body > record.count { throw RecordError(code: .badBody, offset: cursor) }
                 unsafe fields[wanted.place] = Self.field(type, at: start + typeBody)
             } else {
-                unsafe fields[wanted.place] = defaults[wanted.place]
+                unsafe fields[wanted.place] = state.pointee.defaults[wanted.place]
             }
             step &+= 1
         }
@@ -210,7 +223,9 @@ package struct EntryFormer: ~Copyable, @unchecked Sendable {
 
     /// Writes the entry that was loaded, and up to `slack` bytes after it.
     @unsafe @inline(__always) func write(to target: UnsafeMutableRawPointer) {
+        let (fields, fieldCount) = unsafe (state.pointee.fields, state.pointee.fieldCount)
         var cursor = unsafe target
+        let typesLength = unsafe state.pointee.typesLength
         unsafe cursor += Varint.write(UInt64(RecordWriter.lengthWithPrefix(typesLength)), to: cursor)
         var place = 0
         while place < fieldCount {

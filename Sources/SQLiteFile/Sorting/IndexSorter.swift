@@ -67,14 +67,14 @@ package struct IndexSorter: ~Copyable {
     /// - Returns: the sorted entries.
     /// - Throws: `.scratch`, `.scratchDamaged`, `.noMemory`.
     package consuming func sorted(pageSize: Int) throws(IndexSortError) -> SortedIndex {
-        if runs == nil {
+        if runs != nil { try spill() }
+        guard let file = runs.take() else {
             buffer.sort()
-        } else {
-            try spill()
-            // The memory is the merge's now.
-            buffer.release()
-            try runs?.merge()
+            return SortedIndex(order, isUnique: former.key.isUnique, pageSize: pageSize, sum, buffer, nil)
         }
-        return SortedIndex(order, isUnique: former.key.isUnique, pageSize: pageSize, sum, buffer, runs)
+        // The memory is the merge's now.
+        buffer.release()
+        let merged = try file.merged()
+        return SortedIndex(order, isUnique: former.key.isUnique, pageSize: pageSize, sum, buffer, merged)
     }
 }

@@ -5,7 +5,6 @@ struct RunFile: ~Copyable {
     private let blockLength: Int
     private var runs: [SortedRun] = []
     private var scratch: SortScratch
-    private var last: RunMerge?
 
     /// Most runs that are merged at once: more wins little, and reads ever shorter pieces of the file.
     private static let largestFanIn = 64
@@ -20,12 +19,17 @@ struct RunFile: ~Copyable {
     /// Writes sorted entries as the next run.
     mutating func add(_ entries: borrowing EntryBuffer) throws(IndexSortError) {
         var writer = RunWriter(blockLength: blockLength, at: scratch.end)
-        for index in 0..<entries.count { try unsafe writer.append(entries.entry(at: index), to: &scratch) }
+        var staging = EntryStaging()
+        for place in 0..<entries.count {
+            try unsafe writer.append(staging.entry(at: place, of: entries), to: &scratch)
+        }
         runs.append(try writer.finish(to: &scratch))
     }
 
-    /// Merges adjacent runs until the rest can be merged at once, by `next`.
-    mutating func merge() throws(IndexSortError) {
+    /// Merges adjacent runs until the rest can be merged at once.
+    /// - Returns: that last merge.
+    /// - Throws: `.scratch`, `.scratchDamaged`, `.noMemory`.
+    consuming func merged() throws(IndexSortError) -> MergedRuns {
         var start = 0
         while true {
             let fit = fitting(from: 0)
@@ -36,7 +40,8 @@ struct RunFile: ~Copyable {
             start += 1
             if start + 1 >= runs.count { start = 0 }
         }
-        last = RunMerge(runs[...], order)
+        let merge = RunMerge(runs[...], order)
+        return MergedRuns(scratch: scratch, merge: merge)
     }
 
     /// How many runs from this one on can be merged at once, at least two if there are.
@@ -58,10 +63,21 @@ struct RunFile: ~Copyable {
         while let entry = try unsafe merge.next(scratch) { try unsafe writer.append(entry, to: &scratch) }
         runs.replaceSubrange(part, with: [try writer.finish(to: &scratch)])
     }
+}
 
-    /// The next of all entries; nil after the last. Valid until the next call.
+/// All entries of the scratch file, in order.
+struct MergedRuns: ~Copyable {
+    private let scratch: SortScratch
+    private var merge: RunMerge
+
+    init(scratch: consuming SortScratch, merge: consuming RunMerge) {
+        self.scratch = scratch
+        self.merge = merge
+    }
+
+    /// The next entry; nil after the last. Valid until the next call.
     @unsafe @inline(__always) mutating func next() throws(IndexSortError) -> UnsafeRawBufferPointer? {
-        try unsafe last?.next(scratch)
+        try unsafe merge.next(scratch)
     }
 
     /// Empties the scratch file.

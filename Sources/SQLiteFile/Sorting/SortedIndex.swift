@@ -10,7 +10,8 @@ package struct SortedIndex: ~Copyable {
     /// Where everything fitted in memory.
     private let buffer: EntryBuffer
     private var place = 0
-    private var runs: RunFile?
+    private var staging = EntryStaging()
+    private var runs: MergedRuns?
     private var duplicates: DuplicateCheck?
     /// The entry that didn't fit in the buffer before.
     private var pending: UnsafeRawBufferPointer?
@@ -19,7 +20,7 @@ package struct SortedIndex: ~Copyable {
 
     init(
         _ order: EntryOrder, isUnique: Bool, pageSize: Int, _ sum: EntrySum, _ buffer: consuming EntryBuffer,
-        _ runs: consuming RunFile?
+        _ runs: consuming MergedRuns?
     ) {
         self.sum = sum
         packer = IndexPacker(pageSize: pageSize)
@@ -40,30 +41,41 @@ package struct SortedIndex: ~Copyable {
         packer.begin(leaves)
         if let entry = unsafe pending, try unsafe !pack(entry) { preconditionFailure("an empty buffer takes an entry") }
         unsafe pending = nil
-        while let entry = try unsafe next() {
-            if try unsafe !pack(entry) {
-                unsafe pending = entry
-                return true
-            }
-        }
+        if try packBuffer() { return true }
+        if try packRuns() { return true }
         packer.finish()
         isFinished = true
-        if place == 0, given != sum { throw IndexSortError(.scratchDamaged) }
         return false
     }
 
-    @unsafe @inline(__always) private mutating func next() throws(IndexSortError) -> UnsafeRawBufferPointer? {
-        let entry: UnsafeRawBufferPointer
-        if place < buffer.count {
-            unsafe entry = buffer.entry(at: place)
+    /// - Returns: whether the pages are full before the entries' end.
+    private mutating func packBuffer() throws(IndexSortError) -> Bool {
+        while place < buffer.count {
+            let entry = unsafe staging.entry(at: place, of: buffer)
             place &+= 1
-        } else {
-            guard let merged = try unsafe runs?.next() else { return nil }
-            unsafe entry = merged
-            unsafe given.add(entry)
+            try unsafe duplicates?.add(entry)
+            if try unsafe pack(entry) { continue }
+            unsafe pending = entry
+            return true
         }
-        try unsafe duplicates?.add(entry)
-        return unsafe entry
+        return false
+    }
+
+    /// - Returns: whether the pages are full before the entries' end.
+    private mutating func packRuns() throws(IndexSortError) -> Bool {
+        // Taken out of the optional once, not for every entry.
+        guard var merged = runs.take() else { return false }
+        while let entry = try unsafe merged.next() {
+            unsafe given.add(entry)
+            try unsafe duplicates?.add(entry)
+            if try unsafe pack(entry) { continue }
+            unsafe pending = entry
+            runs = consume merged
+            return true
+        }
+        runs = consume merged
+        if given != sum { throw IndexSortError(.scratchDamaged) }
+        return false
     }
 
     @unsafe @inline(__always) private func pack(_ entry: UnsafeRawBufferPointer) throws(IndexSortError) -> Bool {

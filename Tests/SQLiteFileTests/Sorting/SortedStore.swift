@@ -84,7 +84,7 @@ struct SortedStore {
             let rows = PageFile(try store.file(), layout)
             let scratch = store.path + "-sort"
             var sorter = try IndexSorter(index.key(sources), memory: memory, scratchPath: scratch)
-            var former = try EntryFormer(index.key(sources))
+            let former = try EntryFormer(index.key(sources))
             var sum = EntrySum()
             try Self.rows(root: root, of: rows, batch: batch) {
                 try sorter.add($0)
@@ -134,7 +134,7 @@ struct SortedStore {
                 hasMore = try reader.fill(batch, rows: 77, bytes: 1 << 20)
                 try check.add(batch)
             }
-            var former = try EntryFormer(index.key(sources))
+            let former = try EntryFormer(index.key(sources))
             var sum = EntrySum()
             try Self.rows(root: store.root("t"), of: pages, batch: 100) { sum.add(try former.sum($0)) }
             #expect(check.sum == sum, "\(index.sql), \(note)")
