@@ -20,8 +20,9 @@ struct EntryBuffer: ~Copyable {
     private static let largestBudget = 1 << 30
     /// Groups up to this many entries are compared whole; larger ones by the next bytes of the same text first.
     private static let fewest = 32
-    /// After this many times seven equal bytes, texts are compared whole.
-    private static let deepest = 16
+    /// In this many groups of equal beginnings around them, entries are compared whole: texts are long and alike, or
+    /// columns many; the stack isn't endless.
+    private static let deepest = 24
 
     init(_ order: EntryOrder, budget: Int) {
         self.order = order
@@ -124,6 +125,8 @@ struct EntryBuffer: ~Copyable {
         var column = 0
         /// Bytes of the column's text or blob that are known to be equal.
         var skipped = 0
+        /// Groups around this one.
+        var depth = 0
     }
 
     /// Sorts entries with equal prefixes by what comes after it.
@@ -140,16 +143,19 @@ struct EntryBuffer: ~Copyable {
             if end &- start == 1 || isWhole && isLast { continue }
             let group = unsafe SlotSort(slots: sort.slots + start, spare: sort.spare + start, counts: counts)
             var next = place
+            next.depth += 1
             if isWhole {
                 next.column += 1
                 next.skipped = 0
             } else {
                 next.skipped += KeyPrefix.byteCount
-                let isByBytes = KeyPrefix.isOfBytes(prefix ^ mask)
-                if !isByBytes || end - start <= Self.fewest || next.skipped > Self.deepest * KeyPrefix.byteCount {
-                    unsafe sortWhole(group, end - start, from: place.column)
-                    continue
-                }
+            }
+            let isCompared =
+                !isWhole && (!KeyPrefix.isOfBytes(prefix ^ mask) || end - start <= Self.fewest)
+                || place.depth == Self.deepest
+            if isCompared {
+                unsafe sortWhole(group, end - start, from: place.column)
+                continue
             }
             unsafe setPrefixes(group, end - start, next)
             unsafe group.byPrefix(end - start)

@@ -6,8 +6,8 @@
 /// Entries that don't fit in the memory go to a scratch file as sorted, compressed runs. What the file holds counts for
 /// nothing in another process: after a crash the index is begun anew.
 ///
-/// Used by one thread at a time. After a throw it isn't usable.
-package struct IndexSorter: ~Copyable {
+/// Used by one thread at a time; Sendable, so that it can be handed on. After a throw it isn't usable.
+package struct IndexSorter: ~Copyable, @unchecked Sendable {
     /// What came in: count and digest.
     package private(set) var sum = EntrySum()
 

@@ -33,7 +33,16 @@ struct EntrySlot {
     private func byDigits(_ count: Int) {
         let first = unsafe slots[0].prefix
         var varied: UInt64 = 0
-        for index in 0..<count { unsafe varied |= slots[index].prefix ^ first }
+        var before = first
+        var isSorted = true
+        for index in 0..<count {
+            let prefix = unsafe slots[index].prefix
+            varied |= prefix ^ first
+            isSorted = isSorted && before <= prefix
+            before = prefix
+        }
+        // As of rows that got their dates or numbers in the order of rowids.
+        if isSorted { return }
         var (source, target) = unsafe (slots, spare)
         while varied != 0 {
             let shift = UInt64(varied.trailingZeroBitCount)

@@ -1,8 +1,8 @@
 /// The sorted entries of an index, given out as packed pages.
 ///
-/// Used by one thread at a time. After a throw it isn't usable.
+/// Used by one thread at a time; Sendable, so that it can be handed on. After a throw it isn't usable.
 @safe
-package struct SortedIndex: ~Copyable {
+package struct SortedIndex: ~Copyable, @unchecked Sendable {
     /// What will come out: count and digest.
     package let sum: EntrySum
 

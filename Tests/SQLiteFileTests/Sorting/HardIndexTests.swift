@@ -41,6 +41,26 @@ import Testing
         }
     }
 
+    @Test("many columns, equal but for the last")
+    func manyColumns() throws {
+        let names = (0..<60).map { "c\($0)" }
+        let table = "CREATE TABLE t(\(names.joined(separator: ", ")))"
+        let index = MadeIndex(name: "i", columns: names.enumerated().map { ($1, $0 % 3 == 0) })
+        let stock = try PageFixture([table])
+        let rows = (0..<900).map { row in
+            let last: CellValue = .integer(Int64(row * 7919 % 100))
+            return PlainRow(rowid: Int64(row), cells: Array(repeating: .text("equal"), count: 59) + [last])
+        }
+        try stock.insert(rows, into: "t", columns: "rowid, " + names.joined(separator: ", "))
+        try stock.run([index.sql])
+        let sources = names.enumerated().map { ($1, IndexKey.Source.cell($0)) }
+        let store = SortedStore(
+            stock: stock, table: table, sources: Dictionary(uniqueKeysWithValues: sources), indexes: [index])
+        for memory in [20_000, 8 << 20] {
+            try store.check(store.build(pageSize: 1_024, autoVacuum: 0, memory: memory), "\(memory)")
+        }
+    }
+
     @Test("integers and reals around every power of two", arguments: [false, true])
     func numbers(isDescending: Bool) throws {
         var values: [CellValue] = [.null, .real(.infinity), .real(-.infinity), .real(-0.0)]
