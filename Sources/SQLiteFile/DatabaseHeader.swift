@@ -3,7 +3,21 @@ package struct DatabaseHeader: Hashable, Sendable {
     /// Bytes of the header.
     package static let length = 100
     /// Bytes at which the change counter is, and the counter for which the number of pages is valid: 4 bytes each.
-    package static let changeCounterOffsets: [Int64] = [24, 92]
+    package static let changeCounterOffsets = [Field.changeCounter, .versionValidFor].map { Int64($0.rawValue) }
+
+    /// Byte at which a number of four bytes is, big-endian.
+    enum Field: Int {
+        case changeCounter = 24
+        case pageCount = 28
+        case firstFreelistTrunk = 32
+        case freelistCount = 36
+        case schemaFormat = 44
+        case largestRootPage = 52
+        case textEncoding = 56
+        /// Not 0: auto_vacuum is incremental.
+        case isIncremental = 64
+        case versionValidFor = 92
+    }
 
     /// How texts are stored.
     package enum TextEncoding: UInt32, Hashable, Sendable {
@@ -55,22 +69,32 @@ package struct DatabaseHeader: Hashable, Sendable {
         pageSize = size == 1 ? 65_536 : size
         guard pageSize >= 512, pageSize & (pageSize - 1) == 0 else { return nil }
         isWAL = bytes[18] == 2 && bytes[19] == 2
-        func word(_ offset: Int) -> UInt32 {
-            bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
-        }
-        hasKnownVersions = (1...2).contains(bytes[18]) && (1...2).contains(bytes[19]) && word(44) <= 4
+        hasKnownVersions = (1...2).contains(bytes[18]) && (1...2).contains(bytes[19]) && bytes[.schemaFormat] <= 4
         hasKnownFractions = bytes[21] == 64 && bytes[22] == 32 && bytes[23] == 32
         // The page count is valid only where "version-valid-for" equals the change counter.
-        pageCount = word(24) == word(92) && word(28) != 0 ? Int(word(28)) : nil
+        let isCounted = bytes[.changeCounter] == bytes[.versionValidFor] && bytes[.pageCount] != 0
+        pageCount = isCounted ? Int(bytes[.pageCount]) : nil
         reservedBytes = Int(bytes[20])
-        textEncoding = TextEncoding(rawValue: word(56))
-        schemaFormat = Int(word(44))
+        textEncoding = TextEncoding(rawValue: bytes[.textEncoding])
+        schemaFormat = Int(bytes[.schemaFormat])
         // SQLite asks for "incremental" only where a largest root page makes it auto_vacuum at all.
-        autoVacuum = word(52) == 0 ? .none : word(64) == 0 ? .full : .incremental
-        largestRootPage = Int(word(52))
-        firstFreelistTrunk = Int(word(32))
-        freelistCount = Int(word(36))
-        changeCounter = word(24)
-        versionValidFor = word(92)
+        autoVacuum = bytes[.largestRootPage] == 0 ? .none : bytes[.isIncremental] == 0 ? .full : .incremental
+        largestRootPage = Int(bytes[.largestRootPage])
+        firstFreelistTrunk = Int(bytes[.firstFreelistTrunk])
+        freelistCount = Int(bytes[.freelistCount])
+        changeCounter = bytes[.changeCounter]
+        versionValidFor = bytes[.versionValidFor]
+    }
+}
+
+extension [UInt8] {
+    /// A number of the database header, of whose bytes these are the first.
+    subscript(field: DatabaseHeader.Field) -> UInt32 {
+        get { self[field.rawValue..<field.rawValue + 4].reduce(0) { $0 << 8 | UInt32($1) } }
+        set {
+            for index in 0..<4 {
+                self[field.rawValue + index] = UInt8(truncatingIfNeeded: newValue >> (24 - 8 * UInt32(index)))
+            }
+        }
     }
 }

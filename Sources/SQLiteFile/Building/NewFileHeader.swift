@@ -15,8 +15,8 @@ struct NewFileHeader {
         }
         self.header = header
         if header.isWAL || !header.hasKnownVersions { throw Self.unsuitable("is in WAL mode or of an unknown version") }
-        if bytes[20] != 0 { throw Self.unsuitable("has bytes reserved at the end of its pages") }
-        if word(at: 32) != 0 || word(at: 36) != 0 { throw Self.unsuitable("has free pages") }
+        if header.reservedBytes != 0 { throw Self.unsuitable("has bytes reserved at the end of its pages") }
+        if header.firstFreelistTrunk != 0 || header.freelistCount != 0 { throw Self.unsuitable("has free pages") }
     }
 
     private static func unsuitable(_ reason: String) -> PageBuildError {
@@ -24,16 +24,7 @@ struct NewFileHeader {
             code: .unsuitable, message: "the new file \(reason), so its pages can't be built: use the statement engine")
     }
 
-    private func word(at offset: Int) -> UInt32 {
-        bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
-    }
-
-    private mutating func set(_ value: UInt32, at offset: Int) {
-        for index in 0..<4 { bytes[offset + index] = UInt8(truncatingIfNeeded: value >> (24 - 8 * UInt32(index))) }
-    }
-
-    /// The largest root page is noted only where the file has a pointer map.
-    private var isAutoVacuum: Bool { word(at: 52) != 0 }
+    private var numbering: PageNumbering { PageNumbering(header) }
 
     /// The state of a file that SQLite made and closed.
     func startingState(fileSize: Int64) throws(PageBuildError) -> DatabaseWriter.State {
@@ -41,15 +32,15 @@ struct NewFileHeader {
             throw Self.unsuitable("has another length than its header says")
         }
         return DatabaseWriter.State(
-            pageSize: header.pageSize, isAutoVacuum: isAutoVacuum, nextPage: count + 1, changeCounter: word(at: 24))
+            pageSize: header.pageSize, isAutoVacuum: numbering.isAutoVacuum, nextPage: count + 1,
+            changeCounter: header.changeCounter)
     }
 
     /// - Throws: `.badState` where a state isn't of this file.
     func check(_ state: DatabaseWriter.State, fileSize: Int64) throws(PageBuildError) {
-        let numbering = PageNumbering(pageSize: header.pageSize, isAutoVacuum: isAutoVacuum)
         let last = max(0, state.nextPage &- 1)
-        guard state.pageSize == header.pageSize, state.isAutoVacuum == isAutoVacuum,
-            (1...PageNumbering.largest).contains(last), !numbering.isMapPage(last), last != numbering.pendingBytePage,
+        guard state.pageSize == header.pageSize, state.isAutoVacuum == numbering.isAutoVacuum,
+            (1...PageNumbering.largest).contains(last), !numbering.isOwn(last),
             fileSize >= Int64(last) * Int64(header.pageSize)
         else {
             throw PageBuildError.badState(page: 0)
@@ -57,9 +48,9 @@ struct NewFileHeader {
     }
 
     mutating func set(pageCount: Int, changeCounter: UInt32) {
-        set(changeCounter, at: 24)
-        set(UInt32(truncatingIfNeeded: pageCount), at: 28)
+        bytes[.changeCounter] = changeCounter
+        bytes[.pageCount] = UInt32(truncatingIfNeeded: pageCount)
         // The page count is valid for this change counter; who wrote it last (at 96) stays SQLite.
-        set(changeCounter, at: 92)
+        bytes[.versionValidFor] = changeCounter
     }
 }

@@ -9,11 +9,26 @@ struct PageNumbering: Hashable, Sendable {
     /// The largest number that SQLite gives (https://www.sqlite.org/limits.html, maximum number of pages).
     static let largest = 4_294_967_294
 
-    /// The page with the byte 2³⁰, at which SQLite locks: it is never used.
-    var pendingBytePage: Int { 0x4000_0000 / pageSize + 1 }
+    /// Of a file whose header says so; bytes reserved at the end of pages are 0 in the files that are read and built.
+    init(_ header: DatabaseHeader) {
+        self.init(pageSize: header.pageSize, isAutoVacuum: header.autoVacuum != .none)
+    }
 
-    /// A pointer-map page and the pages it describes: 5 bytes each.
-    private var pagesPerMap: Int { pageSize / 5 + 1 }
+    init(pageSize: Int, isAutoVacuum: Bool) {
+        self.pageSize = pageSize
+        self.isAutoVacuum = isAutoVacuum
+    }
+
+    /// The page with the byte 2³⁰, at which SQLite locks: it is never used
+    /// (https://www.sqlite.org/fileformat2.html#the_lock_byte_page).
+    var pendingBytePage: Int { (1 << 30) / pageSize + 1 }
+
+    /// A pointer-map page and the pages it describes
+    /// (https://www.sqlite.org/fileformat2.html#pointer_map_or_ptrmap_pages).
+    private var pagesPerMap: Int { pageSize / Self.mapEntryLength + 1 }
+
+    /// Bytes of an entry of the pointer map.
+    static let mapEntryLength = 5
 
     /// The pointer-map page that describes a page, which is 2 or greater; a pointer-map page itself gives itself.
     ///
@@ -25,6 +40,11 @@ struct PageNumbering: Hashable, Sendable {
 
     func isMapPage(_ page: Int) -> Bool {
         isAutoVacuum && page >= 2 && mapPage(of: page) == page
+    }
+
+    /// Whether a page is the file's own: neither a tree nor the list of free pages may have it.
+    func isOwn(_ page: Int) -> Bool {
+        page == pendingBytePage || isMapPage(page)
     }
 
     /// The first number after `page`, an ordinary one, that may not be ordinary.

@@ -24,7 +24,6 @@ struct PointerMap: Sendable {
 
     /// Pointer-map pages in memory: 2 MiB with the largest pages.
     private static let slotCount = 32
-    private static let entryLength = 5
 
     private let numbering: PageNumbering
     private var slots = [Slot](repeating: Slot(), count: Self.slotCount)
@@ -45,7 +44,7 @@ struct PointerMap: Sendable {
         let map = numbering.mapPage(of: page)
         guard page > map else { throw PageBuildError.badState(page: page) }
         if slots[current].page != map { try use(map, on: file) }
-        let offset = current * numbering.pageSize + Self.entryLength * (page - map - 1)
+        let offset = current * numbering.pageSize + PageNumbering.mapEntryLength * (page - map - 1)
         bytes[offset] = entry.rawValue
         bytes[offset + 1] = UInt8(truncatingIfNeeded: parent >> 24)
         bytes[offset + 2] = UInt8(truncatingIfNeeded: parent >> 16)
@@ -67,7 +66,7 @@ struct PointerMap: Sendable {
         // The page right after the last is itself a pointer-map page: it is started when pages are given out.
         if map >= page { return }
         try use(map, on: file)
-        zero(fromOffset: Self.entryLength * (page - map - 1))
+        zero(fromOffset: PageNumbering.mapEntryLength * (page - map - 1))
     }
 
     /// Writes back what was changed.

@@ -8,12 +8,8 @@ package struct DatabaseLayout: Hashable, Sendable {
     package let usableSize: Int
     /// Pages that belong to the database. The file may have more, which SQLite ignores.
     package let pageCount: Int
-    /// The page that holds the lock bytes; SQLite never uses it (https://www.sqlite.org/fileformat2.html#the_lock_byte_page).
-    package let pendingBytePage: Int
-    package let hasPointerMaps: Bool
-
-    /// The lock bytes are at 1 GiB.
-    package static let pendingByte = 1 << 30
+    /// Which pages are the file's own.
+    let numbering: PageNumbering
 
     /// Audits a file: whether its pages can be read directly.
     ///
@@ -42,7 +38,7 @@ package struct DatabaseLayout: Hashable, Sendable {
         guard header.hasKnownVersions, header.hasKnownFractions else { throw .unknownFormat }
         guard header.reservedBytes == 0 else { throw .reservedBytes(header.reservedBytes) }
         // A database without a table has neither a schema format nor an encoding yet.
-        guard header.textEncoding == .utf8 || Self.hasNoEncoding(firstBytes) else { throw .notUTF8 }
+        guard header.textEncoding == .utf8 || firstBytes[.textEncoding] == 0 else { throw .notUTF8 }
         guard let pages = header.pageCount else { throw .unknownPageCount }
         let present = Int(fileLength / Int64(header.pageSize))
         guard pages <= present else { throw .truncated(pages: pages, present: present) }
@@ -67,12 +63,7 @@ package struct DatabaseLayout: Hashable, Sendable {
         self.pageCount = pageCount
         pageSize = header.pageSize
         usableSize = header.pageSize - header.reservedBytes
-        pendingBytePage = Self.pendingByte / header.pageSize + 1
-        hasPointerMaps = header.autoVacuum != .none
-    }
-
-    private static func hasNoEncoding(_ bytes: [UInt8]) -> Bool {
-        bytes[56..<60].allSatisfy { $0 == 0 }
+        numbering = PageNumbering(header)
     }
 
     /// Where a page begins in the file.
@@ -80,18 +71,18 @@ package struct DatabaseLayout: Hashable, Sendable {
         Int64(page - 1) * Int64(pageSize)
     }
 
-    /// Whether a page holds only back pointers for auto_vacuum
-    /// (https://www.sqlite.org/fileformat2.html#pointer_map_or_ptrmap_pages).
+    /// The page that holds the lock bytes; SQLite never uses it.
+    package var pendingBytePage: Int { numbering.pendingBytePage }
+
+    package var hasPointerMaps: Bool { numbering.isAutoVacuum }
+
+    /// Whether a page holds only back pointers for auto_vacuum.
     package func isPointerMap(_ page: Int) -> Bool {
-        guard hasPointerMaps, page >= 2 else { return false }
-        // One map page, then the pages that it has an entry of five bytes for.
-        let group = usableSize / 5 + 1
-        let map = (page - 2) / group * group + 2
-        return page == (map == pendingBytePage ? map + 1 : map)
+        numbering.isMapPage(page)
     }
 
     /// Whether a page may be a child in a tree, or part of an overflow chain.
     package func mayHoldContent(_ page: Int) -> Bool {
-        page >= 2 && page <= pageCount && page != pendingBytePage && !isPointerMap(page)
+        page >= 2 && page <= pageCount && !numbering.isOwn(page)
     }
 }
