@@ -30,3 +30,44 @@ int causeway_fsetxattr(int descriptor, const char *name, const void *value, size
 }
 int causeway_fremovexattr(int descriptor, const char *name) { return fremovexattr(descriptor, name); }
 #endif
+
+#ifdef __linux__
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+
+int causeway_share_extents(int target, int source) { return ioctl(target, FICLONE, source); }
+
+ssize_t causeway_copy_range(int source, int64_t from, int target, int64_t to, size_t length) {
+    off64_t read_at = from, write_at = to;
+    return copy_file_range(source, &read_at, target, &write_at, length, 0);
+}
+
+int causeway_punch_hole(int descriptor, int64_t offset, int64_t length) {
+    return fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length);
+}
+#else
+#include <errno.h>
+
+int causeway_share_extents(int target, int source) {
+    (void)target, (void)source;
+    errno = ENOTSUP;
+    return -1;
+}
+
+ssize_t causeway_copy_range(int source, int64_t from, int target, int64_t to, size_t length) {
+    (void)source, (void)from, (void)target, (void)to, (void)length;
+    errno = ENOTSUP;
+    return -1;
+}
+
+int causeway_punch_hole(int descriptor, int64_t offset, int64_t length) {
+#ifdef F_PUNCHHOLE
+    fpunchhole_t hole = {.fp_offset = offset, .fp_length = length};
+    return fcntl(descriptor, F_PUNCHHOLE, &hole);
+#else
+    (void)descriptor, (void)offset, (void)length;
+    errno = ENOTSUP;
+    return -1;
+#endif
+}
+#endif

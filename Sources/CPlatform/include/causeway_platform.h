@@ -22,3 +22,12 @@ int causeway_fsetxattr(int descriptor, const char *name, const void *value, size
 int causeway_fremovexattr(int descriptor, const char *name);
 
 #endif
+
+// Copying a file's content inside the system. Where a system has no such call, these give -1 and ENOTSUP.
+
+// Makes an empty file share all extents of another (ioctl FICLONE); on Apple's systems `fclonefileat` does it by name.
+int causeway_share_extents(int target, int source);
+// copy_file_range: bytes copied, 0 at the source's end.
+ssize_t causeway_copy_range(int source, int64_t from, int target, int64_t to, size_t length);
+// Gives back the space of a range, which then reads as zeros; the file's length stays.
+int causeway_punch_hole(int descriptor, int64_t offset, int64_t length);
