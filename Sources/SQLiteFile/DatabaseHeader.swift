@@ -97,4 +97,10 @@ extension [UInt8] {
             }
         }
     }
+
+    /// Makes both format versions those of a database that isn't in WAL mode.
+    mutating func setRollbackJournal() {
+        self[18] = 1
+        self[19] = 1
+    }
 }

@@ -141,24 +141,7 @@ extension RecordReader {
     /// The integer of a cell; nil when it holds another storage class.
     @inlinable package func integer(at index: Int) -> Int64? {
         let cell = self[index]
-        let source = unsafe base + Int(cell.offset)
-        switch cell.serialType.rawValue {
-        case 8: return 0
-        case 9: return 1
-        case 1: return Int64(unsafe source.load(as: Int8.self))
-        case 2: return Int64(Int16(bigEndian: unsafe source.loadUnaligned(as: Int16.self)))
-        case 3:
-            let high = Int64(unsafe source.load(as: Int8.self))
-            let low = unsafe source.loadUnaligned(fromByteOffset: 1, as: UInt16.self)
-            return high << 16 | Int64(UInt16(bigEndian: low))
-        case 4: return Int64(Int32(bigEndian: unsafe source.loadUnaligned(as: Int32.self)))
-        case 5:
-            let high = Int64(Int16(bigEndian: unsafe source.loadUnaligned(as: Int16.self)))
-            let low = unsafe source.loadUnaligned(fromByteOffset: 2, as: UInt32.self)
-            return high << 32 | Int64(UInt32(bigEndian: low))
-        case 6: return Int64(bigEndian: unsafe source.loadUnaligned(as: Int64.self))
-        default: return nil
-        }
+        return unsafe cell.serialType.integer(at: base + Int(cell.offset))
     }
 
     /// The number of a real cell; nil when it holds another storage class.

@@ -60,3 +60,37 @@
     @inlinable package var isBlob: Bool { rawValue >= 12 && rawValue & 1 == 0 }
     @inlinable package var isReserved: Bool { rawValue == 10 || rawValue == 11 }
 }
+
+extension SerialType {
+    /// The integer that is stored at `source`; nil for another storage class.
+    @unsafe @inlinable @inline(__always) func integer(at source: UnsafeRawPointer) -> Int64? {
+        switch rawValue {
+        case 8: return 0
+        case 9: return 1
+        case 1: return Int64(unsafe source.load(as: Int8.self))
+        case 2: return Int64(Int16(bigEndian: unsafe source.loadUnaligned(as: Int16.self)))
+        case 3:
+            let high = Int64(unsafe source.load(as: Int8.self))
+            let low = unsafe source.loadUnaligned(fromByteOffset: 1, as: UInt16.self)
+            return high << 16 | Int64(UInt16(bigEndian: low))
+        case 4: return Int64(Int32(bigEndian: unsafe source.loadUnaligned(as: Int32.self)))
+        case 5:
+            let high = Int64(Int16(bigEndian: unsafe source.loadUnaligned(as: Int16.self)))
+            let low = unsafe source.loadUnaligned(fromByteOffset: 2, as: UInt32.self)
+            return high << 32 | Int64(UInt32(bigEndian: low))
+        case 6: return Int64(bigEndian: unsafe source.loadUnaligned(as: Int64.self))
+        default: return nil
+        }
+    }
+
+    /// Overwrites an integer that is stored in one byte or more; the value fits.
+    @unsafe @inline(__always) func overwrite(_ target: UnsafeMutableRawPointer, with value: Int64) {
+        var rest = value
+        var index = length
+        while index > 0 {
+            index &-= 1
+            unsafe target.storeBytes(of: UInt8(truncatingIfNeeded: rest), toByteOffset: index, as: UInt8.self)
+            rest >>= 8
+        }
+    }
+}

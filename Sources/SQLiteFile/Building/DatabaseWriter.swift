@@ -1,11 +1,12 @@
 package import CausewayPlatform
 
-/// A new database file that grows page by page: gives out page numbers in sequence, writes pages, keeps the pointer map,
-/// and sets the header's numbers at the end.
+/// A new database file that is filled page by page: gives out page numbers in sequence, those of free pages first, then
+/// those behind the last; writes pages, keeps the pointer map, and sets the header's numbers at the end.
 ///
 /// Stock SQLite makes the file, with its schema and empty trees, and closes it; no connection to it is open while a
 /// writer is. Numbers skip the pages that are the file's own: pointer-map pages and the pending-byte page. The header
-/// keeps its first page count until `finish`: before that, SQLite sees the file as it made it.
+/// keeps its first page count, and the first list of free pages, until `finish`: before that, SQLite sees the file as it
+/// made it.
 ///
 /// After a throw the file isn't usable: build it anew, or go on from the last state.
 package struct DatabaseWriter: ~Copyable {
@@ -15,6 +16,9 @@ package struct DatabaseWriter: ~Copyable {
     /// The number after the last page given out.
     private var nextPage: Int
     private var pointerMap: PointerMap?
+    /// The list of free pages, as SQLite left it: the first page and the number of free pages.
+    private let freelist: (first: Int, count: Int)
+    private var freePages: FreePageSupply
 
     /// What a log writes down to go on from here.
     package struct State: Hashable, Sendable {
@@ -25,45 +29,69 @@ package struct DatabaseWriter: ~Copyable {
         package var nextPage: Int
         /// As SQLite left it.
         package var changeCounter: UInt32
+        /// As SQLite left it: the first page of the list of free pages, 0 for none. The list stays in the file.
+        package var firstFreelistTrunk: Int
+        /// As SQLite left it: free pages.
+        package var freelistCount: Int
+        /// Free pages before this one aren't given any more.
+        package var nextFreePage: Int
 
-        package init(pageSize: Int, isAutoVacuum: Bool, nextPage: Int, changeCounter: UInt32) {
+        package init(
+            pageSize: Int, isAutoVacuum: Bool, nextPage: Int, changeCounter: UInt32, firstFreelistTrunk: Int = 0,
+            freelistCount: Int = 0, nextFreePage: Int = 0
+        ) {
             self.pageSize = pageSize
             self.isAutoVacuum = isAutoVacuum
             self.nextPage = nextPage
             self.changeCounter = changeCounter
+            self.firstFreelistTrunk = firstFreelistTrunk
+            self.freelistCount = freelistCount
+            self.nextFreePage = nextFreePage
         }
     }
 
     /// Starts on a file as SQLite made it.
     ///
     /// - Parameter file: open for reading and writing.
-    /// - Throws: `.unsuitable` for a file that isn't a database, is in WAL mode, has free pages, bytes reserved at the
-    ///   end of pages, or another length than its header says.
+    /// - Throws: `.unsuitable` for a file that isn't a database, is in WAL mode, has bytes reserved at the end of pages,
+    ///   another length than its header says, or a broken list of free pages.
     package init(_ file: consuming OpenFile) throws(PageBuildError) {
         let header = try NewFileHeader(of: file)
-        try self.init(file, header.startingState(fileSize: Self.size(of: file)))
+        try self.init(file, header.startingState(fileSize: Self.size(of: file)), isResumed: false)
     }
 
-    /// Goes on from a state; the file's pages from `nextPage` on don't count and are written again.
+    /// Goes on from a state, also after `finish`, as long as SQLite hasn't changed the file; its pages from `nextPage` on,
+    /// and free pages from `nextFreePage` on, don't count and are written again.
     ///
-    /// - Throws: `.badState` where the file has another page size or auto-vacuum mode, or fewer pages.
+    /// - Throws: `.badState` where the file has another page size or auto-vacuum mode, another list of free pages, or
+    ///   lacks other pages than free ones.
     package init(_ file: consuming OpenFile, resuming state: State) throws(PageBuildError) {
         let header = try NewFileHeader(of: file)
-        try header.check(state, fileSize: Self.size(of: file))
-        try self.init(file, state)
+        try header.check(state)
+        try self.init(file, state, isResumed: true)
     }
 
-    private init(_ file: consuming OpenFile, _ state: State) throws(PageBuildError) {
-        numbering = PageNumbering(pageSize: state.pageSize, isAutoVacuum: state.isAutoVacuum)
+    private init(_ file: consuming OpenFile, _ state: State, isResumed: Bool) throws(PageBuildError) {
+        let numbering = PageNumbering(pageSize: state.pageSize, isAutoVacuum: state.isAutoVacuum)
+        let list = try Freelist(of: file, state, numbering, isResumed: isResumed)
+        let freePages = FreePageSupply(list, next: state.nextFreePage, pageSize: state.pageSize)
+        if isResumed { try file.restoreEnd(of: state, freePages, numbering) }
+        var map = state.isAutoVacuum ? PointerMap(numbering) : nil
+        try map?.clear(from: state.nextPage, on: file)
+        if isResumed, map != nil {
+            // The earlier run may have given them after it noted the state.
+            for page in freePages.unused { try map?.set(page, .free, parent: 0, on: file) }
+        }
+        self.numbering = numbering
+        self.freePages = freePages
+        pointerMap = map
         changeCounter = state.changeCounter
         nextPage = state.nextPage
-        var map = state.isAutoVacuum ? PointerMap(numbering) : nil
-        try map?.clear(from: nextPage, on: file)
-        pointerMap = map
+        freelist = (state.firstFreelistTrunk, state.freelistCount)
         self.file = file
     }
 
-    private static func size(of file: borrowing OpenFile) throws(PageBuildError) -> Int64 {
+    static func size(of file: borrowing OpenFile) throws(PageBuildError) -> Int64 {
         do throws(FileError) {
             return try file.status().size
         } catch {
@@ -73,7 +101,7 @@ package struct DatabaseWriter: ~Copyable {
 
     /// Bytes.
     package var pageSize: Int { numbering.pageSize }
-    /// Pages so far, the file's own included.
+    /// Pages so far, free ones and the file's own included.
     package var pageCount: Int { nextPage - 1 }
 
     /// Gives the next numbers to the pages of some places.
@@ -82,6 +110,11 @@ package struct DatabaseWriter: ~Copyable {
         var numbers = PageNumbers()
         var place = places.lowerBound
         while place < places.upperBound {
+            if let run = freePages.take(places.upperBound - place) {
+                numbers.append(places: place..<place + run.count, from: run.lowerBound)
+                place += run.count
+                continue
+            }
             try skipOwnPages()
             let end = min(numbering.end(ofRunFrom: nextPage), nextPage + places.upperBound - place)
             guard end - 1 <= PageNumbering.largest else {
@@ -133,10 +166,9 @@ package struct DatabaseWriter: ~Copyable {
     /// Makes a root that an earlier run may have filled empty again.
     package func empty(_ root: Int, _ kind: TreeKind) throws(PageBuildError) {
         var page = [UInt8](repeating: 0, count: pageSize)
-        page[0] = kind.leafType
-        // Where the content begins; 65,536 is stored as 0.
-        page[5] = UInt8(truncatingIfNeeded: pageSize >> 8)
-        page[6] = UInt8(truncatingIfNeeded: pageSize)
+        unsafe page.withUnsafeMutableBytes { bytes in
+            if let start = bytes.baseAddress { unsafe LeafLayout.writeEmpty(kind, pageSize: bytes.count, to: start) }
+        }
         try write(page, page: root)
     }
 
@@ -163,7 +195,8 @@ package struct DatabaseWriter: ~Copyable {
     package mutating func checkpoint() throws(PageBuildError) -> State {
         try pointerMap?.flush(on: file)
         return State(
-            pageSize: pageSize, isAutoVacuum: numbering.isAutoVacuum, nextPage: nextPage, changeCounter: changeCounter)
+            pageSize: pageSize, isAutoVacuum: numbering.isAutoVacuum, nextPage: nextPage, changeCounter: changeCounter,
+            firstFreelistTrunk: freelist.first, freelistCount: freelist.count, nextFreePage: freePages.next)
     }
 
     /// Returns when what was written is on the medium.
@@ -175,20 +208,36 @@ package struct DatabaseWriter: ~Copyable {
         }
     }
 
-    /// Makes the file a whole database again: pointer map, length, header. Closes it.
+    /// Makes the file a whole database again: pointer map, list of free pages, length, header. Closes it. Free pages at the
+    /// file's end are cut off.
     ///
     /// - Parameter syncs: whether to return only when the file is on the medium.
     /// - Throws: `.file` where writing failed.
     package consuming func finish(syncs: Bool = true) throws(PageBuildError) {
+        let rest = freePages.rest(of: pageCount, numbering)
+        let count = rest?.pageCount ?? pageCount
+        if count < pageCount { try pointerMap?.clear(from: count + 1, on: file) }
         try pointerMap?.flush(on: file)
+        if let rest { try write(rest.list) }
         do throws(FileError) {
-            try file.truncate(to: Int64(pageCount) * Int64(pageSize))
+            try file.truncate(to: Int64(count) * Int64(pageSize))
         } catch {
             throw PageBuildError(error)
         }
         var header = try NewFileHeader(of: file)
-        header.set(pageCount: pageCount, changeCounter: changeCounter &+ 1)
+        header.set(pageCount: count, changeCounter: changeCounter &+ 1)
+        header.setFreelist(first: rest?.list.first ?? freelist.first, count: rest?.list.count ?? freelist.count)
         try file.write(header.bytes, 0..<DatabaseHeader.length, page: 1, pageSize: pageSize)
         if syncs { try sync() }
+    }
+
+    private func write(_ list: NewFreelist) throws(PageBuildError) {
+        var bytes = [UInt8](repeating: 0, count: pageSize)
+        for page in list.trunkPages {
+            unsafe bytes.withUnsafeMutableBytes { target in
+                if let start = target.baseAddress { unsafe list.write(trunk: page, to: start) }
+            }
+            try write(bytes, page: page)
+        }
     }
 }

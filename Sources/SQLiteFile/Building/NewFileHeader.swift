@@ -16,10 +16,9 @@ struct NewFileHeader {
         self.header = header
         if header.isWAL || !header.hasKnownVersions { throw Self.unsuitable("is in WAL mode or of an unknown version") }
         if header.reservedBytes != 0 { throw Self.unsuitable("has bytes reserved at the end of its pages") }
-        if header.firstFreelistTrunk != 0 || header.freelistCount != 0 { throw Self.unsuitable("has free pages") }
     }
 
-    private static func unsuitable(_ reason: String) -> PageBuildError {
+    static func unsuitable(_ reason: String) -> PageBuildError {
         PageBuildError(
             code: .unsuitable, message: "the new file \(reason), so its pages can't be built: use the statement engine")
     }
@@ -33,15 +32,16 @@ struct NewFileHeader {
         }
         return DatabaseWriter.State(
             pageSize: header.pageSize, isAutoVacuum: numbering.isAutoVacuum, nextPage: count + 1,
-            changeCounter: header.changeCounter)
+            changeCounter: header.changeCounter, firstFreelistTrunk: header.firstFreelistTrunk,
+            freelistCount: header.freelistCount)
     }
 
     /// - Throws: `.badState` where a state isn't of this file.
-    func check(_ state: DatabaseWriter.State, fileSize: Int64) throws(PageBuildError) {
+    func check(_ state: DatabaseWriter.State) throws(PageBuildError) {
         let last = max(0, state.nextPage &- 1)
         guard state.pageSize == header.pageSize, state.isAutoVacuum == numbering.isAutoVacuum,
-            (1...PageNumbering.largest).contains(last), !numbering.isOwn(last),
-            fileSize >= Int64(last) * Int64(header.pageSize)
+            (1...PageNumbering.largest).contains(last), !numbering.isOwn(last), state.nextFreePage >= 0,
+            state.nextFreePage <= last + 1, state.firstFreelistTrunk >= 0, state.freelistCount >= 0
         else {
             throw PageBuildError.badState(page: 0)
         }
@@ -52,5 +52,10 @@ struct NewFileHeader {
         bytes[.pageCount] = UInt32(truncatingIfNeeded: pageCount)
         // The page count is valid for this change counter; who wrote it last (at 96) stays SQLite.
         bytes[.versionValidFor] = changeCounter
+    }
+
+    mutating func setFreelist(first: Int, count: Int) {
+        bytes[.firstFreelistTrunk] = UInt32(truncatingIfNeeded: first)
+        bytes[.freelistCount] = UInt32(truncatingIfNeeded: count)
     }
 }

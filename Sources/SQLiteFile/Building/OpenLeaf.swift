@@ -56,4 +56,12 @@ enum LeafLayout {
     static let headerLength = 8
     /// SQLite gives every cell at least four bytes, so that a freed one can become a freeblock.
     static let minimumCellLength = 4
+
+    /// Writes the page of an empty tree's root; `target` has room for it.
+    @unsafe static func writeEmpty(_ kind: TreeKind, pageSize: Int, to target: UnsafeMutableRawPointer) {
+        unsafe target.zero(pageSize)
+        unsafe target.storeBytes(of: kind.leafType, as: UInt8.self)
+        // Where the content begins; 65,536 is stored as 0.
+        unsafe target.storeBig(UInt16(truncatingIfNeeded: pageSize), at: 5)
+    }
 }

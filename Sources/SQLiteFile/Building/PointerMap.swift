@@ -5,8 +5,10 @@ internal import CausewayPlatform
 ///
 /// A few of its pages are in memory, the least recently used is written back: entries come in long ascending runs.
 struct PointerMap: Sendable {
-    /// Type of an entry. Those of root pages (1) are SQLite's, and free pages (2) there are none.
+    /// Type of an entry. Those of root pages (1) are SQLite's.
     enum Entry: UInt8 {
+        /// A free page; it has no parent.
+        case free = 2
         /// The first page of an overflow chain; the parent is the b-tree page with its cell.
         case firstOverflow = 3
         /// A later one; the parent is the overflow page before it.

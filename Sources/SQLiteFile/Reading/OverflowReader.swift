@@ -50,8 +50,23 @@ final class OverflowReader {
         return offset
     }
 
-    private func read(
-        _ first: Int, namedBy cell: Int, length: Int, to target: UnsafeMutableRawPointer
+    /// Claims the pages of a chain, whose content doesn't matter.
+    ///
+    /// - Parameters:
+    ///   - first: the chain's first page.
+    ///   - cell: number of the page with the cell that names it.
+    ///   - length: bytes of payload in the chain.
+    /// - Throws: as `assemble`.
+    func claim(chainFrom first: Int, namedBy cell: Int, length: Int) throws(PageReadError) {
+        guard length / file.layout.pageSize < file.layout.pageCount else {
+            throw PageReadError(.tooLong, page: cell)
+        }
+        try unsafe read(first, namedBy: cell, length: length, to: nil)
+    }
+
+    /// `target` takes the payload; nil where only the pages matter.
+    @unsafe private func read(
+        _ first: Int, namedBy cell: Int, length: Int, to target: UnsafeMutableRawPointer?
     ) throws(PageReadError) {
         let layout = file.layout
         let content = PayloadSpill.overflowCapacity(pageSize: layout.usableSize)
@@ -69,7 +84,7 @@ final class OverflowReader {
                 guard claims.claim(next) else { throw PageReadError(.usedTwice, page: next) }
                 let page = unsafe pages + index * layout.pageSize
                 let part = min(content, length - done)
-                unsafe (target + done).copyMemory(from: page + 4, byteCount: part)
+                if let target = unsafe target { unsafe (target + done).copyMemory(from: page + 4, byteCount: part) }
                 done += part
                 holder = next
                 next = unsafe Self.word(page)

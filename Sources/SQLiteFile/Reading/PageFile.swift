@@ -36,4 +36,15 @@ package final class PageFile: Sendable {
         }
         if read < length { throw PageReadError(.missing, page: first + read / layout.pageSize) }
     }
+
+    /// Copies bytes to the same place in another file.
+    /// - Returns: the number of bytes; fewer than asked for only where this file ends.
+    func copy(_ bytes: Range<Int64>, to target: borrowing OpenFile) throws(FileError) -> Int64 {
+        try file.copy(bytes, to: target)
+    }
+
+    /// Makes a new file that shares this one's extents, if the file system can.
+    func clone(to path: String) throws(FileError) -> CloneOutcome {
+        try file.clone(to: path)
+    }
 }

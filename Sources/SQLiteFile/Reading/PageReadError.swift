@@ -37,6 +37,12 @@ package struct PageReadError: Error, Hashable, Sendable, CustomStringConvertible
         case chainTooShort
         /// The overflow chain goes on after it, though the payload is complete.
         case chainTooLong
+        /// It lists more free pages, `value`, than fit on it.
+        case badFreeTrunk
+        /// The header says that there are `value` free pages, and the list of them has another length.
+        case badFreeCount
+        /// It is free or belongs to a tree that isn't kept, and the pointer map says otherwise: `value` is its entry's type.
+        case badMapEntry
     }
 
     package let code: Code
@@ -79,6 +85,9 @@ package struct PageReadError: Error, Hashable, Sendable, CustomStringConvertible
         case .tooLong: "it holds a row that is too long for the file"
         case .chainTooShort: "an overflow chain ends there too early"
         case .chainTooLong: "an overflow chain goes on there after its end"
+        case .badFreeTrunk: "it lists\(number) free pages, more than it has room for"
+        case .badFreeCount: "its header says that\(number) pages are free, but the list of them has another length"
+        case .badMapEntry: "the pointer map says that it is used in another way (type\(number))"
         }
     }
 }

@@ -50,6 +50,9 @@ struct TreePath: ~Copyable {
     /// The lowest interior page of the path; there is one.
     var bottom: PathPage { levels[depth - 1] }
 
+    /// Number of an interior page of the path; level 0 is the root, the last one `depth - 1`.
+    func page(ofLevel level: Int) -> Int { levels[level].number }
+
     /// Goes to the next leaf, after `leaveFinished` said that there is one.
     mutating func moveRight() throws(PageReadError) {
         bottom.index += 1

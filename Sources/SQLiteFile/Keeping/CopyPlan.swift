@@ -1,0 +1,37 @@
+/// What becomes of each page of a database in a copy of it: kept at its own number, patched, or free.
+///
+/// Made from the source alone, so that a run that goes on makes the same one again.
+package struct CopyPlan: Sendable {
+    package let freed: FreedPages
+    package let patches: [TreePatch]
+    let patched: PatchedPages
+    let program: PatchProgram
+
+    /// Walks the freed trees, the list of free pages, and the interior pages of the patched trees.
+    ///
+    /// A page that a freed tree shares with a kept one shows only where the file has a pointer map, or the page is the
+    /// kept tree's root; else the kept tree is damaged in the copy too, as `PRAGMA quick_check` finds.
+    ///
+    /// - Parameters:
+    ///   - file: the source, audited.
+    ///   - kept: roots of trees whose pages stay as they are; that of the schema table, page 1, needn't be named.
+    ///   - patches: of trees whose integers change.
+    ///   - freed: trees of which only an empty root stays.
+    /// - Throws: what is damaged; `.usedTwice` also where a tree is named twice.
+    package init(
+        of file: PageFile, keeping kept: [Int], patching patches: [TreePatch] = [], freeing freed: [TreeRoot] = []
+    ) throws(PageReadError) {
+        let claims = PageClaims(pageCount: file.layout.pageCount)
+        for tree in freed where tree.page < 2 { throw PageReadError(.badPageNumber, page: 1, value: Int64(tree.page)) }
+        self.freed = try FreedPages(of: file, freed, claims: claims)
+        for root in [1] + kept {
+            guard root == 1 || file.layout.mayHoldContent(root) else {
+                throw PageReadError(.badPageNumber, page: 1, value: Int64(root))
+            }
+            guard claims.claim(root) else { throw PageReadError(.usedTwice, page: root) }
+        }
+        patched = try PatchedPages(of: file, patches, claims: claims)
+        self.patches = patches
+        program = PatchProgram(patches)
+    }
+}

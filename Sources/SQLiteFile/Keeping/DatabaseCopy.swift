@@ -1,0 +1,122 @@
+internal import CausewayPlatform
+
+/// A copy of a database in which some trees keep their pages, some are patched, and all others are empty: a valid database
+/// for stock SQLite once every chunk is copied, and the same bytes for any order of chunks.
+///
+/// A chunk's bytes follow from the source and the plan alone: a chunk can be copied twice, by any thread, also by a later
+/// run. The copy isn't a database before all of them are.
+///
+/// In the copy:
+/// - the roots of freed trees are empty leaves, and all freed pages are on the list of free pages and hold zeros, as
+///   holes where the file system has such;
+/// - the file isn't in WAL mode, and the change counter is 1;
+/// - auto_vacuum is incremental where it was full: else SQLite would fill the free pages with others at its first commit.
+///   `PRAGMA auto_vacuum = FULL` at the end makes it full again.
+///
+/// Sendable: nothing changes here after `init`.
+package final class DatabaseCopy: Sendable {
+    let source: PageFile
+    let plan: CopyPlan
+    let target: OpenFile
+    /// Whether the file began with the source's extents: then only what differs is written.
+    package let isClone: Bool
+
+    private let pagesPerChunk: Int
+
+    /// Bytes of a chunk: large enough that a call's overhead doesn't count, small enough for many workers and for
+    /// saving the progress often.
+    package static let chunkLength = 16 << 20
+
+    private init(
+        _ source: PageFile, _ plan: CopyPlan, _ target: consuming OpenFile, isClone: Bool, chunkLength: Int
+    ) {
+        pagesPerChunk = max(1, chunkLength / source.layout.pageSize)
+        self.source = source
+        self.plan = plan
+        self.target = target
+        self.isClone = isClone
+    }
+
+    /// Makes a new file: with shared extents if asked and if the file system can, else as long as the copy and empty.
+    ///
+    /// - Parameters:
+    ///   - source: the source, audited.
+    ///   - plan: of the source.
+    ///   - path: of the new file.
+    ///   - sharing: whether to ask the file system for shared extents. What came of it: `isClone`.
+    ///   - chunkLength: bytes of a chunk; the copy's bytes don't depend on it.
+    /// - Returns: the copy, no chunk of which is there yet.
+    /// - Throws: `.copy`, `.exists` among them.
+    package static func begin(
+        _ source: PageFile, _ plan: CopyPlan, at path: String, sharing: Bool, chunkLength: Int = chunkLength
+    ) throws(PageCopyError) -> DatabaseCopy {
+        do throws(FileError) {
+            let outcome = sharing ? try source.clone(to: path) : .notSupported
+            let target = try OpenFile(path, mode: outcome == .shared ? .readWrite : .createNew)
+            // A clone may have pages after the last one that the header counts.
+            try target.truncate(to: source.layout.length)
+            return DatabaseCopy(source, plan, target, isClone: outcome == .shared, chunkLength: chunkLength)
+        } catch {
+            throw .copy(error)
+        }
+    }
+
+    /// Goes on with a file that an earlier run began.
+    ///
+    /// - Parameters:
+    ///   - source: the same as then.
+    ///   - plan: the same as then.
+    ///   - path: of the file.
+    ///   - isClone: as it was then.
+    ///   - chunkLength: as it was then.
+    /// - Returns: the copy; which chunks are there, the caller knows.
+    /// - Throws: `.copy`, `.otherCopy`.
+    package static func resume(
+        _ source: PageFile, _ plan: CopyPlan, at path: String, isClone: Bool,
+        chunkLength: Int = chunkLength
+    ) throws(PageCopyError) -> DatabaseCopy {
+        let copy: DatabaseCopy
+        let length: Int64
+        do throws(FileError) {
+            let target = try OpenFile(path, mode: .readWrite)
+            copy = DatabaseCopy(source, plan, target, isClone: isClone, chunkLength: chunkLength)
+            length = try copy.target.status().size
+        } catch {
+            throw .copy(error)
+        }
+        guard length == source.layout.length else { throw .otherCopy(path: path) }
+        return copy
+    }
+
+    /// Chunks that the copy has.
+    package var chunkCount: Int { (source.layout.pageCount + pagesPerChunk - 1) / pagesPerChunk }
+
+    /// Copies a chunk.
+    ///
+    /// - Parameter chunk: 0 and up to `chunkCount`.
+    /// - Returns: what was found and overwritten in it; each chunk counts once.
+    /// - Throws: what is damaged in the source's patched pages or doesn't fit the patch; what can't be read or written.
+    package func copy(_ chunk: Int) throws(PageCopyError) -> PatchCounts {
+        precondition(chunk >= 0 && chunk < chunkCount, "no such chunk")
+        let first = chunk * pagesPerChunk + 1
+        let maker = CopiedPages(source, plan)
+        try copy(first..<min(first + pagesPerChunk, source.layout.pageCount + 1), maker)
+        var counts = PatchCounts(plan.patches)
+        maker.takeCounts(into: &counts)
+        return counts
+    }
+
+    /// Returns when what was copied is on the medium.
+    package func sync() throws(PageCopyError) {
+        do throws(FileError) {
+            try target.sync()
+        } catch {
+            throw .copy(error)
+        }
+    }
+}
+
+extension DatabaseLayout {
+    /// Bytes of all pages.
+    var length: Int64 { Int64(pageCount) * Int64(pageSize) }
+}

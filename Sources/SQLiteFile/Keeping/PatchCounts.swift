@@ -1,0 +1,48 @@
+/// What was found and overwritten in patched trees. Counts of chunks are added up.
+package struct PatchCounts: Hashable, Sendable {
+    /// Of one column's patch.
+    package struct Column: Hashable, Sendable {
+        /// Cells with each old value, in the order of the map's pairs.
+        package var values: [Int]
+        /// Cells with other values, which stayed.
+        package var others = 0
+        /// Cells with NULL, and records that are too short to have the column.
+        package var nulls = 0
+        /// Records that the condition leaves out.
+        package var leftOut = 0
+
+        package init(values: [Int]) {
+            self.values = values
+        }
+    }
+
+    package struct Tree: Hashable, Sendable {
+        /// Rows or entries.
+        package var records = 0
+        /// In the order of the patch's columns.
+        package var columns: [Column]
+    }
+
+    /// In the order in which the patches were given.
+    package var trees: [Tree]
+
+    package init(_ patches: [TreePatch]) {
+        trees = patches.map { patch in
+            Tree(columns: patch.columns.map { Column(values: [Int](repeating: 0, count: $0.map.pairs.count)) })
+        }
+    }
+
+    /// Adds the counts of another chunk of the same copy.
+    package mutating func add(_ other: PatchCounts) {
+        precondition(trees.count == other.trees.count, "counts of the same patches")
+        for (index, tree) in other.trees.enumerated() {
+            trees[index].records += tree.records
+            for (place, column) in tree.columns.enumerated() {
+                for value in column.values.indices { trees[index].columns[place].values[value] += column.values[value] }
+                trees[index].columns[place].others += column.others
+                trees[index].columns[place].nulls += column.nulls
+                trees[index].columns[place].leftOut += column.leftOut
+            }
+        }
+    }
+}
