@@ -66,7 +66,7 @@ import Testing
     }
 
     /// The state of a writer that has used all pages before `page`, and the file's earlier pages; the file has a hole.
-    private static func jump(_ store: NewStore, to page: Int) throws -> (state: DatabaseWriter.State, count: Int) {
+    static func jump(_ store: NewStore, to page: Int) throws -> (state: DatabaseWriter.State, count: Int) {
         var writer = try DatabaseWriter(store.file())
         let count = writer.pageCount
         var state = try writer.checkpoint()
@@ -77,7 +77,7 @@ import Testing
 
     /// Puts the pages of the hole on the freelist (https://www.sqlite.org/fileformat2.html#the_freelist), so that every
     /// page is accounted for.
-    private static func free(_ store: NewStore, pages: Range<Int>, isAutoVacuum: Bool) throws {
+    static func free(_ store: NewStore, pages: Range<Int>, isAutoVacuum: Bool) throws {
         let pageSize = Int(try store.integer("PRAGMA page_size"))
         let file = try store.file()
         func write(_ words: [UInt32], at offset: Int64) throws {
