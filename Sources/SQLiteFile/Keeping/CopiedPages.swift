@@ -19,7 +19,7 @@ final class CopiedPages {
     init(_ source: PageFile, _ plan: CopyPlan) {
         self.source = source
         self.plan = plan
-        patcher = PagePatcher(plan.program, source.layout)
+        patcher = PagePatcher(plan, source)
         rootPages = Set(plan.freed.roots.map(\.page))
         unsafe buffer = .allocate(byteCount: 0, alignment: 4_096)
     }
@@ -69,7 +69,7 @@ final class CopiedPages {
         if page == 1 {
             unsafe makeHeader(in: bytes)
         } else if let owner = plan.patched[page] {
-            try unsafe patcher.patch(bytes, number: page, owner: owner.tree, isLeaf: owner.isLeaf)
+            try unsafe patcher.patch(bytes, number: page, owner)
         } else if plan.freed.pages.contains(page) {
             unsafe plan.freed.list.write(trunk: page, to: bytes)
         } else if source.layout.numbering.isMapPage(page) {
@@ -81,6 +81,20 @@ final class CopiedPages {
         } else if let root = plan.freed.roots.first(where: { $0.page == page }) {
             unsafe LeafLayout.writeEmpty(root.kind, pageSize: source.layout.pageSize, to: bytes)
         }
+    }
+
+    /// Writes what of a patched page's records lies on overflow pages.
+    ///
+    /// - Parameters:
+    ///   - page: of a patched tree.
+    ///   - bytes: the source's page.
+    ///   - copy: has all pages.
+    /// - Throws: `.source`, `.record`, `.copy`.
+    @unsafe func patchOverflow(
+        of page: Int, in bytes: UnsafeMutableRawPointer, on copy: DatabaseCopy
+    ) throws(PageCopyError) {
+        guard let owner = plan.patched[page] else { return }
+        try unsafe patcher.patch(bytes, number: page, owner, overflowIn: copy)
     }
 
     /// The rest of page 1 is the schema's.

@@ -1,7 +1,7 @@
 internal import CausewayPlatform
 
 /// A copy of a database in which some trees keep their pages, some are patched, and all others are empty: a valid database
-/// for stock SQLite once every chunk is copied, and the same bytes for any order of chunks.
+/// for stock SQLite once every chunk is copied (and long records are patched), and the same bytes for any order of chunks.
 ///
 /// A chunk's bytes follow from the source and the plan alone: a chunk can be copied twice, by any thread, also by a later
 /// run. The copy isn't a database before all of them are.
@@ -97,13 +97,48 @@ package final class DatabaseCopy: Sendable {
     /// - Returns: what was found and overwritten in it; each chunk counts once.
     /// - Throws: what is damaged in the source's patched pages or doesn't fit the patch; what can't be read or written.
     package func copy(_ chunk: Int) throws(PageCopyError) -> PatchCounts {
-        precondition(chunk >= 0 && chunk < chunkCount, "no such chunk")
-        let first = chunk * pagesPerChunk + 1
         let maker = CopiedPages(source, plan)
-        try copy(first..<min(first + pagesPerChunk, source.layout.pageCount + 1), maker)
+        try copy(pages(of: chunk), maker)
         var counts = PatchCounts(plan.patches)
         maker.takeCounts(into: &counts)
         return counts
+    }
+
+    /// Patches what of a chunk's records lies on overflow pages. Needed where `PatchCounts` says that there are long
+    /// records, once all chunks are copied; like `copy`, it can be done twice and by any thread.
+    ///
+    /// - Parameter chunk: 0 and up to `chunkCount`.
+    /// - Throws: as `copy`.
+    package func patchOverflow(_ chunk: Int) throws(PageCopyError) {
+        let maker = CopiedPages(source, plan)
+        let pages = pages(of: chunk)
+        for page in pages where plan.patched.contains(page) {
+            let buffer = unsafe maker.memory(for: 1)
+            guard let start = buffer.baseAddress else { return }
+            do throws(PageReadError) {
+                try unsafe source.read(page, into: start)
+            } catch {
+                throw .source(error)
+            }
+            try unsafe maker.patchOverflow(of: page, in: start, on: self)
+        }
+    }
+
+    /// Writes a byte.
+    func write(_ byte: UInt8, at offset: Int64) throws(PageCopyError) {
+        do throws(FileError) {
+            try unsafe withUnsafeBytes(of: byte) { bytes throws(FileError) in
+                try unsafe target.write(bytes, at: offset)
+            }
+        } catch {
+            throw .copy(error)
+        }
+    }
+
+    private func pages(of chunk: Int) -> Range<Int> {
+        precondition(chunk >= 0 && chunk < chunkCount, "no such chunk")
+        let first = chunk * pagesPerChunk + 1
+        return first..<min(first + pagesPerChunk, source.layout.pageCount + 1)
     }
 
     /// Returns when what was copied is on the medium.

@@ -19,6 +19,8 @@ package struct PatchCounts: Hashable, Sendable {
     package struct Tree: Hashable, Sendable {
         /// Rows or entries.
         package var records = 0
+        /// Those of them for which overflow pages had to be read: they are patched by `DatabaseCopy.patchOverflow`.
+        package var longRecords = 0
         /// In the order of the patch's columns.
         package var columns: [Column]
     }
@@ -37,6 +39,7 @@ package struct PatchCounts: Hashable, Sendable {
         precondition(trees.count == other.trees.count, "counts of the same patches")
         for (index, tree) in other.trees.enumerated() {
             trees[index].records += tree.records
+            trees[index].longRecords += tree.longRecords
             for (place, column) in tree.columns.enumerated() {
                 for value in column.values.indices { trees[index].columns[place].values[value] += column.values[value] }
                 trees[index].columns[place].others += column.others

@@ -5,8 +5,8 @@ package struct PatchError: Error, Hashable, Sendable, CustomStringConvertible {
         case badRecord
         /// A value that the map doesn't name, and that may not stay; `value` is nil where it isn't an integer.
         case unknownValue
-        /// The column, or the part of the record's header before it, lies on an overflow page.
-        case notOnPage
+        /// The column lies more than 16 MiB behind the record's beginning.
+        case tooFar
     }
 
     package let code: Code
@@ -38,7 +38,7 @@ package struct PatchError: Error, Hashable, Sendable, CustomStringConvertible {
             case .unknownValue:
                 "has \(value.map { String($0) } ?? "another kind of value") in column \(column), "
                     + "which has no new value: rebuild the tree"
-            case .notOnPage: "has column \(column) on an overflow page: rebuild the tree"
+            case .tooFar: "has column \(column) behind more than 16 MiB of other values: rebuild the tree"
             }
         return "page \(page), tree \(root): \(row) \(what)"
     }

@@ -31,7 +31,7 @@ final class PatchProgram: @unchecked Sendable {
         let steps: Range<Int>
         /// Cells of a record that must be found.
         let width: Int
-        /// The counter of records; those of the steps follow.
+        /// The counter of records; that of long ones and those of the steps follow.
         let counter: Int
     }
 
@@ -50,7 +50,7 @@ final class PatchProgram: @unchecked Sendable {
         var tables = Tables()
         for patch in patches {
             let (firstStep, own) = (steps.count, counter)
-            counter += 1
+            counter += 2
             for column in patch.columns {
                 let condition = (column.condition?.values ?? []).sorted().map { IntegerMap.Pair(old: $0, new: $0) }
                 steps.append(
