@@ -47,8 +47,6 @@ struct PatchedPages: Sendable {
         if !high.isEmpty { high[page] = UInt8(truncatingIfNeeded: mark >> 8) }
     }
 
-    var isEmpty: Bool { low.isEmpty }
-
     func contains(_ page: Int) -> Bool {
         guard page < low.count else { return false }
         return low[page] != 0 || !high.isEmpty && high[page] != 0

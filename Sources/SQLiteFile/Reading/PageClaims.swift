@@ -30,11 +30,6 @@ package final class PageClaims: @unchecked Sendable {
         return unsafe words[page >> 6].bitwiseOr(bit, ordering: .relaxed).oldValue & bit == 0
     }
 
-    func isClaimed(_ page: Int) -> Bool {
-        precondition(page >= 0 && page >> 6 < count, "no such page")
-        return unsafe words[page >> 6].load(ordering: .relaxed) & (1 << UInt64(page & 63)) != 0
-    }
-
     /// What is claimed now; nobody claims at the same time.
     var pages: PageSet {
         PageSet(words: (0..<count).map { unsafe words[$0].load(ordering: .relaxed) })
