@@ -257,6 +257,10 @@ let package = Package(
                 "ColourfulPostsMigrator", "TracksMigrator", "StaffMigrator", arguments,
             ],
             path: "Tests/ReliabilityCommand", swiftSettings: settings),
+        // Not in `Benchmarks/`: a package of its own sees no `package` declarations.
+        .executableTarget(
+            name: "micro", dependencies: ["CausewayEngine", "CausewaySQLiteFile", arguments],
+            path: "Tests/MicroCommand", swiftSettings: settings),
         .tests(
             "Reliability",
             [

@@ -41,23 +41,19 @@ struct Linear: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let scratch = URL(fileURLWithPath: folder).appendingPathComponent("causeway-linear-\(getpid())")
-        try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: scratch) }
+        try Machine.checkBuild()
+        let scratch = try Scratch(in: folder)
+        defer { scratch.remove() }
         var lines: [LinearReport.Line] = []
         for history in History.all where (only.isEmpty || only.contains(history.name)) && !skip.contains(history.name) {
-            let line = measure(history, in: scratch)
+            let line = measure(history, in: scratch.folder)
             // At once: a run that is ended early has shown what it found.
             print(line.text)
             lines.append(line)
         }
         let report = LinearReport(rows: rows, lines: lines)
         print(report.table)
-        if let json {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            try encoder.encode(report).write(to: URL(fileURLWithPath: json))
-        }
+        if let json { try FigureFile.json(report).write(to: URL(fileURLWithPath: json)) }
     }
 
     private func measure(_ history: History, in scratch: URL) -> LinearReport.Line {
@@ -80,13 +76,15 @@ struct Linear: AsyncParsableCommand {
         try files.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? files.removeItem(at: folder) }
         let source = folder.appendingPathComponent("source.sqlite").path
-        FileHandle.standardError.write(Data("\(history.name): \(rows) rows\n".utf8))
-        let made = try ChildProcess.run(["linear-generate", history.name, source, String(rows)])
+        say("\(history.name): \(rows) rows")
+        let made = try Programs().runSelf(["linear-generate", history.name, source, String(rows)])
         let bytes = try files.attributesOfItem(atPath: source)[.size] as? Int ?? 0
         var best: Outcome?
         for round in 0..<rounds {
             let result = folder.appendingPathComponent("result-\(round).sqlite").path
-            let outcome = try ChildProcess.run(["linear-once", history.name, source, result])
+            let outcome = try Measuring(folder: folder).outcome { programs in
+                try programs.runSelf(["linear-once", history.name, source, result])
+            }
             for name in try files.contentsOfDirectory(atPath: folder.path) where name.contains("result-\(round)") {
                 try files.removeItem(at: folder.appendingPathComponent(name))
             }
@@ -109,12 +107,9 @@ struct LinearGenerate: AsyncParsableCommand {
         let history = try History.named(history)
         var generation = StoreGeneration(model: history.origin ?? history.models, output: store, rows: rows, seed: 1)
         if history.origin == nil { generation.version = try history.ends().from }
-        let outcome = try await Outcome.measuring {
-            let counts = try generation.run()
-            if let fill = history.fill { try Database(store).execute(fill) }
-            return (counts.values.reduce(0, +), [:])
-        }
-        try outcome.printed()
+        let counts = try generation.run()
+        if let fill = history.fill { try Database(store).execute(fill) }
+        try MigrationAccount(rows: counts.values.reduce(0, +)).printed()
     }
 }
 
@@ -133,12 +128,7 @@ struct LinearOnce: AsyncParsableCommand {
         if history.origin == nil { options.target = try history.ends().to }
         let migrator = Migrator(
             store: source, models: history.models, options: options, code: try history.code())
-        let outcome = try await Outcome.measuring {
-            let watch = PhaseWatch()
-            let summary = try await migrator.migrate { watch.receive($0) }
-            return (summary.rows, watch.seconds())
-        }
-        try outcome.printed()
+        try await MigrationAccount(running: migrator).printed()
     }
 }
 

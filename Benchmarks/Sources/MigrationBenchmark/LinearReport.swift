@@ -2,7 +2,7 @@ import Foundation
 
 /// What `linear` prints.
 struct LinearReport: Encodable {
-    var machine = Report.Machine()
+    var machine = Machine()
     /// Rows of the smaller stores.
     var rows: Int
     var lines: [Line]
@@ -15,11 +15,9 @@ struct LinearReport: Encodable {
         var failure: String?
 
         /// Time per row at the larger size, in times of that at the smaller; nil without both.
-        func ratio(_ time: (Size) -> Double?) -> Double? {
-            guard sizes.count == 2, let small = time(sizes[0]), let large = time(sizes[1]), small > 0 else {
-                return nil
-            }
-            return large / small
+        func ratio(_ time: (Size) -> Double) -> Double? {
+            guard sizes.count == 2, time(sizes[0]) > 0 else { return nil }
+            return time(sizes[1]) / time(sizes[0])
         }
 
         var text: String {
@@ -65,7 +63,7 @@ struct LinearReport: Encodable {
 
         /// Per row.
         var microseconds: Double { outcome.seconds * 1e6 / Double(max(rows, 1)) }
-        var processorMicroseconds: Double? { outcome.processorSeconds.map { $0 * 1e6 / Double(max(rows, 1)) } }
+        var processorMicroseconds: Double { outcome.processorSeconds * 1e6 / Double(max(rows, 1)) }
     }
 
     /// All lines once more, under their heads.

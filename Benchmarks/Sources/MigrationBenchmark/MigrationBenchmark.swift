@@ -1,18 +1,17 @@
 import ArgumentParser
 
-/// Measures a migration side by side with a hand-written `INSERT … SELECT` of the same work and with a copy of the file.
+/// Measures migrations beside what else does the same work: SQL by hand, copies, other tools.
 ///
-/// Stores of `Models/Newsroom.xcdatamodeld` v1 go to v2: attributes renamed, added and dropped in tables with text bodies,
-/// to-one and many-to-many relationships and indexes. Every piece of work runs in a process of its own, so that peak
-/// memory is its own; the kinds of work take turns in every round, so that a machine that slows down slows all of them.
+/// Every piece of work runs in a process of its own, and all kinds are measured from outside in the same way; they take
+/// turns in every round, there and back, so that a machine that slows down slows all of them.
 @main
 struct MigrationBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "MigrationBenchmark",
-        abstract: "Measures a migration against INSERT … SELECT and cp.",
+        abstract: "Measures migrations beside SQL by hand, copies and other tools.",
         subcommands: [
-            Measure.self, Linear.self, Safety.self, Split.self, MigrateOnce.self, SplitOnce.self, TransferOnce.self,
-            CopyOnce.self, LinearGenerate.self, LinearOnce.self,
+            Pages.self, Sweep.self, Linear.self, Safety.self, Split.self, MigrateOnce.self, SplitOnce.self,
+            LinearGenerate.self, LinearOnce.self,
         ],
-        defaultSubcommand: Measure.self)
+        defaultSubcommand: Pages.self)
 }

@@ -25,66 +25,67 @@ struct Split: AsyncParsableCommand {
     var jobs: Int?
 
     func run() async throws {
-        let scratch = URL(fileURLWithPath: folder).appendingPathComponent("causeway-split-\(getpid())")
-        try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: scratch) }
-        let files = Files(scratch)
-        var generation = StoreGeneration(model: Posts.models, output: files.source, rows: posts, seed: 1)
+        try Machine.checkBuild()
+        let scratch = try Scratch(in: folder)
+        defer { scratch.remove() }
+        let source = scratch.folder.appendingPathComponent("source.sqlite").path
+        let script = scratch.folder.appendingPathComponent("transfer.sql").path
+        let results = ["by-hand.sqlite", "migrated.sqlite"].map { scratch.folder.appendingPathComponent($0).path }
+        var generation = StoreGeneration(model: Posts.models, output: source, rows: posts, seed: 1)
         generation.version = Posts.source
         _ = try generation.run()
-        try Posts.script(for: files.source).write(toFile: files.script, atomically: true, encoding: .utf8)
-        var results: [Work: [Outcome]] = [:]
+        try Posts.script(for: source).write(toFile: script, atomically: true, encoding: .utf8)
+        var (byHand, migrated): ([Outcome], [Outcome]) = ([], [])
         for round in 1...max(1, rounds) {
-            for kind in [Work.transfer, .migrate] {
-                let arguments =
-                    kind == .migrate
-                    ? ["split-once", files.source, files.result(kind)] + (jobs.map { ["--jobs", String($0)] } ?? [])
-                    : kind.arguments(files, jobs: jobs)
-                let outcome = try ChildProcess.run(arguments)
-                FileHandle.standardError.write(
-                    Data("round \(round) of \(rounds): \(kind.rawValue) \(outcome.seconds.rounded3) s\n".utf8))
-                results[kind, default: []].append(outcome)
-                if round == 1, kind == .migrate {
-                    let differences = try Posts.differences(files.result(.transfer), files.result(.migrate))
-                    guard differences.isEmpty else {
-                        throw BenchmarkError("the results differ: \(differences.joined(separator: ", "))")
-                    }
+            sync()
+            byHand.append(
+                try Measuring(folder: scratch.folder).outcome { programs in
+                    try programs.runShell(script, on: results[0])
+                    try Programs.sync(results[0])
+                    try Programs.sync(scratch.folder.path)
+                    return nil
+                })
+            sync()
+            let arguments = ["split-once", source, results[1]] + (jobs.map { ["--jobs", String($0)] } ?? [])
+            migrated.append(
+                try Measuring(folder: scratch.folder).outcome { programs in try programs.runSelf(arguments) })
+            say(
+                "round \(round) of \(rounds): by hand \(byHand.last?.seconds ?? 0) s, "
+                    + "migrated \(migrated.last?.seconds ?? 0) s")
+            if round == 1 {
+                let differences = try Posts.differences(results[0], results[1])
+                guard differences.isEmpty else {
+                    throw BenchmarkError("the results differ: \(differences.joined(separator: ", "))")
                 }
             }
-            try files.clearResults()
+            for result in results { try FileManager.default.removeItem(atPath: result) }
         }
-        let bytes = try files.sourceBytes()
-        let report = SplitReport(
-            posts: posts, storeBytes: bytes, transfer: Report.Series(results[.transfer] ?? []),
-            migrate: Report.Series(results[.migrate] ?? []))
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        print(String(decoding: try encoder.encode(report), as: UTF8.self))
+        try FigureFile.print(
+            SplitReport(
+                machine: Machine(scratch.folder), posts: posts, storeBytes: try Workplace.size(source),
+                byHand: Series(byHand), migrated: Series(migrated)))
     }
 }
 
 /// What is printed.
 struct SplitReport: Encodable {
-    var machine = Report.Machine()
-    var posts: Int
-    var storeBytes: Int
-    var postsPerSecond: Int
-    var rowsWrittenPerSecond: Int
-    var peakMemoryBytes: Int?
-    var timeRatioToSQL: Double
-    var insertSelect: Report.Series
-    var causeway: Report.Series
+    let machine: Machine
+    let posts: Int
+    let storeBytes: Int
+    let postsPerSecond: Int
+    let rowsWrittenPerSecond: Int
+    let peakMemoryBytes: Int?
+    let timeRatioToSQL: Ratio?
+    let insertSelect: Series
+    let causeway: Series
 
-    init(posts: Int, storeBytes: Int, transfer: Report.Series, migrate: Report.Series) {
-        self.posts = posts
-        self.storeBytes = storeBytes
-        let seconds = migrate.median(\.seconds)
-        postsPerSecond = Int(Double(posts) / seconds)
-        rowsWrittenPerSecond = Int(Double(migrate.outcomes.first?.rows ?? 0) / seconds)
-        peakMemoryBytes = migrate.peakMemoryBytes
-        timeRatioToSQL = zip(migrate.outcomes, transfer.outcomes).map { $0.seconds / $1.seconds }.median.rounded3
-        insertSelect = transfer
-        causeway = migrate
+    init(machine: Machine, posts: Int, storeBytes: Int, byHand: Series, migrated: Series) {
+        (self.machine, self.posts, self.storeBytes) = (machine, posts, storeBytes)
+        postsPerSecond = Int(Double(posts) / migrated.seconds)
+        rowsWrittenPerSecond = Int(Double(migrated.outcomes.first?.rows ?? 0) / migrated.seconds)
+        peakMemoryBytes = migrated.peakMemoryBytes
+        timeRatioToSQL = Ratio(migrated.ratios(to: byHand))
+        (insertSelect, causeway) = (byHand, migrated)
     }
 }
 
@@ -132,7 +133,11 @@ enum Posts {
         let schema = try migrator(store: store).plan().steps.flatMap(\.statements)
         let isTable = { (sql: String) in sql.hasPrefix("CREATE TABLE") }
         let statements = schema.filter(isTable) + transfers + schema.filter { !isTable($0) }
-        return statements.map { "\($0);\n" }.joined()
+        let settings = [
+            "PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL",
+            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", "ATTACH 'file:\(store)?immutable=1' AS source",
+        ]
+        return (settings + statements).map { "\($0);\n" }.joined()
     }
 
     static func differences(_ first: String, _ second: String) throws -> [String] {
@@ -158,11 +163,6 @@ struct SplitOnce: AsyncParsableCommand {
 
     func run() async throws {
         let migrator = Posts.migrator(store: source, output: result, jobs: jobs)
-        let outcome = try await Outcome.measuring {
-            let watch = PhaseWatch()
-            let summary = try await migrator.migrate { watch.receive($0) }
-            return (summary.rows, watch.seconds())
-        }
-        try outcome.printed()
+        try await MigrationAccount(running: migrator).printed()
     }
 }

@@ -1,11 +1,11 @@
 /// Two independent 64-bit hashes: together, what one cell or row adds to a digest.
-struct HashLanes: Hashable, Sendable {
-    var first: UInt64
-    var second: UInt64
+package struct HashLanes: Hashable, Sendable {
+    package var first: UInt64
+    package var second: UInt64
 }
 
 /// A value as hashing needs it: its storage class and two words made of its bytes.
-struct CellContent: Hashable, Sendable {
+package struct CellContent: Hashable, Sendable {
     /// Distinguishes the storage classes.
     let salt: UInt64
     let first: UInt64
@@ -22,7 +22,7 @@ struct CellContent: Hashable, Sendable {
 /// doesn't protect against a deliberate collision; an attacker could also write another store.
 ///
 /// The result depends on the values alone, not on the machine: digests are kept in checkpoints.
-enum CellHash {
+package enum CellHash {
     /// Odd constants with half of their bits set, as wyhash chooses them: multiplications by them spread every bit.
     private static var word0: UInt64 { 0xA076_1D64_78BD_642F }
     private static var word1: UInt64 { 0xE703_7ED1_A0B4_28DB }
@@ -38,7 +38,7 @@ enum CellHash {
     static var start: HashLanes { HashLanes(first: word2, second: word3) }
     static var null: CellContent { CellContent(salt: nullSalt, first: 0, second: 0) }
 
-    @inline(__always) static func integer(_ value: Int64) -> CellContent {
+    @inline(__always) package static func integer(_ value: Int64) -> CellContent {
         CellContent(salt: integerSalt, first: UInt64(bitPattern: value), second: 0)
     }
 
@@ -47,7 +47,7 @@ enum CellHash {
         CellContent(salt: realSalt, first: value.bitPattern, second: 0)
     }
 
-    @unsafe @inline(__always) static func text(_ bytes: UnsafeRawBufferPointer) -> CellContent {
+    @unsafe @inline(__always) package static func text(_ bytes: UnsafeRawBufferPointer) -> CellContent {
         unsafe content(bytes, salt: textSalt)
     }
 
@@ -56,12 +56,12 @@ enum CellHash {
     }
 
     /// The start for the cells of a row.
-    @inline(__always) static func row(key: Int64) -> HashLanes {
+    @inline(__always) package static func row(key: Int64) -> HashLanes {
         lanes(of: integer(key), in: start)
     }
 
     /// One cell of a row.
-    @inline(__always) static func lanes(of content: CellContent, in row: HashLanes) -> HashLanes {
+    @inline(__always) package static func lanes(of content: CellContent, in row: HashLanes) -> HashLanes {
         let product = (content.first ^ row.first).multipliedFullWidth(by: (content.second ^ row.second) | 1)
         return HashLanes(
             first: fold(product.low ^ word0 ^ content.salt, product.high ^ word1),
