@@ -53,15 +53,15 @@ struct PagesReport: Encodable {
             let ratio = { (isBase: (Entrant) -> Bool) -> Ratio? in
                 results.first { isBase($0.entrant) }.flatMap { Ratio(result.series.ratios(to: $0.series)) }
             }
-            let entrant = entrant
-            toSQL = ratio { $0.contender == .sql && $0.task == entrant.task }
+            let own = result.entrant
+            toSQL = ratio { $0.contender == .sql && $0.task == own.task }
             toCopy = ratio { $0.contender == .copy }
             toOneStep =
-                entrant.steps == 1
+                own.steps == 1
                 ? nil
                 : ratio {
-                    $0.contender == entrant.contender && $0.verification == entrant.verification
-                        && $0.task == ArchiveTask(change: entrant.change, steps: 1)
+                    $0.contender == own.contender && $0.verification == own.verification
+                        && $0.task == ArchiveTask(change: own.change, steps: 1)
                 }
         }
 

@@ -26,7 +26,7 @@ enum Plot {
         let points = curves.flatMap(\.points).filter { $0.x > 0 && $0.y > 0 }
         let (area, width) = (Area(x: 70, y: 40, width: 430, height: 300), 760)
         let across = Axis(points.map(\.x), from: area.x, to: area.x + area.width)
-        let up = Axis(points.map(\.y), from: area.y + area.height, to: area.y)
+        let up = Axis(snapping: points.map(\.y), from: area.y + area.height, to: area.y)
         var marks: [String] = []
         for tick in Set(points.map(\.x)).sorted() {
             marks.append(line(across(tick), area.y, across(tick), area.y + area.height, grey, 0.3))
@@ -96,11 +96,22 @@ enum Plot {
             (self.start, self.end) = (start, end)
         }
 
-        /// 1, 2 and 5 of every power of ten between the ends.
-        var ticks: [Double] {
-            (Int(low.rounded(.down))...Int(high.rounded(.up))).flatMap { power in
-                [1, 2, 5].map { $0 * pow(10, Double(power)) }
-            }.filter { (low...high).contains(log10($0)) }
+        /// From the mark below the values to the one above them.
+        init(snapping values: [Double], from start: Double, to end: Double) {
+            let (least, most) = (values.min() ?? 1, values.max() ?? 10)
+            let marks = Self.marks(from: least / 10, to: most * 10)
+            self.init(
+                [marks.last { $0 <= least } ?? least, marks.first { $0 >= most } ?? most], from: start, to: end)
+        }
+
+        /// The marks between the ends.
+        var ticks: [Double] { Self.marks(from: pow(10, low) * 0.999, to: pow(10, high) * 1.001) }
+
+        /// 1, 2 and 5 of every power of ten.
+        private static func marks(from low: Double, to high: Double) -> [Double] {
+            let powers = Int(log10(low).rounded(.down))...Int(log10(high).rounded(.up))
+            return powers.flatMap { power in [1, 2, 5].map { $0 * pow(10, Double(power)) } }
+                .filter { (low...high).contains($0) }
         }
 
         func callAsFunction(_ value: Double) -> Double { start + (log10(value) - low) / (high - low) * (end - start) }

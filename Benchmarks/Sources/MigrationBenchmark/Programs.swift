@@ -1,8 +1,10 @@
 import Foundation
+import Synchronization
 
 /// Runs programs one after the other, and tells the watch which one runs.
 struct Programs {
     private let watch: ResourceWatch?
+    private static let running = Mutex<Int32?>(nil)
 
     /// - Parameter watch: nil for programs that nobody measures.
     init(_ watch: ResourceWatch? = nil) {
@@ -21,15 +23,26 @@ struct Programs {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         try process.run()
-        watch?.follow(process.processIdentifier)
+        let identifier = process.processIdentifier
+        Self.running.withLock { $0 = identifier }
+        watch?.follow(identifier)
         let data = try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
         watch?.follow(nil)
+        Self.running.withLock { $0 = nil }
         guard process.terminationReason == .exit, process.terminationStatus == 0 else {
             let words = [program.lastPathComponent] + arguments
             throw BenchmarkError("\(words.joined(separator: " ")): ended with \(process.terminationStatus)")
         }
         return data
+    }
+
+    /// Ends the program that runs, if there is one. It may have inherited that it ignores politer signals.
+    static func endRunning() {
+        running.withLock { identifier in
+            if let identifier { kill(identifier, SIGKILL) }
+            identifier = nil
+        }
     }
 
     /// Runs this executable for one migration.

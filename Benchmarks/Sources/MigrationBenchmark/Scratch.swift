@@ -45,6 +45,7 @@ private final class Cleanup: Sendable {
             unsafe signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { [self] in
+                Programs.endRunning()
                 run()
                 exit(128 + number)
             }
