@@ -83,5 +83,3 @@ enum VerificationChoice: String, ExpressibleByArgument, CaseIterable {
         }
     }
 }
-
-extension EngineChoice: @retroactive ExpressibleByArgument {}

@@ -39,7 +39,7 @@ extension Entrant {
     /// Arguments of this executable that migrate a store.
     func migration(_ store: String, at place: Workplace) throws -> [String] {
         ["migrate-once", store, "--models", try place.models(task), "--to", Archive.version(steps)]
-            + ["--verify", verification.rawValue] + (contender.engine.map { ["--engine", $0.rawValue] } ?? []) + flags
+            + ["--engine", contender.rawValue, "--verify", verification.rawValue] + flags
     }
 
     private func copy(_ place: Workplace, _ programs: Programs, reflink: String) throws {

@@ -9,7 +9,7 @@ struct MigrateOnce: AsyncParsableCommand {
     @Option var models: String
     @Option(name: .customLong("to")) var target: String
     @Option var output: String?
-    @Option var engine = MigrationOptions().engine
+    @Option var engine: Contender
     @Option var verify = VerificationChoice.quick
     @Option var jobs: Int?
     @Option var batchSize = MigrationOptions().batchRows
@@ -19,7 +19,7 @@ struct MigrateOnce: AsyncParsableCommand {
         var options = MigrationOptions()
         options.output = output
         options.target = target
-        options.engine = engine
+        options.engine = engine.engine ?? .auto
         options.verification = verify.level
         options.jobs = jobs
         options.batchRows = batchSize

@@ -93,7 +93,7 @@ struct Pages: AsyncParsableCommand {
         report.groups.append(group)
         // At once: a run that is ended early has shown what it found.
         print(group.table)
-        unsafe fflush(nil)
+        fflush(nil)
         if let json { try FigureFile.json(report).write(to: URL(fileURLWithPath: json)) }
         if let plots { try report.plot(in: URL(fileURLWithPath: plots)) }
     }
