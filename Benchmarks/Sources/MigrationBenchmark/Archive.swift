@@ -180,7 +180,7 @@ extension Archive {
                 <attribute name="views" attributeType="Integer 64" defaultValueString="0" usesScalarValueType="YES"/>
                 """,
             ]
-            if isLarge { lines.insert(#"<attribute name="body" optional="YES" attributeType="String"/>"#, at: 0) }
+            if isLarge { lines.insert(#"<attribute name="text" optional="YES" attributeType="String"/>"#, at: 0) }
             lines += links.sorted { $0.name < $1.name }.map(\.text)
             if isIndexed {
                 lines.append(

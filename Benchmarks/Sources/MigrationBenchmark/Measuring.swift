@@ -29,7 +29,8 @@ struct Measuring {
 
     /// Of this process and of all its children that have ended, with their children.
     private static func processorSeconds() -> Double {
-        [RUSAGE_SELF, RUSAGE_CHILDREN].reduce(0) { sum, whose in
+        // RUSAGE_SELF and RUSAGE_CHILDREN, whose type differs from system to system.
+        [Int32(0), -1].reduce(0) { sum, whose in
             var usage = rusage()
             guard unsafe getrusage(whose, &usage) == 0 else { return sum }
             return sum + usage.ru_utime.inSeconds + usage.ru_stime.inSeconds

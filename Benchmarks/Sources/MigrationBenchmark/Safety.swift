@@ -40,10 +40,10 @@ struct Safety: AsyncParsableCommand {
     }
 
     func validate() throws {
+        guard engine.engine != nil else { throw ValidationError("--engine must be pages or statements.") }
         #if !CAUSEWAY_HARNESS
             throw ValidationError("This needs a build with -Xswiftc -DCAUSEWAY_HARNESS.")
         #endif
-        guard engine.engine != nil else { throw ValidationError("--engine must be pages or statements.") }
     }
 
     func run() async throws {

@@ -33,24 +33,26 @@ struct Scratch {
 }
 
 /// What must be undone, whatever ends the run.
-private final class Cleanup: Sendable {
+///
+/// Unchecked: the signals' sources are made in `init` and only kept.
+private final class Cleanup: @unchecked Sendable {
     private let folder: URL
     private let actions = Mutex<[@Sendable () -> Void]>([])
-    private let signals = Mutex<[any DispatchSourceSignal]>([])
+    private let signals: [any DispatchSourceSignal]
 
     init(_ folder: URL) {
         self.folder = folder
-        for number in [SIGINT, SIGTERM, SIGHUP] {
+        let numbers = [SIGINT, SIGTERM, SIGHUP]
+        signals = numbers.map { DispatchSource.makeSignalSource(signal: $0, queue: .global()) }
+        for (number, source) in zip(numbers, signals) {
             // The source gets it all the same.
-            unsafe signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            signal(number, SIG_IGN)
             source.setEventHandler { [self] in
                 Programs.endRunning()
                 run()
                 exit(128 + number)
             }
             source.resume()
-            signals.withLock { $0.append(source) }
         }
     }
 
