@@ -140,8 +140,8 @@ extension Workplace {
         let database = try Database("file:\(source)?immutable=1")
         return try? database.integer(
             """
-            SELECT sum(pgsize) FROM dbstat WHERE aggregate AND
-            name IN (SELECT name FROM sqlite_schema WHERE tbl_name = '\(table)')
+            SELECT sum(pgsize) FROM dbstat WHERE aggregate = TRUE AND name IN
+            (SELECT name FROM sqlite_schema WHERE tbl_name = '\(table)')
             """)
     }
 }

@@ -57,12 +57,13 @@ extension PagesReport.Group {
     fileprivate var phasePlot: String {
         let bars = lines.filter { !$0.series.outcomes.isEmpty }.map { line in
             let phases = line.series.phases.filter { $0.seconds > 0 }.map { (name: $0.name, value: $0.seconds) }
-            return Plot.Bar(
-                name: line.entrant.label,
-                parts: phases.isEmpty ? [(name: "other programs", value: line.series.seconds)] : phases)
+            let rest = max(0, line.series.seconds - phases.reduce(0) { $0 + $1.value })
+            // Of a migration: its program's start and end.
+            let name = phases.isEmpty ? "other programs" : "start and end"
+            return Plot.Bar(name: line.entrant.label, parts: phases + [(name: name, value: rest)])
         }
         return Plot.bars(bars, title: "\(job.rawValue): \(job.title), \(size)", x: "seconds by phase")
     }
 
-    private var size: String { String(format: "%.1f GB", Double(store.bytes) / 1e9) }
+    private var size: String { "\(store.bytes.megabytes) MB" }
 }

@@ -24,7 +24,7 @@ enum Plot {
     /// Both axes logarithmic, so that what grows with x is a straight line.
     static func lines(_ curves: [Curve], title: String, x: String, y: String) -> String {
         let points = curves.flatMap(\.points).filter { $0.x > 0 && $0.y > 0 }
-        let (area, width) = (Area(x: 70, y: 40, width: 430, height: 300), 760)
+        let (area, width) = (Area(x: 70, y: 54, width: 430, height: 300), 760)
         let across = Axis(points.map(\.x), from: area.x, to: area.x + area.width)
         let up = Axis(snapping: points.map(\.y), from: area.y + area.height, to: area.y)
         var marks: [String] = []
@@ -49,7 +49,7 @@ enum Plot {
             }
         }
         marks += legend(curves.map(\.name), x: area.x + area.width + 24, y: area.y + 10)
-        return document(title, width: width, height: max(400, 60 + 20 * curves.count), marks)
+        return document(title, width: width, height: max(410, 80 + 20 * curves.count), marks)
     }
 
     /// Bars one below the other, their parts in the same colours.

@@ -75,7 +75,7 @@ enum Disk {
     static func freeBytes(_ folder: URL) -> Int {
         var facts = statvfs()
         guard unsafe statvfs(folder.path, &facts) == 0 else { return 0 }
-        return Int(clamping: UInt64(facts.f_bfree)) * Int(clamping: UInt64(facts.f_frsize))
+        return Int(clamping: UInt64(facts.f_bavail)) * Int(clamping: UInt64(facts.f_frsize))
     }
 
     /// `ext4`, `xfs`, …; nil where there is no `/proc`.

@@ -27,7 +27,8 @@ struct SharingDisk {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             _ = FileManager.default.createFile(atPath: image.path, contents: nil)
             let file = try FileHandle(forWritingTo: image)
-            try file.truncate(atOffset: UInt64(bytes))
+            // The log and the maps of extents come on top, and less than 300 MB is refused.
+            try file.truncate(atOffset: UInt64(bytes + bytes / 10 + (512 << 20)))
             try file.close()
             try Programs().run(mkfs, ["-q", "-m", "reflink=1", image.path])
             scratch.atEnd(undo)
