@@ -3,9 +3,9 @@ import CausewaySQLiteFile
 
 /// One batch of made-up rows, and the loops over it. Each allocates nothing per row, as in a migration.
 struct RowLoops {
-    struct Loop {
+    struct Loop: Sendable {
         let name: String
-        let run: (RowLoops) throws -> UInt64
+        let run: @Sendable (RowLoops) throws -> UInt64
     }
 
     static let all = [
@@ -42,7 +42,7 @@ struct RowLoops {
             writer.appendNull()
             for value in [2, 1, row % 2, row % 100, row, row * 7 % 1_000] { writer.append(Int64(value)) }
             for value in [0.25, 1.5] { writer.append(Double(row) + value) }
-            try text.withUnsafeBytes { try unsafe writer.appendText($0) }
+            try unsafe text.withUnsafeBytes { try unsafe writer.appendText($0) }
             writer.appendNull()
             writer.append(Int64(row) << 20)
             try writer.finish(into: batch, rowid: Int64(row + 1))
@@ -88,8 +88,8 @@ struct RowLoops {
             for cell in 0..<reader.count {
                 if reader.isNull(at: cell) { continue }
                 let content =
-                    reader.integer(at: cell).map { CellHash.integer($0) }
-                    ?? unsafe CellHash.text(reader.unsafeBytes(at: cell))
+                    unsafe reader.integer(at: cell).map { CellHash.integer($0) }
+                    ?? CellHash.text(reader.unsafeBytes(at: cell))
                 sum &+= CellHash.lanes(of: content, in: place).first
             }
         }

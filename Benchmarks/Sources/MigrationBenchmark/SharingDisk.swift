@@ -19,8 +19,11 @@ struct SharingDisk {
         let image = scratch.folder.appendingPathComponent("shared.img")
         let folder = scratch.folder.appendingPathComponent("shared")
         let undo: @Sendable () -> Void = {
-            // Fails where it has been done already.
-            _ = try? Programs().run(unmount, ["-q", folder.path])
+            // A program that was ended holds the disk for some moments more. Done twice, the second does nothing.
+            for _ in 0..<50 where Disk.fileSystem(folder) == "xfs" && FileManager.default.fileExists(atPath: image.path) {
+                if (try? Programs().run(unmount, ["-q", folder.path])) != nil { break }
+                Thread.sleep(forTimeInterval: 0.1)
+            }
             try? FileManager.default.removeItem(at: image)
         }
         do {
