@@ -20,7 +20,8 @@ struct SharingDisk {
         let folder = scratch.folder.appendingPathComponent("shared")
         let undo: @Sendable () -> Void = {
             // A program that was ended holds the disk for some moments more. Done twice, the second does nothing.
-            for _ in 0..<50 where Disk.fileSystem(folder) == "xfs" && FileManager.default.fileExists(atPath: image.path) {
+            for _ in 0..<50 where Disk.fileSystem(folder) == "xfs" && FileManager.default.fileExists(atPath: image.path)
+            {
                 if (try? Programs().run(unmount, ["-q", folder.path])) != nil { break }
                 Thread.sleep(forTimeInterval: 0.1)
             }
