@@ -25,8 +25,7 @@ extension Freelist {
                 do throws(PageBuildError) {
                     read = try file.read(into: &bytes, 0..<bytes.count, page: page, pageSize: bytes.count)
                 } catch {
-                    guard case .file(let cause) = error.code else { throw PageReadError(.unreadable, page: page) }
-                    throw PageReadError(.unreadable, page: page, cause: cause)
+                    throw PageReadError(.unreadable, page: page, cause: error.cause)
                 }
                 guard read == bytes.count else { throw PageReadError(.missing, page: page) }
                 return bytes

@@ -6,13 +6,13 @@
 final class PagePatcher {
     private let records: RecordPatcher
     private let coverage: PageCoverage
-    private let split: PayloadSplit
+    private let pageSize: Int
     private let prefix: RecordPrefix
 
     init(_ plan: CopyPlan, _ source: PageFile) {
         records = RecordPatcher(plan.program)
         coverage = PageCoverage(pageSize: source.layout.pageSize)
-        split = PayloadSplit(usable: source.layout.usableSize)
+        pageSize = source.layout.pageSize
         prefix = RecordPrefix(source, plan)
     }
 
@@ -34,13 +34,14 @@ final class PagePatcher {
     ) throws(PageCopyError) {
         let tree = unsafe records.program.trees[owner.tree]
         let page = try unsafe self.page(bytes, number, tree, isLeaf: owner.isLeaf)
+        let spill = tree.kind.spill(pageSize: pageSize)
         var last: Int64 = .min
         for index in 0..<page.cellCount {
             let cell: PayloadCell
             do throws(PageReadError) {
-                cell = try PayloadCell(page, at: index, split)
+                cell = try PayloadCell(page, at: index, spill)
                 guard coverage.mark(cell.start, length: cell.size) else { throw PageReadError(.overlap, page: number) }
-                if index > 0, tree.isTable, cell.rowid <= last {
+                if index > 0, tree.kind == .table, cell.rowid <= last {
                     throw PageReadError(.rowidOutOfOrder, page: number, value: cell.rowid)
                 }
             } catch {
@@ -70,8 +71,8 @@ final class PagePatcher {
         _ bytes: UnsafeMutableRawPointer, _ number: Int, _ tree: PatchProgram.Tree, isLeaf: Bool
     ) throws(PageCopyError) -> TreePage {
         do throws(PageReadError) {
-            let page = try unsafe TreePage(bytes, number: number, usable: split.usable)
-            guard page.kind.isTable == tree.isTable else {
+            let page = try unsafe TreePage(bytes, number: number, usable: pageSize)
+            guard page.kind.tree == tree.kind else {
                 throw PageReadError(.badKind, page: number, value: Int64(page.kind.rawValue))
             }
             guard page.kind.isLeaf == isLeaf else { throw PageReadError(.unequalDepth, page: number) }
@@ -131,7 +132,7 @@ final class PagePatcher {
             }
         return .record(
             PatchError(
-                code, page: page.number, root: tree.root, rowid: tree.isTable ? cell.rowid : nil, column: column,
+                code, page: page.number, root: tree.root, rowid: tree.kind == .table ? cell.rowid : nil, column: column,
                 value: value))
     }
 }

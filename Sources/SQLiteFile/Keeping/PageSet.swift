@@ -123,5 +123,4 @@ extension PageSet: Sequence {
         Iterator(set: self)
     }
 
-    package var underestimatedCount: Int { count }
 }

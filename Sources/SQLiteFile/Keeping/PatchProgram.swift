@@ -27,7 +27,7 @@ final class PatchProgram: @unchecked Sendable {
 
     struct Tree {
         let root: Int
-        let isTable: Bool
+        let kind: TreeKind
         let steps: Range<Int>
         /// Cells of a record that must be found.
         let width: Int
@@ -62,7 +62,7 @@ final class PatchProgram: @unchecked Sendable {
             }
             trees.append(
                 Tree(
-                    root: patch.tree.page, isTable: patch.tree.kind == .table, steps: firstStep..<steps.count,
+                    root: patch.tree.page, kind: patch.tree.kind, steps: firstStep..<steps.count,
                     width: patch.width, counter: own))
         }
         unsafe self.trees = Self.copy(trees)

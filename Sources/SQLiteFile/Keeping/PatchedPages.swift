@@ -30,7 +30,7 @@ struct PatchedPages: Sendable {
     private mutating func walk(
         _ tree: TreeRoot, _ mark: Int, _ file: PageFile, _ claims: PageClaims
     ) throws(PageReadError) {
-        var path = TreePath(file, root: tree.page, isTable: tree.kind == .table, claims: claims)
+        var path = TreePath(file, root: tree.page, tree.kind, claims: claims)
         try path.begin()
         while true {
             set(path.leaf, mark + 1)

@@ -32,7 +32,7 @@ struct TreePages {
         let room = max(1, Self.readLength / pageSize)
         let buffer = UnsafeMutableRawPointer.allocate(byteCount: room * pageSize, alignment: 4_096)
         defer { unsafe buffer.deallocate() }
-        var path = TreePath(file, root: tree.page, isTable: tree.kind == .table, claims: claims)
+        var path = TreePath(file, root: tree.page, tree.kind, claims: claims)
         try path.begin()
         var (first, count) = (0, 0)
         while true {
@@ -42,22 +42,21 @@ struct TreePages {
                 first = path.leaf
                 try unsafe file.read(first, count: count, into: buffer)
             }
-            let page = try unsafe path.leafPage(
-                buffer + (path.leaf - first) * pageSize, isTable: tree.kind == .table)
-            try check(page, path.coverage, path.split)
+            let page = try unsafe path.leafPage(buffer + (path.leaf - first) * pageSize)
+            try check(page, path.coverage, path.spill)
             guard path.leaveFinished() else { return }
             if tree.kind == .index {
                 let bottom = path.bottom.page
-                try follow(try PayloadCell(bottom, at: path.bottom.index, path.split), bottom)
+                try follow(try PayloadCell(bottom, at: path.bottom.index, path.spill), bottom)
             }
             try path.moveRight()
         }
     }
 
-    private func check(_ page: TreePage, _ coverage: PageCoverage, _ split: PayloadSplit) throws(PageReadError) {
+    private func check(_ page: TreePage, _ coverage: PageCoverage, _ spill: PayloadSpill) throws(PageReadError) {
         coverage.begin()
         for index in 0..<page.cellCount {
-            let cell = try PayloadCell(page, at: index, split)
+            let cell = try PayloadCell(page, at: index, spill)
             guard coverage.mark(cell.start, length: cell.size) else {
                 throw PageReadError(.overlap, page: page.number)
             }

@@ -2,10 +2,6 @@ import CausewaySQLiteFile
 
 /// Values at which orders go wrong: few enough that equal ones are frequent.
 extension SeededNumbers {
-    private mutating func pick<Element>(_ elements: [Element]) -> Element {
-        elements[Int.random(in: 0..<elements.count, using: &self)]
-    }
-
     mutating func hardInteger() -> Int64 {
         let power = Int64(1) << Int64.random(in: 0...62, using: &self)
         let near = Int64.random(in: -3...3, using: &self)
