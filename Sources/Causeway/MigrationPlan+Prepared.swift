@@ -15,10 +15,13 @@ extension MigrationPlan {
         targetVersion = prepared.targetVersion
         path = prepared.path
         diskBytes = prepared.diskBytes
-        let hasPages = prepared.steps.contains { $0.works.contains { $0.method == .rebuild } }
+        let works = prepared.steps.flatMap(\.works)
+        let hasPages = works.contains { $0.method == .rebuild }
+        let hasSorting = works.contains { $0.indexes.contains { $0.method == .sort } }
         memoryBytes = max(
             EngineOptions.memoryBytes(jobs: options.jobs, batchBytes: options.batchBytes),
-            hasPages ? EngineOptions.pageMemoryBytes(jobs: options.jobs, pageSize: prepared.pageSize) : 0)
+            hasPages ? EngineOptions.pageMemoryBytes(jobs: options.jobs, pageSize: prepared.pageSize) : 0,
+            hasSorting ? options.sortMemoryBytes : 0)
         walBreak = prepared.walBreak
         warnings = prepared.warnings + prepared.notices
         renames = prepared.renames
@@ -38,9 +41,9 @@ extension MigrationPlan.Step {
         conversions = step.mapping.conversions.map { "\(step.version(ofStep: $0.step)): \($0)" }
         losses = step.losses
         tables = step.works.map { MigrationPlan.Table($0) }
-        let rebuilt = Set(step.works.filter { $0.method == .rebuild }.map(\.table))
+        let made = Set(step.works.filter { $0.method != .statements }.map(\.table))
         var passes = step.passes.enumerated().map {
-            MigrationPlan.Pass($1, rows: rows?[$0], readsPages: rebuilt.contains($1.destinationTable))
+            MigrationPlan.Pass($1, rows: rows?[$0], readsPages: made.contains($1.destinationTable))
         }
         if let objects = step.objects {
             // Passes that make objects come first, passes that copy rows after them.
@@ -71,10 +74,12 @@ extension MigrationPlan.Table {
         name = work.table
         method = work.method.rawValue
         reason = work.reason
-        indexes = work.indexes.map { index in
-            MigrationPlan.Index(
+        indexes = work.indexes.map { work in
+            let index = work.index
+            return MigrationPlan.Index(
                 name: index.name, columns: index.columns.map(\.name), isUnique: index.isUnique,
-                isPartial: index.isPartial, origin: index.origin.rawValue)
+                isPartial: index.isPartial, origin: index.origin.rawValue, method: work.method.rawValue,
+                reason: work.reason)
         }
     }
 }

@@ -53,11 +53,12 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
     public struct Table: Hashable, Sendable, Codable {
         /// Its name.
         public var name: String
-        /// `rebuild`: pages of the source's table are read, and pages are written; `statements`: passes read rows by
-        /// SELECT and write them by INSERT; `objects`: mapping models make them; `empty`: no row of the source becomes one
-        /// of this table's.
+        /// `keep`: the table's pages stay as they are, in a copy of the source; `patch`: they stay, and integers in
+        /// them are overwritten; `rebuild`: pages of the source's table are read, and pages are written; `statements`:
+        /// passes read rows by SELECT and write them by INSERT; `objects`: mapping models make them; `empty`: no row of
+        /// the source becomes one of this table's.
         public var method: String
-        /// Why the table isn't rebuilt from pages; nil where it is, and where nobody asked for pages.
+        /// Why no cheaper method can make the table; nil where there is none, and where nobody asked for pages.
         public var reason: String?
         /// Every index of the finished table, those of its constraints included.
         public var indexes: [Index]
@@ -75,6 +76,12 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
         public var isPartial: Bool
         /// `model`, `history`, `app`, or `constraint` where the table's text asks for it.
         public var origin: String
+        /// `keep`: the index's pages stay as they are, in a copy of the source; `patch`: they stay, and integers in
+        /// them are overwritten; `sort`: its entries are made from the table's pages, sorted, and written as pages;
+        /// `statements`: SQLite makes them.
+        public var method: String
+        /// Why pages can't make the index; nil where they do, and where nobody asked for pages.
+        public var reason: String?
     }
 
     /// One pass: moves the rows of one table.
@@ -89,7 +96,8 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
         public var carried = 0
         /// Columns that are changed or filled.
         public var changed = 0
-        /// The statement that reads the rows.
+        /// The statement that reads the rows; empty where they are read out of pages. Nothing runs that of a table
+        /// which is kept or patched, before the verification.
         public var statement = ""
         /// The entity mapping that the pass carries out; nil where the step is inferred.
         public var mapping: Mapping?

@@ -52,13 +52,26 @@ struct PlanText {
         return table.isEmpty ? [] : table.lines
     }
 
-    /// Which tables pages make, where any could.
+    /// How tables and indexes are made, and why not by a cheaper method, where pages make any.
     private func methods(_ step: MigrationPlan.Step) -> [String] {
-        let rebuilt = step.tables.filter { $0.method == "rebuild" }.map(\.name)
-        let others = step.tables.compactMap { table in table.reason.map { "\(table.name) (\($0))" } }
-        return [("rebuilt from pages", rebuilt), ("by statements", others)].compactMap { method, tables in
-            tables.isEmpty ? nil : "  Tables \(method): \(tables.joined(separator: ", "))"
+        let made = step.tables.flatMap(\.indexes)
+        guard step.tables.contains(where: { $0.reason != nil || $0.method != "statements" && $0.method != "empty" })
+        else { return [] }
+        func line(_ title: String, _ found: [(name: String, reason: String?)]) -> String? {
+            let names = found.map { found in found.reason.map { "\(found.name) (\($0))" } ?? found.name }
+            return names.isEmpty ? nil : "  \(title): \(names.joined(separator: ", "))"
         }
+        func tables(_ method: String, _ title: String) -> String? {
+            line("Tables \(title)", step.tables.filter { $0.method == method }.map { ($0.name, $0.reason) })
+        }
+        func indexes(_ method: String, _ title: String) -> String? {
+            line("Indexes \(title)", made.filter { $0.method == method }.map { ($0.name, $0.reason) })
+        }
+        return [
+            tables("keep", "kept"), tables("patch", "patched"), tables("rebuild", "rebuilt from pages"),
+            tables("statements", "by statements"), indexes("keep", "kept"), indexes("patch", "patched"),
+            indexes("sort", "sorted"), indexes("statements", "by statements"),
+        ].compactMap(\.self)
     }
 
     /// An entity mapping: what is special about its rows, and how every property gets its value.

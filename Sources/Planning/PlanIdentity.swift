@@ -13,7 +13,7 @@ private func joined(_ parts: [String]) -> String {
 extension TableWork {
     /// How the rows get there is no part of it: any method makes the same rows.
     package var identity: String {
-        joined([table] + passes.map(\.identity) + indexes.map(\.identity))
+        joined([table] + passes.map(\.identity) + indexes.map(\.index.identity))
     }
 }
 

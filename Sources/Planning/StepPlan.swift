@@ -32,8 +32,10 @@ package struct StepPlan: Sendable {
     package var warnings: [String]
     /// What explicit mapping models do; nil for a run of inferred steps.
     package var objects: ObjectStep?
-    /// How tables with passes get their rows, by name; statements where it says nothing.
-    package var methods: [String: MethodChoice] = [:]
+    /// Whether Core Data appends columns to tables that it keeps (framework version 977 and newer).
+    package var appendsColumns = false
+    /// How tables and indexes are made.
+    package var methods = StepMethods()
 }
 
 extension StepPlan {
@@ -48,6 +50,16 @@ extension StepPlan {
         return versions.indices.contains(index) ? versions[index] : versions.last ?? ""
     }
 
+    /// Core Data's indexes, history's included, in the order of their creation.
+    package var indexStatements: [SchemaStatement] {
+        statements.indexStatements + (hasHistory ? statements.historyStatements.filter { $0.kind == .index } : [])
+    }
+
+    /// The text of an index, Core Data's or the app's; nil for the index of a constraint.
+    package func sql(ofIndex name: String) -> String? {
+        indexStatements.first { $0.name == name }?.sql ?? appObjects.first { $0.kind == .index && $0.name == name }?.sql
+    }
+
     /// The schema that the next step finds, with the columns of the app's own tables and of history; nil if this step's
     /// isn't known.
     package func resultingSchema(after schema: StoreSchema?) -> StoreSchema? {
@@ -57,13 +69,7 @@ extension StepPlan {
         let tables = HistoryLayout.Entity.allCases.compactMap { entity -> StoreSchema.Table? in
             guard let columns = history?.columns(of: entity), !columns.isEmpty else { return nil }
             return StoreSchema.Table(
-                name: entity.table, rootPage: 0,
-                columns: columns.map { text in
-                    let words = text.split(separator: " ")
-                    return StoreSchema.Column(
-                        name: String(words[0]), declaredType: words.count > 1 ? String(words[1]) : "",
-                        primaryKeyPlace: words.count > 2 ? 1 : 0, isGenerated: false)
-                }, isWithoutRowID: false)
+                name: entity.table, rootPage: 0, columns: columns.map { StoreSchema.Column($0) }, isWithoutRowID: false)
         }
         let made = (statements.inOrder + (hasHistory ? statements.historyStatements : [])).compactMap(\.object)
         return StoreSchema(

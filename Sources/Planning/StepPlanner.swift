@@ -10,11 +10,16 @@ package struct StepSource: Sendable {
     package var schema: StoreSchema?
     /// What isn't Core Data's; carried where possible.
     package var appObjects: [StoreSchema.Object]
+    /// Every index of the store.
+    package var indexes: [TableIndex]
 
-    package init(layout: StoreLayout, schema: StoreSchema?, appObjects: [StoreSchema.Object]) {
+    package init(
+        layout: StoreLayout, schema: StoreSchema?, appObjects: [StoreSchema.Object], indexes: [TableIndex] = []
+    ) {
         self.layout = layout
         self.schema = schema
         self.appObjects = appObjects
+        self.indexes = indexes
     }
 }
 
@@ -26,6 +31,10 @@ package struct StepGoal: Sendable {
     /// Both the Core Data that last wrote the store and the one whose layout is written add columns in place
     /// (framework version 977 and newer); older ones rebuild the table and fill only rows that have the attribute.
     package var fillsTables: Bool
+    /// Whether tables that can stay as they are keep their columns' order and stray cells, as Core Data keeps them: the
+    /// same rows for both engines. Not for `auto`, which is statements in this version and writes every table as a fresh
+    /// store has it.
+    package var keepsTables = false
     /// Names from a store that Core Data made for the model (`--schema-template`).
     package var template: LayoutHints?
     /// Names of join tables that were seen in a store of the model (`--join-table`), in capitals.
@@ -62,12 +71,18 @@ package struct StepPlanner {
 
     /// - Throws: `PlanError`, or `StoreFormatError` where the destination has no layout.
     package func plan() throws -> StepPlan {
-        let layout = try layout()
+        var layout = try layout()
+        var planner = planner(to: layout)
+        let kept = KeptTables(of: from, appends: goal.fillsTables)
+        var (passes, order) =
+            try goal.keepsTables ? kept.settled(planner.passes(), in: layout) : (planner.passes(), [:])
+        if !order.isEmpty {
+            layout = layout.ordered(order)
+            planner = self.planner(to: layout)
+            passes = try kept.settled(planner.passes(), in: layout).passes
+        }
         let statements = try layout.statements()
-        let planner = TransferPlanner(
-            mapping: mapping, source: from.layout, destination: layout, steps: steps, fillsTables: goal.fillsTables)
         let made = try DestinationSchema(statements, hasHistory: goal.hasHistory)
-        var passes = try planner.passes()
         let renames = planner.renames(passes, schema: from.schema)
         if let schema = from.schema, goal.hasHistory { passes += try planner.historyPasses(schema) }
         let derived = derivedValues(in: layout)
@@ -81,7 +96,12 @@ package struct StepPlanner {
             statements: statements, hasHistory: goal.hasHistory, passes: passes.named { "pass \($0)" },
             indexes: carried.indexes, appObjects: carried.objects, derivedValues: derived,
             keyOrigins: steps.keyOrigins, losses: losses, lostObjects: carried.lost,
-            warnings: statements.unsupported + carried.warnings, objects: nil)
+            warnings: statements.unsupported + carried.warnings, objects: nil, appendsColumns: goal.fillsTables)
+    }
+
+    private func planner(to layout: StoreLayout) -> TransferPlanner {
+        TransferPlanner(
+            mapping: mapping, source: from.layout, destination: layout, steps: steps, fillsTables: goal.fillsTables)
     }
 
     /// Plans one step with explicit mapping models; `mapping` isn't used.

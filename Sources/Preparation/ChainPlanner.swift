@@ -21,7 +21,9 @@ struct ChainPlanner {
     {
         var steps: [StepPlan] = []
         var warnings: [String] = []
-        var source = StepSource(layout: binding.layout, schema: store.schema, appObjects: binding.objects(.appMade))
+        var source = StepSource(
+            layout: binding.layout, schema: store.schema, appObjects: binding.objects(.appMade),
+            indexes: try EngineError.reading(store.location.path) { try store.connection.indexes() })
         for (index, run) in runs.enumerated() {
             let goal = try goal(of: run, isLast: index == runs.count - 1, target)
             var step = try plan(run, from: source, to: goal)
@@ -36,7 +38,8 @@ struct ChainPlanner {
                 warnings += try ValidationRules(step.layout).unchecked.map { "\(version): \($0)" }
             }
             source = StepSource(
-                layout: step.layout, schema: step.resultingSchema(after: source.schema), appObjects: step.appObjects)
+                layout: step.layout, schema: step.resultingSchema(after: source.schema), appObjects: step.appObjects,
+                indexes: step.indexes)
         }
         warnings += source.layout.undecidable.map { "\(target): \($0.warning)" }
         for (table, columns) in binding.extraColumns.sorted(by: { $0.key < $1.key }) {
@@ -50,6 +53,7 @@ struct ChainPlanner {
         var goal = StepGoal(
             model: run.destination, frameworkVersion: frameworkVersion, hasHistory: store.schema.history != nil,
             fillsTables: min(frameworkVersion, store.metadata.frameworkVersion) >= FrameworkEra.addsColumns)
+        goal.keepsTables = pages.keepsTables
         goal.template = try names.hints(for: history.version(named: run.versions.last ?? target))
         if keepsNames { goal.template = goal.template ?? LayoutHints(store.schema) }
         if isLast { goal.joinTables = names.joinTables }

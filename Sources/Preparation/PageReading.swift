@@ -1,10 +1,12 @@
 import CausewayPlanning
 import CausewaySQLiteFile
+import CausewayStoreFormat
 import CausewayStores
 
 /// Whether the pages of a path's stores are read, or their rows by statements.
 struct PageReading {
     private let engine: EngineChoice
+    private let store: SourceStore
     /// Why the pages of the path's first store can't be read; stores that steps make have ordinary ones.
     private let obstacle: String?
     /// Why no store's pages are read, whatever their form.
@@ -12,7 +14,8 @@ struct PageReading {
 
     init(_ request: MigrationRequest, _ store: SourceStore) {
         engine = request.options.engine
-        obstacle = engine == .statements ? nil : Self.obstacle(request, store)
+        self.store = store
+        obstacle = engine == .pages ? Self.obstacle(request, store) : nil
         refusal = Self.refusal(request, pageSize: Int(store.pageSize))
     }
 
@@ -35,11 +38,37 @@ struct PageReading {
         }
     }
 
-    /// How the tables of a step get their rows.
-    func methods(of step: StepPlan, from source: StepSource, isFirst: Bool) -> [String: MethodChoice] {
+    /// Whether the plan fixes the layout of tables that can stay.
+    var keepsTables: Bool { engine != .auto }
+
+    /// How the tables and indexes of a step are made.
+    func methods(of step: StepPlan, from source: StepSource, isFirst: Bool) -> StepMethods {
         // What mapping models make goes through statements.
-        guard engine == .pages, step.objects == nil else { return [:] }
-        return MethodChooser(from: source, to: step.layout, obstacle: refusal ?? (isFirst ? obstacle : nil))
-            .methods(of: step.passes, indexes: step.indexes)
+        // `auto` is statements in this version.
+        guard engine == .pages, step.objects == nil else { return StepMethods() }
+        return MethodChooser(
+            from: source, step: step, obstacle: refusal ?? (isFirst ? obstacle : nil),
+            isWorthCopying: { kept in isFirst && isWorthCopying(keeping: kept) }
+        ).methods()
+    }
+
+    /// Whether at least a quarter of the leaves stays: a copy with less of the source in it takes longer than a store
+    /// that is built from empty, and is larger.
+    ///
+    /// - Parameter kept: tables and indexes that stay.
+    /// - Returns: false also where the pages can't be read.
+    private func isWorthCopying(keeping kept: Set<String>) -> Bool {
+        // In older formats SQLite ignores DESC, and a copy keeps the format.
+        guard let pages = try? store.pageFile(), pages.layout.header.schemaFormat >= 4 else { return false }
+        var (stay, all) = (0, 0)
+        for object in store.schema.objects where object.rootPage > 0 {
+            let isTable = object.kind == .table && store.schema.table(object.name)?.isWithoutRowID == false
+            // What is damaged is found, and named, when it is read.
+            guard let leaves = try? pages.leafCount(of: TreeRoot(Int(object.rootPage), isTable ? .table : .index))
+            else { return false }
+            all += leaves
+            if kept.contains(object.name) { stay += leaves }
+        }
+        return stay * 4 >= all
     }
 }

@@ -40,13 +40,22 @@ package struct StoreSchema: Sendable {
         package let hasDefault: Bool
 
         package init(
-            name: String, declaredType: String, primaryKeyPlace: Int, isGenerated: Bool, hasDefault: Bool = false
+            name: String, declaredType: String, primaryKeyPlace: Int = 0, isGenerated: Bool = false,
+            hasDefault: Bool = false
         ) {
             self.name = name
             self.declaredType = declaredType
             self.primaryKeyPlace = primaryKeyPlace
             self.isGenerated = isGenerated
             self.hasDefault = hasDefault
+        }
+
+        /// A column in Core Data's own text: `ZNAME VARCHAR`, `Z_PK INTEGER PRIMARY KEY`.
+        package init(_ text: String) {
+            let words = text.split(separator: " ")
+            self.init(
+                name: String(words.first ?? ""), declaredType: words.count > 1 ? String(words[1]) : "",
+                primaryKeyPlace: words.count > 2 ? 1 : 0)
         }
     }
 

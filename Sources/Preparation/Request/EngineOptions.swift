@@ -65,6 +65,10 @@ package struct EngineOptions: Hashable, Sendable {
         4 * poolSize(jobs: max(1, jobs)) * pageBatchBytes(pageSize: pageSize)
     }
 
+    /// Bytes that all sorters of indexes may take together: more makes few indexes faster, as their entries then need no
+    /// file.
+    package var sortMemoryBytes: Int { min(memoryLimit ?? .max, 48 << 20) }
+
     /// Batches that circulate in a pass: one for each worker, and as many again so that no worker waits.
     package static func poolSize(jobs: Int) -> Int { jobs * 2 + 1 }
 }

@@ -38,9 +38,10 @@ public enum OnViolation: String, Hashable, Sendable, CaseIterable {
 
 /// How much of the new store is checked before it takes the old one's place.
 public enum VerificationLevel: String, Hashable, Sendable, CaseIterable, Codable {
-    /// The rows that were written against those that were read, which costs nothing.
+    /// The rows that were written against those that were read, which costs nothing; nothing about kept tables.
     case none
-    /// Also counts and digests of the passes, metadata, hashes, the structure of every page, uniqueness and links.
+    /// Also row counts, kept tables' among them, metadata, hashes, the structure of every page, and links that an index
+    /// counts. Uniqueness is kept by the indexes: SQLite, or the sorting, refuses equal keys.
     case quick
     /// Also every carried value, read again from both stores by connections of its own; every link; and SQLite's
     /// integrity check, which compares the indexes with the rows.
@@ -54,12 +55,12 @@ extension VerificationLevel: Comparable {
     private var depth: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
-/// Which engine moves the rows that steps without code move.
+/// What makes the tables and indexes of inferred steps; those of mapping models are made by statements.
 public enum EngineChoice: String, Hashable, Sendable, CaseIterable {
-    /// The cheaper one for each table.
+    /// Statements in this version.
     case auto
-    /// Pages of the database file where it can be done, statements elsewhere.
+    /// Pages of the database file for every table and index where the store's form allows it, statements elsewhere.
     case pages
-    /// SQL statements, for every table.
+    /// SQL statements, for every table and index.
     case statements
 }

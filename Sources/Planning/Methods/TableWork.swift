@@ -6,6 +6,10 @@ package import CausewayStoreFormat
 package struct TableWork: Sendable {
     /// How the table gets its rows.
     package enum Method: String, Hashable, Sendable {
+        /// Its pages stay at their numbers; only the schema's text changes.
+        case keep
+        /// Its pages stay at their numbers, and integers in them are overwritten.
+        case patch
         /// Leaves are read from the source's pages, and dense leaves are written; no statement sees a row.
         case rebuild
         /// Passes read them by SELECT and write them by INSERT.
@@ -22,16 +26,42 @@ package struct TableWork: Sendable {
     package var reason: String?
     /// In the order in which they fill the table.
     package var passes: [RowPass]
-    package var indexes: [TableIndex]
+    package var indexes: [IndexWork]
 
     package init(
-        table: String, method: Method, reason: String? = nil, passes: [RowPass], indexes: [TableIndex]
+        table: String, method: Method, reason: String? = nil, passes: [RowPass], indexes: [IndexWork]
     ) {
         self.table = table
         self.method = method
         self.reason = reason
         self.passes = passes
         self.indexes = indexes
+    }
+}
+
+/// The work for one index of the new store: how it gets its entries.
+package struct IndexWork: Hashable, Sendable {
+    /// How the index gets its entries.
+    package enum Method: String, Hashable, Sendable {
+        /// Its pages stay at their numbers.
+        case keep
+        /// Its pages stay at their numbers, and integers in them are overwritten.
+        case patch
+        /// They are made from the table's pages and sorted, and dense pages are written.
+        case sort
+        /// SQLite makes them.
+        case statements
+    }
+
+    package var index: TableIndex
+    package var method: Method
+    /// Why no cheaper method can make it; nil where there is none, or nobody asked.
+    package var reason: String?
+
+    package init(_ index: TableIndex, _ method: Method = .statements, reason: String? = nil) {
+        self.index = index
+        self.method = method
+        self.reason = reason
     }
 }
 
@@ -71,10 +101,13 @@ extension StepPlan {
     package var works: [TableWork] {
         let indexes = Dictionary(grouping: indexes) { $0.table.lowercased() }
         func work(_ table: String, _ method: TableWork.Method, _ passes: [RowPass]) -> TableWork {
-            let choice = methods[table]
+            let choice = methods.tables[table]
             return TableWork(
                 table: table, method: choice?.method ?? method, reason: choice?.reason, passes: passes,
-                indexes: indexes[table.lowercased()] ?? [])
+                indexes: (indexes[table.lowercased()] ?? []).map { index in
+                    let choice = methods.indexes[index.name]
+                    return IndexWork(index, choice?.method ?? .statements, reason: choice?.reason)
+                })
         }
         var order: [String] = []
         var passesByTable: [String: [RowPass]] = [:]

@@ -1,105 +1,38 @@
 import CausewaySQLite
 import CausewaySQLiteFile
-package import CausewayStoreFormat
+import CausewayStoreFormat
 
-/// How a table gets its rows, and why not by a cheaper method.
-package struct MethodChoice: Hashable, Sendable {
-    package var method: TableWork.Method
-    package var reason: String?
-}
-
-/// Chooses the method of each table of a step whose rows passes move.
-///
-/// A table is rebuilt from the source's pages where its one pass reads its source table in rowid order, cell by cell,
-/// and every row keeps its rowid. What SQLite would do with a value as it stores it (affinity) must be done already.
-package struct MethodChooser {
-    private let source: StoreLayout
-    /// nil for a store that an earlier step makes, where it isn't known.
-    private let schema: StoreSchema?
-    private let destination: StoreLayout
-    /// Why no table of the store can be read as pages; nil where they can.
-    private let obstacle: String?
-
-    /// - Parameters:
-    ///   - from: the store that the step reads.
-    ///   - layout: of the store that it makes.
-    ///   - obstacle: why pages of the store can't be read.
-    package init(from: StepSource, to layout: StoreLayout, obstacle: String?) {
-        (source, schema) = (from.layout, from.schema)
-        destination = layout
-        self.obstacle = obstacle
-    }
-
-    /// The choice for every table that one of the passes fills, by its name.
-    ///
-    /// - Parameters:
-    ///   - passes: of the step.
-    ///   - indexes: of the store that it makes.
-    /// - Returns: the choices; none for tables without a pass.
-    package func methods(of passes: [RowPass], indexes: [TableIndex]) -> [String: MethodChoice] {
-        // SQLite makes such an index with the table, and expects it to have every row.
-        let constrained = Set(indexes.filter { $0.origin == .constraint }.map { $0.table.lowercased() })
-        let tables = Dictionary(grouping: passes, by: \.destinationTable)
-        return tables.reduce(into: [:]) { result, table in
-            let isConstrained = constrained.contains(table.key.lowercased())
-            let reason =
-                obstacle ?? reason(against: table.value) ?? (isConstrained ? "a constraint of it has an index" : nil)
-            result[table.key] = MethodChoice(method: reason == nil ? .rebuild : .statements, reason: reason)
-        }
-    }
+/// Whether a table can be rebuilt from the source's pages: its one pass reads its source table in rowid order, cell by
+/// cell, and every row keeps its rowid. What SQLite would do with a value as it stores it (affinity) must be done
+/// already.
+struct TableRebuilding {
+    /// Of the store that the step reads.
+    let before: RecordColumns
+    /// Of the store that it makes.
+    let after: RecordColumns
 
     /// Why a table can't be rebuilt from pages; nil where it can.
-    private func reason(against passes: [RowPass]) -> String? {
+    func reason(against passes: [RowPass]) -> String? {
         guard let pass = passes.first, passes.count == 1 else { return "several passes fill it" }
         let shape = pass.shape
-        guard shape.order.isEmpty else { return "its rows are sorted" }
-        guard case .rowID = shape.rowOrder, let key = pass.key else { return "its rows have no rowid of their own" }
+        // Join tables keep the source's order: only the statement that fills their index is faster in the key's.
+        guard shape.order.isEmpty || pass.kind == .links else { return "its rows are sorted" }
+        guard case .rowID = shape.rowOrder, pass.key != nil || pass.kind == .links else {
+            return "its rows have no rowid of their own"
+        }
         guard shape.conditions.isEmpty else { return "other tables decide which rows it gets" }
         let isOwn = shape.cells.allSatisfy { if case .column = $0 { true } else { false } }
         guard isOwn else { return "some of its cells are looked up in other tables" }
-        guard let before = columnsBefore(pass), let after = columnsAfter(pass) else {
-            return "its columns aren't known"
-        }
+        guard let before = before.columns(of: pass.sourceTable),
+            let after = after.columns(of: pass.destinationTable)
+        else { return "its columns aren't known" }
         if before.contains(where: \.isGenerated) { return "it has a generated column" }
         // The default would have to be computed as SQLite computes it.
         if before.contains(where: \.hasDefault) { return "it has a column with a DEFAULT" }
-        guard keepsRowIDs(pass, key: key, after) else { return "its rows get other rowids" }
+        guard pass.key.map({ keepsRowIDs(pass, key: $0, after) }) ?? true else { return "its rows get other rowids" }
         return storedOtherwise(pass, before, after).map {
             "column \($0): SQLite stores some of its values in another form"
         }
-    }
-
-    // MARK: - Columns
-
-    /// Of the table that the pass reads, in the order of its records.
-    private func columnsBefore(_ pass: RowPass) -> [StoreSchema.Column]? {
-        if let table = schema?.table(pass.sourceTable) { return table.columns }
-        return source.tables.first { $0.name == pass.sourceTable }.map(Self.columns)
-    }
-
-    /// Of the table that it fills.
-    private func columnsAfter(_ pass: RowPass) -> [StoreSchema.Column]? {
-        switch pass.kind {
-        case .entity: destination.tables.first { $0.name == pass.destinationTable }.map(Self.columns)
-        case .appTable: schema?.table(pass.destinationTable)?.columns
-        case .history:
-            HistoryLayout.Entity.allCases.first { $0.table == pass.destinationTable }.map { entity in
-                HistoryLayout(destination).columns(of: entity).map(Self.column)
-            }
-        case .links: nil
-        }
-    }
-
-    private static func columns(_ table: EntityTable) -> [StoreSchema.Column] {
-        table.columns.map { column("\($0.name) \($0.declaredType)") }
-    }
-
-    /// A column of Core Data's own text: `ZNAME VARCHAR`, `Z_PK INTEGER PRIMARY KEY`.
-    private static func column(_ text: String) -> StoreSchema.Column {
-        let words = text.split(separator: " ")
-        return StoreSchema.Column(
-            name: String(words[0]), declaredType: words.count > 1 ? String(words[1]) : "",
-            primaryKeyPlace: words.count > 2 ? 1 : 0, isGenerated: false)
     }
 
     // MARK: - Rows and values
@@ -117,7 +50,7 @@ package struct MethodChooser {
     }
 
     private func isRowID(_ name: String, in pass: RowPass) -> Bool {
-        guard let table = schema?.table(pass.sourceTable) else { return name == "Z_PK" }
+        guard let table = before.schema?.table(pass.sourceTable) else { return name == "Z_PK" }
         return table.rowIDName?.lowercased() == name.lowercased()
     }
 
