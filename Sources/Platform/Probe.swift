@@ -22,6 +22,8 @@ package enum KillPoint: String, CaseIterable, Sendable {
     case storeOwned, preflighted
     /// 3: the plan is durable; the staging store has its tables and its progress row.
     case planWritten, stagingCreated
+    /// 4: the staging store is a copy of the source, with its old schema.
+    case pagesCopied
     /// 4: no connection is open on the staging store, whose pages are written; they are all written, and one can be opened.
     case pagesBegun, pagesDone
     /// 4: rows of a batch are in the transaction; before and after its commit; a segment or checkpoint file is durable.

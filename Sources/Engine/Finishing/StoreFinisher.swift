@@ -28,9 +28,8 @@ struct StoreFinisher {
             try writePrimaryKeys()
             try writeMetadata()
         }
-        var statements = step.statements.indexStatements
-        if step.hasHistory { statements += step.statements.historyStatements.filter { $0.kind == .index } }
-        for (index, statement) in statements.enumerated() where !made.contains(statement.sql) {
+        for (index, statement) in step.indexStatements.enumerated()
+        where !made.contains(statement.sql) && !step.methods.makes(index: statement.name) {
             try ledger.once("index \(index)") { () throws(EngineError) in try staging.execute(statement.sql) }
             KillPoint.reach(.indexMade)
         }
@@ -49,7 +48,8 @@ struct StoreFinisher {
             for statement in statements.triggerStatements { try staging.execute(statement.sql) }
             try carrySequences()
         }
-        for (index, object) in step.appObjects.enumerated() where object.kind != .table {
+        for (index, object) in step.appObjects.enumerated()
+        where object.kind != .table && !(object.kind == .index && step.methods.makes(index: object.name)) {
             guard let sql = object.sql else { continue }
             try ledger.once("object \(index)") { () throws(EngineError) in try staging.execute(sql) }
         }

@@ -27,6 +27,9 @@ enum WorkFile {
     /// The database of its look-ups.
     static func scratch(_ step: Int) -> String { "step-\(step + 1)-objects\(store)" }
 
+    /// Where the entries of one of its indexes are sorted.
+    static func sorting(_ step: Int, index: Int) -> String { "step-\(step + 1)-sort-\(index)" }
+
     /// The record that its store was verified.
     static func verified(_ step: Int) -> String { "step-\(step + 1).verified.json" }
 

@@ -31,26 +31,25 @@ extension StepRun {
             KillPoint.reach(.stagingCreated)
         }
         let works = step.works
-        let staging = try loadPages(works.filter { $0.method == .rebuild }, opened, ledger, state, &progress)
+        let staging = try loadPages(works, opened, ledger, state, &progress)
         if let objects = step.objects { try make(objects, staging, ledger, state, &progress) }
         let mover = mover(ledger, state)
         try StatementLoader(mover: mover, staging: staging).load(
-            works.filter { $0.method != .rebuild }, &progress)
+            works.filter { $0.method == .statements }, &progress)
         return staging
     }
 
     /// Entity and join tables, the house tables, history's, the app's own: in Core Data's order for a fresh store.
     private func createTables(in staging: StagingConnection) throws(EngineError) {
-        for statement in step.statements.tableStatements + step.statements.houseStatements {
-            try staging.execute(statement.sql)
-        }
-        if step.hasHistory {
-            for statement in step.statements.historyStatements where statement.kind == .historyTable {
-                try staging.execute(statement.sql)
-            }
-        }
-        for object in step.appObjects where object.kind == .table {
+        var statements = step.statements.tableStatements + step.statements.houseStatements
+        if step.hasHistory { statements += step.statements.historyStatements.filter { $0.kind == .historyTable } }
+        for statement in statements where !step.keeps(table: statement.name) { try staging.execute(statement.sql) }
+        for object in step.appObjects where object.kind == .table && !step.keeps(table: object.name) {
             if let sql = object.sql { try staging.makeAppTable(sql) }
+        }
+        // Empty: pages fill them.
+        for statement in step.indexStatements where step.methods.indexes[statement.name]?.method == .sort {
+            try staging.execute(statement.sql)
         }
     }
 

@@ -13,14 +13,17 @@ extension StepRun {
         _ works: [TableWork], _ opened: StagingConnection?, _ ledger: StepLedger, _ state: StepState,
         _ progress: inout Progress
     ) throws(EngineError) -> StagingConnection {
-        // A station for each pass, and one for the finished file.
-        let stations = works.reduce(works.isEmpty ? 0 : 1) { $0 + $1.passes.count }
+        let tables = works.filter { $0.method == .rebuild }
+        // Those of kept tables too.
+        let indexes = works.flatMap(\.indexes).filter { $0.method == .sort }
+        // A station for each pass and each index, and one for the finished file.
+        let stations = tables.reduce(tables.isEmpty && indexes.isEmpty ? 0 : 1 + indexes.count) { $0 + $1.passes.count }
         if let opened, ledger.hasDone(next: stations) {
             ledger.skip(to: ledger.stations + stations)
             ledger.forget(StagingPages.part)
             return opened
         }
-        let schema = if let opened { try begun(works, ledger, opened) } else { try place.staging.schema() }
+        let schema = if let opened { try begun(tables, ledger, opened) } else { try place.staging.schema() }
         let pages = try StagingPages(place.staging)
         try ledger.keep(StagingPages.part, restore: pages.restore, save: pages.save)
         ledger.beforeCommit(of: StagingPages.part, pages.prepare)
@@ -29,9 +32,13 @@ extension StepRun {
         // What is saved from here on says that no connection may write to the file.
         if opened != nil { try ledger.commit() }
         KillPoint.reach(.pagesBegun)
-        try PageLoader(
-            mover: mover(ledger, state), pages: pages, schema: schema
-        ).load(works, &progress)
+        try PageLoader(mover: mover(ledger, state), pages: pages, schema: schema).load(tables, &progress)
+        if !indexes.isEmpty {
+            events(.phaseBegan("indexes"))
+            try IndexLoader(
+                pages: pages, schema: schema, ledger: ledger, place: place, options: options, cancellation: cancellation
+            ).load(indexes.map(\.index))
+        }
         try ledger.once(StagingPages.part) { () throws(EngineError) in try pages.finish() }
         try ledger.commit()
         KillPoint.reach(.pagesDone)
@@ -56,24 +63,24 @@ extension StepRun {
         return schema
     }
 
-    /// Which tables pages make: work that was begun with others isn't resumed.
+    /// Which tables and indexes pages make: work that was begun with others isn't resumed.
     func keepMethods(in ledger: StepLedger) throws(EngineError) {
-        let tables = step.works.filter { $0.method == .rebuild }.map(\.table)
+        let names = step.methods.identity
         var wasKept = false
         try ledger.keep("methods") { reader throws(CheckpointError) in
             wasKept = true
             var saved: [String] = []
             for _ in 0..<(try reader.count(limit: StoreSchema.maximumObjects)) { saved.append(try reader.string()) }
-            guard saved == tables else {
+            guard saved == names else {
                 throw CheckpointError(
                     .foreignPlan, "the step was begun with another --engine, --memory-limit or --jobs")
             }
         } save: { writer in
-            writer.write(count: tables.count)
-            for table in tables { writer.write(table) }
+            writer.write(count: names.count)
+            for name in names { writer.write(name) }
         }
         // Work of a version that knew only statements.
-        if ledger.isResumed, !wasKept, !tables.isEmpty { throw EngineError(unfinishedPagesOf: place) }
+        if ledger.isResumed, !wasKept, !names.isEmpty { throw EngineError(unfinishedPagesOf: place) }
     }
 
     /// The connection on the whole file; from here on the progress is in it.

@@ -2,12 +2,13 @@ import CausewayObjects
 import CausewayPlanning
 import CausewayPlatform
 import CausewayPreparation
+import CausewayStoreFormat
 import CausewayStores
 
 /// Makes one staging store, from the beginning or from where an earlier run ended. Its phases, in this order: load the
 /// rows, finish the store, verify it.
 struct StepRun {
-    let step: StepPlan
+    private(set) var step: StepPlan
     /// The steps that come after it.
     let following: [StepPlan]
     let source: SourceStore
@@ -47,16 +48,25 @@ struct StepRun {
         do throws(EngineError) {
             result = try made(&progress)
         } catch {
-            // What an earlier run saved can't be read or doesn't fit: the step starts over, since its source still
-            // exists.
-            guard error.kind == .foreignCheckpoint else { throw error }
+            // What an earlier run saved can't be read or doesn't fit, or what the plan begins with doesn't: the step
+            // starts over, since its source still exists.
+            guard error.kind == .foreignCheckpoint || error.isMisfit else { throw error }
             events(.warning("\(error.message); the step starts over"))
             try place.removeFiles()
             progress = before
-            result = try made(&progress)
+            // Without files there is nothing foreign any more.
+            let next = error.isMisfit ? anew : self
+            return try next.run(&progress, isSourceTold: isSourceTold)
         }
         if !Mutant.isOn(.swapBeforeVerification) { result.notices = try verify(result, isTold: isSourceTold) }
         return result
+    }
+
+    /// The same step, with nothing of the source's pages kept.
+    private var anew: StepRun {
+        var run = self
+        run.step.methods = step.methods.anew
+        return run
     }
 
     /// The phases that write.
@@ -67,13 +77,16 @@ struct StepRun {
         do throws(EngineError) {
             staging = try load(into: opened, ledger, state, &progress)
             try finish(staging, ledger, state)
+            if step.methods.beginning == .copy { try staging.setAutoVacuum(source.autoVacuum) }
         } catch {
             throw try end(ledger, after: error)
         }
         try condemning { () throws(EngineError) in try staging.close() }
         progress.savingSeconds += ledger.savingSeconds
         KillPoint.reach(.schemaFinished)
-        return StepResult(state, step, resumedRows: ledger.resumedRows)
+        var result = StepResult(state, step, resumedRows: ledger.resumedRows)
+        result.rows += try keptRows()
+        return result
     }
 
     /// Compares the staging store with its source; its connection is closed by now.
@@ -99,7 +112,7 @@ struct StepRun {
 
     /// Without a connection where an earlier run stopped in the middle of the store's pages.
     private func opened(_ progress: inout Progress) throws(EngineError) -> (StagingConnection?, StepLedger) {
-        let (staging, ledger) = if let resumed = try resumed(&progress) { resumed } else { try begun(progress) }
+        let (staging, ledger) = if let resumed = try resumed(&progress) { resumed } else { try begun(&progress) }
         ledger.checkpointed = { sequence, rows in events(.checkpoint(sequence: sequence, rows: rows)) }
         return (staging, ledger)
     }
@@ -124,7 +137,7 @@ struct StepRun {
         return (staging, ledger)
     }
 
-    private func begun(_ progress: Progress) throws(EngineError) -> (StagingConnection, StepLedger) {
+    private func begun(_ progress: inout Progress) throws(EngineError) -> (StagingConnection, StepLedger) {
         // Again: until the store was locked, or the snapshot began, its rows could change. A later step's rows exist
         // only now.
         var preflight = Preflight(
@@ -144,11 +157,39 @@ struct StepRun {
             events(.warning("\(file.path): an earlier run's work on this step can't be resumed; the step starts over"))
         }
         try place.removeFiles()
-        let staging = try StagingConnection(creating: file, like: source, cancellation: cancellation, events: events)
+        let staging = try newStaging()
+        progress.rows += try keptRows()
         let ledger = try StepLedger(beginning: place, in: staging, room: StepState.room(for: step), options: options)
         // Rows of earlier steps count before this one has moved any.
         ledger.report(rows: progress.rows, bytes: progress.bytes, total: max(progress.total, progress.rows))
         return (staging, ledger)
+    }
+
+    /// Rows of the tables that the new store begins with.
+    private func keptRows() throws(EngineError) -> Int {
+        guard step.methods.beginning == .copy else { return 0 }
+        return try EngineError.reading(source.location.path) {
+            try step.keptPasses.reduce(0) { rows, pass in rows + (try source.connection.count(pass.shape.countSQL)) }
+        }
+    }
+
+    private func newStaging() throws(EngineError) -> StagingConnection {
+        guard step.methods.beginning == .copy else {
+            return try StagingConnection(
+                creating: place.staging, like: source, cancellation: cancellation, events: events)
+        }
+        try StoreCopy(
+            step: step, source: source, file: place.staging, options: options, cancellation: cancellation,
+            events: events
+        ).make()
+        guard
+            let opened = try StagingConnection(resuming: place.staging, cancellation: cancellation, events: events)
+        else {
+            throw EngineError(
+                .verification, "\(place.staging.path): the copy of the store can't be read",
+                remedy: "check the disk and the memory, then run again")
+        }
+        return opened
     }
 
     /// Saves what can be saved.

@@ -25,6 +25,15 @@ struct DigestRecheck {
                 outcome.add("\(difference) (source read again)", table: count.pass.destinationTable)
             }
         }
+        for pass in written.stage == nil ? verification.step.keptPasses : [] {
+            let before = try PassDigest(
+                rereading: pass, in: source, isUTF8: isUTF8, cancellation: verification.cancellation)
+            let after = try PassDigest(
+                rereadingDestinationOf: pass, in: result, cancellation: verification.cancellation)
+            for difference in PassDigest.difference(before, .source, after, .destination) {
+                outcome.add(difference, table: pass.destinationTable)
+            }
+        }
         for (table, counts) in destinations {
             for difference in try differences(of: counts, in: result) { outcome.add(difference, table: table) }
         }

@@ -16,6 +16,12 @@ extension Verification {
                 outcome.add("\(table): \(expected) rows were written, \(found) are there", table: table)
             }
         }
+        for pass in step.keptPasses {
+            let (before, after) = (try SQLIdentifier(pass.sourceTable), try SQLIdentifier(pass.destinationTable))
+            let expected = try source.connection.count("SELECT count(*) FROM \(before)")
+            let found = try result.count("SELECT count(*) FROM \(after)")
+            if found != expected { outcome.add("\(after): \(expected) rows in the source, \(found) are there") }
+        }
     }
 
     /// Rows that passes have written, by table; without join tables that policies write to as well.
@@ -61,8 +67,10 @@ extension Verification {
         let after = try Self.entityCounts(step.layout.tables.map(\.name), in: result)
         var expected = written.entities
         if !written.hasObjects {
-            let carried = level == .full ? try sourceRows() : carriedRows
-            expected.merge(carried) { $0 + $1 }
+            let kept = Set(step.keptPasses.map(\.sourceTable))
+            let carried = level == .full ? [:] : carriedRows
+            let counted = try sourceRows(of: step.source.tables.filter { level == .full || kept.contains($0.name) })
+            for rows in [carried, counted] { expected.merge(rows) { $0 + $1 } }
         }
         for (entity, rows) in expected.sorted(by: { $0.key < $1.key }) {
             let found = step.layout.entityNumbers[entity].flatMap { after[$0] } ?? 0
@@ -88,9 +96,9 @@ extension Verification {
         return result
     }
 
-    private func sourceRows() throws(SQLiteError) -> [String: Int] {
+    private func sourceRows(of tables: [EntityTable]) throws(SQLiteError) -> [String: Int] {
         var before: [Int: Int] = [:]
-        for table in step.source.tables {
+        for table in tables {
             // A row with the Z_ENT of another table's entity belongs to no entity: it was quarantined, or there would be
             // no new store.
             for (number, rows) in try Self.entityCounts([table.name], in: source.connection)

@@ -10,10 +10,10 @@ import CausewayStores
 ///
 /// - `none`: the number of rows that the passes read against the number that they wrote.
 /// - `quick`: also every row count, the structure of every page and row, the schema, the metadata, the model cache,
-///   Z_PRIMARYKEY, and the links that an index counts. Uniqueness needs no check of its own: SQLite made the unique
-///   indexes from the rows.
-/// - `full`: also every carried cell read again from both stores, every link's other end, and the indexes against the
-///   rows.
+///   Z_PRIMARYKEY, and the links that an index counts. Uniqueness needs no check of its own: SQLite or `IndexSorter`
+///   made the unique indexes from the rows, or they are the source's. Kept tables are compared by their row counts.
+/// - `full`: also every carried cell read again from both stores, kept tables' among them, every link's other end, and
+///   the indexes against the rows.
 struct Verification {
     let step: StepPlan
     let source: SourceStore

@@ -61,7 +61,7 @@ struct PageLoader: TableLoader {
                     TableReader(file, root: Int(from.rootPage), after: key, claims: claims), title: pass.title)
             },
             sink: { () throws(EngineError) in
-                try pages.begin(root: Int(to.rootPage))
+                try pages.begin(.table, root: Int(to.rootPage))
                 return PageSink(pages, form: RecordForm(pass, of: to), title: pass.title)
             })
     }

@@ -128,6 +128,12 @@ final class StagingConnection: @unchecked Sendable {
         }
     }
 
+    /// Whether SQLite takes free pages out of the file at every commit, as in the source: a copy doesn't while its free
+    /// pages are filled.
+    func setAutoVacuum(_ mode: Int64) throws(EngineError) {
+        try EngineError.writing("the new store's header") { try connection.setPragma("auto_vacuum", to: mode) }
+    }
+
     /// Ends the last transaction, and lets go of the file: it is written without SQLite from now on. This connection
     /// isn't used again.
     func release() throws(EngineError) {

@@ -5,8 +5,9 @@ import CausewayStores
 
 /// The new store while its trees are built page by page: no connection is open on it.
 ///
-/// Pages are only added behind those that SQLite has made, and empty roots are filled; the header doesn't count them
-/// before `finish`. The state is saved with the step's progress, in a checkpoint that counts once these pages are durable.
+/// Empty roots are filled, free pages are used, and then pages are added behind those that SQLite has made; the header
+/// doesn't count them before `finish`. The state is saved with the step's progress, in a checkpoint that counts once
+/// these pages are durable.
 final class StagingPages {
     /// The part of the progress that has the state.
     static let part = "pages"
@@ -68,19 +69,33 @@ final class StagingPages {
         }
     }
 
-    /// Begins the tree of a table at its root page, or goes on with it.
-    func begin(root: Int) throws(EngineError) {
+    /// Begins the tree at a root page, or goes on with it.
+    func begin(_ kind: TreeKind, root: Int) throws(EngineError) {
         if let tree, tree.root == root { return }
         let isResumed = isResumed
         tree = try building { writer throws(PageBuildError) in
-            if isResumed { try writer.empty(root, .table) }
-            return try TreeBuilder(.table, root: root, on: writer)
+            if isResumed { try writer.empty(root, kind) }
+            return try TreeBuilder(kind, root: root, on: writer)
         }
     }
 
     /// Adds the next leaves of the tree.
     func add(_ leaves: PackedLeaves) throws(EngineError) {
         try building { writer throws(PageBuildError) in try tree?.add(leaves, to: &writer) }
+    }
+
+    /// The file as far as it is written, to read trees that are finished. No connection is open on it, so closing it
+    /// drops no lock.
+    func reading() throws(EngineError) -> PageFile {
+        let path = self.file.path
+        let count = writer?.pageCount ?? 0
+        let file = try EngineError.at(path) { try OpenFile(path, mode: .read) }
+        do throws(SourceRefusal) {
+            let layout = try DatabaseLayout(of: file)
+            return PageFile(file, DatabaseLayout(extending: layout, pageCount: count))
+        } catch {
+            throw EngineError(.verification, "\(path): its pages can't be read: \(error)")
+        }
     }
 
     /// Ends the tree.
@@ -171,6 +186,9 @@ extension StagingPages.State {
         out.write(writer.isAutoVacuum)
         out.write(writer.nextPage)
         out.write(UInt64(writer.changeCounter))
+        out.write(writer.firstFreelistTrunk)
+        out.write(writer.freelistCount)
+        out.write(writer.nextFreePage)
         out.write(tree != nil)
         guard let tree else { return }
         out.write(tree.kind == .index)
@@ -195,9 +213,11 @@ extension StagingPages.State {
         isFinished = try reader.bool()
         let (pageSize, isAutoVacuum) = (try reader.int(), try reader.bool())
         let nextPage = try reader.int()
+        let changeCounter = UInt32(truncatingIfNeeded: try reader.unsigned())
+        let (firstFreelistTrunk, freelistCount) = (try reader.int(), try reader.int())
         writer = DatabaseWriter.State(
-            pageSize: pageSize, isAutoVacuum: isAutoVacuum, nextPage: nextPage,
-            changeCounter: UInt32(truncatingIfNeeded: try reader.unsigned()))
+            pageSize: pageSize, isAutoVacuum: isAutoVacuum, nextPage: nextPage, changeCounter: changeCounter,
+            firstFreelistTrunk: firstFreelistTrunk, freelistCount: freelistCount, nextFreePage: try reader.int())
         guard try reader.bool() else { return }
         let isIndex = try reader.bool()
         var tree = TreeState(kind: isIndex ? .index : .table, root: try reader.int())

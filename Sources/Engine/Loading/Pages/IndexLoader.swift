@@ -1,0 +1,185 @@
+import CausewayPlatform
+import CausewayPreparation
+import CausewaySQLiteFile
+import CausewayStoreFormat
+import CausewayStores
+
+/// Makes the indexes of tables that pages have filled: each worker reads a table again and sorts the entries of one
+/// index, the caller writes the indexes in their order. So the pages don't depend on the number of workers.
+struct IndexLoader {
+    let pages: StagingPages
+    /// The schema of the new store, as SQLite has made it.
+    let schema: StoreSchema
+    let ledger: StepLedger
+    let place: StepPlace
+    let options: EngineOptions
+    let cancellation: Cancellation
+
+    /// An index in flight.
+    private struct Work: Sendable {
+        /// Its place among those that are left; nil before the first.
+        var place: Int?
+        let entries = Entries()
+    }
+
+    /// The sorted entries of one index. Sendable although it is mutable: the pipeline hands it from thread to thread.
+    private final class Entries: @unchecked Sendable {
+        var sorted: SortedIndex?
+    }
+
+    /// Fills the indexes, in this order, or those that an earlier run has left: each is a station.
+    func load(_ indexes: [TableIndex]) throws(EngineError) {
+        var done = 0
+        while done < indexes.count, ledger.hasDone(next: done + 1) { done += 1 }
+        ledger.skip(to: ledger.stations + done)
+        let open = Array(indexes.dropFirst(done))
+        guard !open.isEmpty else { return }
+        let file = try pages.reading()
+        let jobs = min(max(1, options.jobs), open.count)
+        let reader = TableEntries(
+            file: file, schema: schema, memory: options.sortMemoryBytes / (jobs + 1), place: place,
+            cancellation: cancellation)
+        let leaves = PackedLeaves(pageSize: pages.pageSize)
+        try OrderedPipeline(
+            workers: jobs, batches: (0...jobs).map { _ in Work() }, cancellation: cancellation
+        ).run(
+            reading: { every throws(EngineError) in
+                var next = 0
+                try every { (work: inout Work) throws(EngineError) in
+                    work.place = next
+                    next += 1
+                    return next < open.count
+                }
+            },
+            working: { _, every throws(EngineError) in
+                _ = try every { (work: inout Work) throws(EngineError) in
+                    guard let place = work.place else { return }
+                    work.entries.sorted = try reader.sorted(open[place], number: place)
+                }
+            },
+            take: { work throws(EngineError) in
+                guard let place = work.place, let sorted = work.entries.sorted.take() else { return }
+                try write(open[place], sorted, through: leaves)
+                let scratch = reader.scratch(place)
+                try EngineError.at(scratch) { try Files.unlink(scratch) }
+                KillPoint.reach(.indexMade)
+            })
+    }
+
+    private func write(
+        _ index: TableIndex, _ entries: consuming SortedIndex, through leaves: PackedLeaves
+    ) throws(EngineError) {
+        guard let root = schema.objects.first(where: { $0.kind == .index && $0.name == index.name })?.rootPage else {
+            throw EngineError(
+                .verification, "\(index.name): the new store hasn't got the index", remedy: "please report this")
+        }
+        var entries = entries
+        try ledger.once("index \(index.name)") { () throws(EngineError) in
+            try pages.begin(.index, root: Int(root))
+            var more = true
+            while more {
+                try cancellation.check()
+                more = try TableEntries.sorting(index) { () throws(IndexSortError) in try entries.fill(leaves) }
+                try pages.add(leaves)
+            }
+            try pages.endTree()
+        }
+    }
+}
+
+/// Reads the tables of a new store again, to sort the entries of their indexes.
+private struct TableEntries: Sendable {
+    let file: PageFile
+    let schema: StoreSchema
+    /// Bytes that one index may take.
+    let memory: Int
+    let place: StepPlace
+    let cancellation: Cancellation
+
+    /// Where the entries of one index are sorted if they don't fit in the memory.
+    func scratch(_ number: Int) -> String { place.work + "/" + WorkFile.sorting(place.index, index: number) }
+
+    /// Reads an index's table and sorts its entries.
+    func sorted(_ index: TableIndex, number: Int) throws(EngineError) -> SortedIndex {
+        guard let table = schema.table(index.table), let key = IndexKey(index, of: table) else {
+            throw EngineError(
+                .verification, "\(index.name): the new store's table isn't as planned", remedy: "please report this")
+        }
+        let pageSize = file.layout.pageSize
+        var reader = TableReader(
+            file, root: Int(table.rootPage), after: nil, claims: PageClaims(pageCount: file.layout.pageCount))
+        let batch = RowBatch()
+        let bytes = EngineOptions.pageBatchBytes(pageSize: pageSize)
+        var sorter = try Self.sorting(index) { () throws(IndexSortError) in
+            try IndexSorter(key, memory: memory, scratchPath: scratch(number))
+        }
+        var more = true
+        while more {
+            try cancellation.check()
+            do throws(PageReadError) {
+                more = try reader.fill(batch, rows: .max, bytes: bytes)
+            } catch {
+                throw EngineError(rereading: error, during: index.name)
+            }
+            try Self.sorting(index) { () throws(IndexSortError) in try sorter.add(batch) }
+            batch.removeAll(keepingCapacity: bytes * 2)
+        }
+        do throws(IndexSortError) {
+            return try sorter.sorted(pageSize: pageSize)
+        } catch {
+            throw EngineError(sorting: error, index)
+        }
+    }
+
+    static func sorting<Value: ~Copyable>(
+        _ index: TableIndex, _ body: () throws(IndexSortError) -> Value
+    ) throws(EngineError) -> Value {
+        do throws(IndexSortError) {
+            return try body()
+        } catch {
+            throw EngineError(sorting: error, index)
+        }
+    }
+}
+
+extension IndexKey {
+    /// nil where the index isn't one on columns of the table.
+    fileprivate init?(_ index: TableIndex, of table: StoreSchema.Table) {
+        var columns: [Column] = []
+        for column in index.columns {
+            guard let place = column.name.flatMap({ table.position(of: $0) }) else { return nil }
+            let source = table.isRowID(table.columns[place]) ? Source.rowid : .cell(place)
+            columns.append(Column(source, isDescending: column.isDescending))
+        }
+        if columns.isEmpty { return nil }
+        self.init(columns, isUnique: index.isUnique)
+    }
+}
+
+extension EngineError {
+    /// An index whose entries can't be sorted.
+    fileprivate init(sorting error: IndexSortError, _ index: TableIndex) {
+        let place = "\(index.table), index \(index.name)"
+        switch error.code {
+        case .duplicate(let first, let second):
+            self.init(
+                .sourceData, "\(place): rows \(first) and \(second) have the same key, and it is unique",
+                remedy: "the rows break a constraint of the new version; fix them in the source, then run again")
+        case .tooLong(let row): self.init(.sourceData, "\(place): the entry of row \(row) is too long for SQLite")
+        case .scratch(let cause):
+            self.init(.inputOutput, "\(place): \(cause.message)", remedy: "make room, then run again")
+        case .noMemory:
+            self.init(.inputOutput, "\(place): \(error)")
+        case .damagedRow, .unorderedRow, .damagedEntry, .outOfOrder, .scratchDamaged:
+            self.init(
+                .verification, "\(place): \(error)", remedy: "check the disk and the memory, then run again")
+        }
+    }
+
+    /// Pages of the new store that can't be read back.
+    fileprivate init(rereading error: PageReadError, during title: String) {
+        self.init(
+            error.cause == nil ? .verification : .inputOutput, "\(title): the new store's pages: \(error.description)",
+            remedy: "check the disk and the memory, then run again")
+    }
+}

@@ -1,0 +1,61 @@
+import CausewayPlanning
+import CausewaySQLite
+import CausewayStoreFormat
+import CausewayStores
+
+/// The schema of a new store that began as a copy of the source.
+struct StagingSchema {
+    let file: StagingFile
+    let edit: SchemaEdit
+
+    /// Drops what doesn't stay, and gives what stays its new text; durable when it returns. Trees of dropped tables are
+    /// empty, so this takes as long as the schema is large.
+    func change() throws(EngineError) {
+        try EngineError.writing("\(file.path): its schema") {
+            // Its pages came from the source.
+            let connection = try Connection(path: file.path, mode: .readWrite, hardening: .untrusted)
+            try connection.setPragma("synchronous", to: "FULL")
+            // Texts and names of the source must not survive in free pages.
+            try connection.setPragma("secure_delete", to: 1)
+            try connection.changingSchemaTable { () throws(SQLiteError) in
+                try connection.begin(.immediate)
+                try forget(connection)
+                for object in edit.dropped {
+                    try connection.execute("DROP \(object.kind.rawValue) \(try SQLIdentifier(object.name))")
+                }
+                try rewrite(connection)
+                try connection.commit()
+            }
+        }
+    }
+
+    /// Their modules can't read the empty tables under them.
+    private func forget(_ connection: borrowing Connection) throws(SQLiteError) {
+        var delete = try connection.prepare("DELETE FROM sqlite_schema WHERE type = 'table' AND name = ?")
+        for object in edit.forgotten {
+            try delete.bind(object.name, at: 1)
+            try delete.run()
+        }
+    }
+
+    private func rewrite(_ connection: borrowing Connection) throws(SQLiteError) {
+        // By rowid: a new name may be another object's old one.
+        var find = try connection.prepare("SELECT rowid FROM sqlite_schema WHERE type = ? AND name = ? COLLATE NOCASE")
+        var rows: [(row: Int64, object: SchemaEdit.Kept)] = []
+        for object in edit.kept {
+            try find.bind(object.kind.rawValue, at: 1)
+            try find.bind(object.name, at: 2)
+            // The key of a WITHOUT ROWID table has no row.
+            if try find.step() { rows.append((find.int64(at: 0), object)) }
+            find.reset()
+        }
+        var update = try connection.prepare("UPDATE sqlite_schema SET name = ?, tbl_name = ?, sql = ? WHERE rowid = ?")
+        for (row, object) in rows {
+            try update.bind(object.newName, at: 1)
+            try update.bind(object.newTable, at: 2)
+            if let sql = object.sql { try update.bind(sql, at: 3) } else { try update.bindNull(at: 3) }
+            try update.bind(row, at: 4)
+            try update.run()
+        }
+    }
+}
