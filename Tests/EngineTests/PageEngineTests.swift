@@ -82,6 +82,29 @@ struct PageEngineTests {
         #expect(try Database.dump(output ?? scenario.store) == Scenario.chainResult.get())
     }
 
+    @Test(
+        "ends a batch of short rows before a long default makes it a huge one",
+        arguments: [(1_000, 3_000, 3), (70_000, 100, 8), (500_000, 5, 3)])
+    func longDefault(length: Int, rows: Int, batches: Int) throws {
+        let text = String(repeating: "x", count: length)
+        let scenario = try Scenario(
+            model(entity("Note", attribute("n", "Integer 64"))),
+            model(
+                entity("Note", attribute("n", "Integer 64"), attribute("text", optional: false, default: text))),
+            rows: """
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(rows))
+                INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT, ZN) SELECT i, 1, 1, i FROM n;
+                """)
+        let run = try scenario.rerun(scenario.request(to: "V2", engine: .pages))
+        let found = run.events.count { if case .progress = $0 { true } else { false } }
+        // The last one may be empty.
+        #expect((batches...batches + 1).contains(found), "\(found)")
+        #expect(
+            try scenario.rows("SELECT count(*), count(DISTINCT ZN), min(length(ZTEXT)), sum(length(ZTEXT)) FROM ZNOTE")
+                == ["\(rows)|\(rows)|\(length)|\(length * rows)"])
+        #expect(try scenario.rows("PRAGMA integrity_check") == ["'ok'"])
+    }
+
     @Test("resumes after an interruption at any batch, to the same rows", arguments: 1...6)
     func interrupted(batches: Int) throws {
         let scenario = try Self.scenario()
@@ -90,6 +113,20 @@ struct PageEngineTests {
         #expect(rerun.outcome.resumed != nil)
         #expect(rerun.warnings.isEmpty)
         try Self.expectDone(scenario)
+    }
+
+    @Test("writes every checkpoint once, the last before a stop too")
+    func checkpoints() throws {
+        let scenario = try Self.scenario()
+        var batches = 0
+        var sequences: [UInt64] = []
+        try scenario.interrupt(Self.careful(scenario)) { event in
+            if case .checkpoint(let sequence, _) = event { sequences.append(sequence) }
+            if case .progress = event { batches += 1 }
+            return batches == 3
+        }
+        #expect(sequences.count > 3)
+        #expect(sequences == Set(sequences).sorted(), "\(sequences)")
     }
 
     @Test(
@@ -117,6 +154,27 @@ struct PageEngineTests {
         try scenario.interrupt(afterBatches: 2, Self.careful(scenario, first))
         let rerun = try scenario.rerun(Self.careful(scenario, second))
         #expect(rerun.warnings.contains { $0.contains("--engine") && $0.contains("starts over") }, "\(rerun.warnings)")
+        try Self.expectDone(scenario)
+    }
+
+    @Test("a checkpoint that can't be read ends the run and stays; the one before a damaged one is taken")
+    func checkpoint() throws {
+        let scenario = try Self.scenario()
+        try scenario.interrupt(afterBatches: 3, Self.careful(scenario))
+        let newest = try #require(scenario.work.last { $0.hasPrefix("ckpt-") })
+        let (path, kept) = (scenario.workFile(newest), scenario.folder + "/kept")
+        try FileManager.default.moveItem(atPath: path, toPath: kept)
+        // Not even root can read a link that leads to itself.
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: path)
+        let before = try scenario.everything()
+        #expect(try failure { _ = try scenario.rerun(Self.careful(scenario)) }.kind == .inputOutput)
+        #expect(try scenario.everything() == before)
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.moveItem(atPath: kept, toPath: path)
+        try scenario.change(path) { $0.removeLast() }
+        let rerun = try scenario.rerun(Self.careful(scenario))
+        #expect(rerun.outcome.resumed != nil)
+        #expect(rerun.warnings.isEmpty)
         try Self.expectDone(scenario)
     }
 
