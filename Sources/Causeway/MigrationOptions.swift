@@ -50,8 +50,8 @@ public struct MigrationOptions: Hashable, Sendable {
     /// limit. Pages are used only where they fit, so another limit, or another number of workers under one, may make the
     /// open step start over.
     public var memoryLimit: Int?
-    /// How rows are moved: by pages of the database file, or by SQL statements. Both make the same rows; work begun with
-    /// one engine isn't resumed with the other, and the open step starts over.
+    /// What makes tables and indexes: pages of the database file, or SQL statements. Both make the same rows. If other
+    /// tables or indexes are made by pages than when the open step was begun, it starts over.
     public var engine = EngineChoice.auto
     /// Runs consecutive steps as one where the result is the same.
     public var fusesSteps = true
