@@ -23,7 +23,8 @@ struct ChainPlanner {
         var warnings: [String] = []
         var source = StepSource(
             layout: binding.layout, schema: store.schema, appObjects: binding.objects(.appMade),
-            indexes: try EngineError.reading(store.location.path) { try store.connection.indexes() })
+            indexes: pages.mayKeep
+                ? try EngineError.reading(store.location.path) { try store.connection.indexes() } : [])
         for (index, run) in runs.enumerated() {
             let goal = try goal(of: run, isLast: index == runs.count - 1, target)
             var step = try plan(run, from: source, to: goal)

@@ -38,6 +38,9 @@ struct PageReading {
         }
     }
 
+    /// Whether indexes of the source may stay.
+    var mayKeep: Bool { engine == .pages }
+
     /// Whether the plan fixes the layout of tables that can stay.
     var keepsTables: Bool { engine != .auto }
 
