@@ -2,8 +2,6 @@
 package struct DatabaseHeader: Hashable, Sendable {
     /// Bytes of the header.
     package static let length = 100
-    /// Bytes at which the change counter is, and the counter for which the number of pages is valid: 4 bytes each.
-    package static let changeCounterOffsets = [Field.changeCounter, .versionValidFor].map { Int64($0.rawValue) }
 
     /// Byte at which a number of four bytes is, big-endian.
     enum Field: Int {

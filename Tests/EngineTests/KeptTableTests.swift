@@ -81,7 +81,14 @@ struct KeptTableTests {
     private static let byPages = Result {
         let scenario = try Self.scenario()
         _ = try Migration(scenario.request(to: "V2", engine: .pages)).run()
-        return try Data(contentsOf: URL(filePath: scenario.store))
+        return try bytes(scenario.store)
+    }
+
+    /// Without the two counts of commits, which a slow run has more of.
+    private static func bytes(_ path: String) throws -> Data {
+        var bytes = try Data(contentsOf: URL(filePath: path))
+        for offset in [24, 92] { bytes.replaceSubrange(offset..<offset + 4, with: Data(count: 4)) }
+        return bytes
     }
 
     private static func careful(_ scenario: Scenario, _ engine: EngineChoice = .pages) -> MigrationRequest {
@@ -132,7 +139,7 @@ struct KeptTableTests {
         request.verification = verification
         _ = try Migration(request).run()
         try Self.expectDone(scenario)
-        if jobs != 1 { #expect(try Data(contentsOf: URL(filePath: scenario.store)) == Self.byPages.get()) }
+        if jobs != 1 { #expect(try Self.bytes(scenario.store) == Self.byPages.get()) }
     }
 
     @Test("leaves nothing of what goes in the new file", arguments: [0, 1, 2])

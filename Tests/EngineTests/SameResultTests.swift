@@ -85,17 +85,6 @@ struct SameResultTests {
         }
     }
 
-    @Test("a run with many commits writes the bytes of one with few", arguments: [EngineChoice.statements, .pages])
-    func commits(engine: EngineChoice) throws {
-        let scenario = try scenario()
-        let stores = try [5.0, 0].map { interval in
-            var request = scenario.request(to: "V4", batchRows: 50, jobs: 1, engine: engine)
-            request.options.checkpointInterval = interval
-            return try Data(contentsOf: URL(filePath: try EngineRun.output(request, as: "\(interval).sqlite")))
-        }
-        #expect(stores[0] == stores[1])
-    }
-
     @Test(
         "fused steps and single steps give the same rows, by statements and by pages", arguments: ["V2", "V3", "V4"],
         [EngineChoice.statements, .pages])

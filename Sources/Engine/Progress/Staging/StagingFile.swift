@@ -90,7 +90,6 @@ struct StagingFile {
             }
             // The journal that PERSIST left is spent: SQLite has checked it above.
             for suffix in [WorkFile.journal, "-wal", "-shm"] { try Files.unlink(path + suffix) }
-            try settleChangeCounter()
         }
         KillPoint.reach(.sealed)
         try sync()
@@ -106,18 +105,6 @@ struct StagingFile {
         // The last statement: it leaves only the flag.
         if try connection.journalMode() != mode { try connection.setJournalMode(mode) }
         try connection.close()
-    }
-
-    /// SQLite counts the commits of a run, and a slow run has more of them: the count is set to 1, so that the store's
-    /// bytes follow from its rows. No connection is open; a torn write leaves two numbers that differ, and SQLite then
-    /// takes the number of pages from the file's length (https://www.sqlite.org/fileformat2.html#in_header_database_size).
-    private func settleChangeCounter() throws(FileError) {
-        let file = try OpenFile(path, mode: .readWrite)
-        for offset in DatabaseHeader.changeCounterOffsets {
-            try unsafe withUnsafeBytes(of: UInt32(1).bigEndian) { bytes throws(FileError) in
-                try unsafe file.write(bytes, at: offset)
-            }
-        }
     }
 
     private func sync() throws(EngineError) {
