@@ -116,7 +116,9 @@ extension Verification {
         for mapping in step.mapping.entityMappings {
             guard let to = mapping.destination else { continue }
             let number = mapping.source.flatMap { step.sourceNumbers[$0] }
-            result[to, default: 0] += number.map { (before[$0] ?? 0) - (leftOut[$0] ?? 0) } ?? 0
+            // Of entities whose table isn't counted, nothing is taken off either.
+            result[to, default: 0] +=
+                number.flatMap { number in before[number].map { $0 - (leftOut[number] ?? 0) } } ?? 0
         }
         return result
     }
