@@ -20,8 +20,8 @@ package struct KillPointHarness: Sendable {
         self.chains = chains ?? Subject.Chain.allCases
     }
 
-    /// Only `--engine pages` reaches these: `PageEngineTests` kills there.
-    private static let ofPages: Set<KillPoint> = [.pagesBegun, .pagesDone]
+    /// Only `--engine pages` reaches these: `PageEngineTests` and `KeptTableTests` kill there.
+    private static let ofPages: Set<KillPoint> = [.pagesCopied, .pagesBegun, .pagesDone]
 
     /// Times that a run of a subject reaches one place, at most.
     private static let visitLimit = 10_000
