@@ -86,6 +86,12 @@ package enum Mutant: String, CaseIterable, Sendable {
     case trustAfterSyncError
     /// Work is resumed despite a changed source or another plan.
     case noSourceCheck, noPlanCheck
+    /// A checkpoint is written before the pages that it speaks of are durable.
+    case noPageSync
+    /// The progress says that the file of pages is whole before it is; or before that is durable.
+    case wholeTooEarly, noWholeSync
+    /// Roots that an earlier run has filled aren't emptied.
+    case rootsKept
     /// A resumed pass begins a row early; the keys given before the crash are forgotten.
     case cursorTooEarly, keysForgotten
 

@@ -32,7 +32,7 @@ struct PageEngineTests {
         SELECT i, 3, 1, zeroblob(i * 2500), i * 86400.0 + i % 3 / 2.0 FROM n;
         """
 
-    private static func scenario(wal: Bool = false) throws -> Scenario {
+    static func scenario(wal: Bool = false) throws -> Scenario {
         try Scenario(versions[0], versions[1], wal: wal, rows: rows)
     }
 
@@ -48,13 +48,13 @@ struct PageEngineTests {
         return try Data(contentsOf: URL(filePath: scenario.store))
     }
 
-    private static func careful(_ scenario: Scenario, _ engine: EngineChoice = .pages) -> MigrationRequest {
+    static func careful(_ scenario: Scenario, _ engine: EngineChoice = .pages) -> MigrationRequest {
         var request = scenario.careful()
         request.options.engine = engine
         return request
     }
 
-    private static func expectDone(_ scenario: Scenario, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    static func expectDone(_ scenario: Scenario, sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(try Database.dump(scenario.store) == byStatements.get(), sourceLocation: sourceLocation)
         #expect(try scenario.rows("PRAGMA integrity_check") == ["'ok'"], sourceLocation: sourceLocation)
         #expect(scenario.backups.count == 1, sourceLocation: sourceLocation)

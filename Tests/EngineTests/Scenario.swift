@@ -155,12 +155,8 @@ enum Database {
                 case .null: cells.append("NULL")
                 case .integer: cells.append(String(statement.int64(at: index)))
                 case .real: cells.append(String(statement.double(at: index)))
-                case .text:
-                    let bytes = statement.bytes(at: index) ?? []
-                    cells.append("'" + bytes.map(printable).joined() + "'")
-                case .blob:
-                    let bytes = statement.bytes(at: index) ?? []
-                    cells.append("x'" + bytes.map { String(format: "%02x", $0) }.joined() + "'")
+                case .text: cells.append("'" + printable(statement.bytes(at: index) ?? []) + "'")
+                case .blob: cells.append("x'" + hexadecimal(statement.bytes(at: index) ?? []) + "'")
                 }
             }
             result.append(cells.joined(separator: "|"))
@@ -168,9 +164,22 @@ enum Database {
         return result
     }
 
-    private static func printable(_ byte: UInt8) -> String {
-        byte >= 0x20 && byte < 0x7f ? String(UnicodeScalar(byte)) : String(format: "\\%02x", byte)
+    private static func printable(_ bytes: [UInt8]) -> String {
+        if bytes.count > longest { return short(bytes) }
+        return bytes.map { byte in
+            byte >= 0x20 && byte < 0x7f ? String(UnicodeScalar(byte)) : "\\" + hexadecimal([byte])
+        }.joined()
     }
+
+    private static func hexadecimal(_ bytes: [UInt8]) -> String {
+        if bytes.count > longest { return short(bytes) }
+        return bytes.map { String(format: "%02x", $0) }.joined()
+    }
+
+    /// Bytes that are shown one by one: for megabytes that takes minutes.
+    private static let longest = 1_000
+
+    private static func short(_ bytes: [UInt8]) -> String { "base64 " + Data(bytes).base64EncodedString() }
 
     /// Every object and every row.
     static func dump(_ path: String) throws -> [String] {

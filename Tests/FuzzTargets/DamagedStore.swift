@@ -24,6 +24,8 @@ struct DamagedStore {
     private var pristine: String { folder + "/Pristine.sqlite" }
     /// Every second variant is migrated in place, the others to a new file.
     private var inPlace: Bool { variant % 2 == 0 }
+    /// Each in both ways, with every kind of output.
+    private var engine: String { variant % 8 < 4 ? "statements" : "pages" }
 
     init(
         _ subject: DamageSubject, _ damage: StoreDamage, variant: Int, oracle: RowOracle?, folder: String,
@@ -40,7 +42,7 @@ struct DamagedStore {
             bytes.store = damage.applied(to: bytes.store)
         }
         self.bytes = bytes
-        title = "\(subject.name)\(isWAL ? "-wal" : ""): \(damage)"
+        title = "\(subject.name)\(isWAL ? "-wal" : ""): \(damage), variant \(variant)"
     }
 
     /// Runs all commands.
@@ -86,8 +88,8 @@ struct DamagedStore {
         let output = inPlace ? store : folder + "/New.sqlite"
         let words = [[], ["-v"], ["-v", "-v"], ["--json"]][variant % 4]
         let process = try start(
-            ["migrate", store, "--models", subject.models ?? ""] + (subject.target.map { ["--to", $0] } ?? [])
-                + (inPlace ? [] : ["--output", output]) + words)
+            ["migrate", store, "--models", subject.models ?? "", "--engine", engine]
+                + (subject.target.map { ["--to", $0] } ?? []) + (inPlace ? [] : ["--output", output]) + words)
         switch process.end {
         case .exit(0):
             count("migrate: exit 0")

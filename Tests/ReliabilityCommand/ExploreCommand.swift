@@ -1,4 +1,5 @@
 import ArgumentParser
+import CausewayPreparation
 import CausewayReliabilityKit
 
 /// `reliability explore`: explores one subject, or one state of it, which is given as in the explorer's failures.
@@ -9,6 +10,9 @@ struct ExploreCommand: ParsableCommand {
     @Option(help: ArgumentHelp("inferred, split, staged or merged.", valueName: "chain"))
     var subject: String
 
+    @Option(help: ArgumentHelp("statements or pages.", valueName: "name"))
+    var engine = "statements"
+
     @Option(help: ArgumentHelp("clean, unmergedWAL or hotJournal. (default: the chain's)", valueName: "state"))
     var source: String?
 
@@ -17,6 +21,9 @@ struct ExploreCommand: ParsableCommand {
 
     @Flag(help: "A rename between folders is two changes.")
     var nonatomic = false
+
+    @Flag(help: "Only where pages are written.")
+    var pages = false
 
     @Flag(help: "The swap only, every subset of what isn't durable.")
     var swap = false
@@ -44,7 +51,11 @@ struct ExploreCommand: ParsableCommand {
         if let found, found == nil {
             throw ValidationError("--source: \(Subject.SourceState.allCases.map(\.rawValue).joined(separator: ", ")).")
         }
-        var settings = CrashExplorer.Settings(Subject(chain, state: found ?? nil, seed: seed))
+        guard let choice = EngineChoice(rawValue: engine), choice != .auto else {
+            throw ValidationError("--engine: statements or pages.")
+        }
+        var settings = CrashExplorer.Settings(Subject(chain, engine: choice, state: found ?? nil, seed: seed))
+        settings.isAmongPages = pages
         settings.only = state
         settings.splitsRenames = nonatomic
         settings.isExhaustiveSwap = swap

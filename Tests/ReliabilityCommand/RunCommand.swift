@@ -1,5 +1,6 @@
 import ArgumentParser
 import CausewayPlatform
+import CausewayPreparation
 import CausewayReliabilityKit
 import Foundation
 
@@ -41,6 +42,9 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "End a harness at its first failure.")
     var stopAtFailure = false
 
+    @Option(help: ArgumentHelp("Only this engine: statements or pages. (default: both)", valueName: "name"))
+    var engine: String?
+
     @Option(help: ArgumentHelp("Only these breaks of the protocol, separated by commas.", valueName: "names"))
     var mutants: String?
 
@@ -54,6 +58,7 @@ struct RunCommand: ParsableCommand {
         guard !keep || scratch != nil else { throw ValidationError("--keep needs --scratch.") }
         _ = try chosen()
         _ = try chosenMutants()
+        _ = try chosenEngine()
     }
 
     func run() throws {
@@ -72,6 +77,7 @@ struct RunCommand: ParsableCommand {
             binaries: binaries ?? Package.buildFolder, scratch: try Files.realPath(of: folder), keepsFailures: keep)
         settings.stopsAtFailure = stopAtFailure
         settings.mutants = try chosenMutants()
+        if let engine = try chosenEngine() { settings.engines = [engine] }
         settings.say = { Self.say($0) }
         var report = RunReport(settings, command: ["reliability"] + CommandLine.arguments.dropFirst())
         for harness in try chosen() {
@@ -96,6 +102,14 @@ struct RunCommand: ParsableCommand {
             }
             return harness
         }
+    }
+
+    private func chosenEngine() throws -> EngineChoice? {
+        guard let engine else { return nil }
+        guard let choice = EngineChoice(rawValue: engine), choice != .auto else {
+            throw ValidationError("--engine: statements or pages.")
+        }
+        return choice
     }
 
     private func chosenMutants() throws -> [Mutant]? {

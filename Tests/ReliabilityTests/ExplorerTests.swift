@@ -1,3 +1,4 @@
+import CausewayPreparation
 import CausewayReliabilityKit
 import Foundation
 import Testing
@@ -19,6 +20,29 @@ struct ExplorerTests {
         settings.swapStride = 12
         settings.statesPerPoint = 8
         try expectClean(settings)
+    }
+
+    /// Every nth operation among the pages of both steps; `reliability run --full` tries all states after each, of all
+    /// chains.
+    @Test("pages that are written without a connection can be resumed wherever a crash stops them")
+    func pages() throws {
+        var settings = CrashExplorer.Settings(Subject(.inferred, engine: .pages))
+        settings.isAmongPages = true
+        settings.jobs = 2
+        settings.stride = 3
+        settings.statesPerPoint = 3
+        try expectClean(settings)
+    }
+
+    @Test("deliberate breaks of the page engine's protocol are seen", arguments: ["noPageSync", "noWholeSync"])
+    func pageMutants(_ mutant: String) throws {
+        var settings = CrashExplorer.Settings(Subject(.inferred, engine: .pages))
+        settings.isAmongPages = true
+        settings.work.mutant = mutant
+        settings.stopsAtFailure = true
+        settings.jobs = 2
+        let result = try CrashExplorer(settings).run()
+        #expect(!result.isClean, "\(mutant): \(result.different) states, none of them is bad")
     }
 
     @Test("the swap survives every order in which its changes may reach the disk", arguments: [false, true])

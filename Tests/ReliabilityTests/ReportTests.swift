@@ -53,7 +53,7 @@ struct ReportTests {
     @Test("every mutant has a harness that should catch it, and every such harness exists")
     func mutants() {
         for mutant in Mutant.allCases {
-            let trials = MutantTrial.trials(of: mutant)
+            let trials = MutantTrial.engines(of: mutant).flatMap { MutantTrial.trials(of: mutant, on: $0) }
             #expect(!trials.isEmpty)
             for trial in trials { #expect(Harness.named(trial.harness) != nil, "\(trial.harness)") }
         }

@@ -9,12 +9,15 @@ import Testing
 @Suite("Runs that are stopped between two commits", .timeLimit(.minutes(60)))
 struct StoppedRunTests {
     @Test(
-        "what was done since the last commit is saved as a whole", arguments: Subject.Chain.allCases,
-        [1, 2, 5, 9, 14, 20])
-    func stopped(_ chain: Subject.Chain, after batches: Int) throws {
+        "what was done since the last commit is saved as a whole",
+        arguments: Subject.Chain.allCases.flatMap { chain in
+            [1, 2, 5, 9, 14, 20].map { (chain, EngineChoice.statements, $0) }
+        }
+            + [1, 2, 3, 5, 8].map { (.inferred, .pages, $0) })
+    func stopped(_ chain: Subject.Chain, engine: EngineChoice, after batches: Int) throws {
         let folder = try ScratchFolder()
         defer { folder.remove() }
-        let subject = Subject(chain, state: .clean)
+        let subject = Subject(chain, engine: engine, state: .clean)
         let history = try subject.readHistory()
         let files = FileManager.default
         let (quiet, stopped) = (folder.path + "/quiet", folder.path + "/stopped")

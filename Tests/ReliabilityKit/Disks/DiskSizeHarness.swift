@@ -29,7 +29,7 @@ package struct DiskSizeHarness: Sendable {
         }
         let folder = try settings.makeFolder("disk-sizes")
         let subjects = try TrialSubject.make(
-            Subject.Chain.allCases.map { Subject($0, seed: settings.seed) }, settings: settings, folder: folder)
+            settings.subjects, settings: settings, folder: folder)
         let cases = settings.rounds(quick: 8, full: 100)
         try ParallelCases.run(limit: cases, threads: settings.threads) { index in
             let subject = subjects[index % subjects.count]

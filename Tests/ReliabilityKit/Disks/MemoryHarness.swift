@@ -25,10 +25,9 @@ package struct MemoryHarness: Sendable {
             return tally
         #else
             let folder = try settings.makeFolder(Self.name)
-            let all = Subject.Chain.allCases
-            let chains = settings.isQuick ? [all[Int((settings.seed + 1) % UInt64(all.count))]] : all
-            let subjects = try TrialSubject.make(
-                chains.map { Subject($0, seed: settings.seed) }, settings: settings, folder: folder)
+            let all = settings.subjects
+            let chosen = settings.isQuick ? [all[Int((settings.seed + 1) % UInt64(all.count))]] : all
+            let subjects = try TrialSubject.make(chosen, settings: settings, folder: folder)
             for subject in subjects {
                 let allocations = try count(subject)
                 let points = settings.rounds(quick: 24, full: 1_200)
@@ -55,7 +54,7 @@ package struct MemoryHarness: Sendable {
 
     /// Allocations of an undisturbed run.
     private func count(_ subject: TrialSubject) throws -> UInt64 {
-        let folder = try settings.makeFolder("memory/\(subject.subject.chain.rawValue)-count")
+        let folder = try settings.makeFolder("memory/\(subject.subject.name)-count")
         var trial = try Trial(subject, folder: folder)
         let ending = try trial.run(environment: environment("0", folder))
         let counts = try FaultRecords.allocations(folder + "/allocations")
@@ -68,7 +67,7 @@ package struct MemoryHarness: Sendable {
     private func run(_ subject: TrialSubject, _ number: String, _ tally: Tally) {
         let label = "allocation \(number)"
         do {
-            let chain = subject.subject.chain.rawValue
+            let chain = subject.subject.name
             let folder = try settings.makeFolder("memory/\(chain)-\(number)")
             var trial = try Trial(subject, folder: folder)
             let ending = try trial.run(environment: environment(number, folder))

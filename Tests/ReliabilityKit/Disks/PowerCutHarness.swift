@@ -23,7 +23,7 @@ package struct PowerCutHarness: Sendable {
         let tally = Tally(Self.name)
         let folder = try settings.makeFolder("power-cuts")
         let subjects = try TrialSubject.make(
-            Subject.Chain.allCases.map { Subject($0, seed: settings.seed) }, settings: settings, folder: folder)
+            settings.subjects, settings: settings, folder: folder)
         for system in Self.systems {
             if let refusal = MountedDisk.refusal(["mkfs." + system.type]) {
                 tally.skip("\(Self.name) on \(system.type): \(refusal)")

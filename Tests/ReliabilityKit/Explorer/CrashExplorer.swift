@@ -1,5 +1,6 @@
 internal import CausewayEngine
 internal import CausewayPlatform
+internal import CausewayPreparation
 internal import Foundation
 internal import Synchronization
 
@@ -18,6 +19,9 @@ package struct CrashExplorer: Sendable {
         package var swapStride = 1
         /// Only the crash points of the swap, with every subset of the changes that aren't durable.
         package var isExhaustiveSwap = false
+        /// Only the crash points at which pages are written and no connection is open on the new store, every nth as
+        /// `stride` says.
+        package var isAmongPages = false
         /// Renames across folders count as two changes.
         package var splitsRenames = false
         /// Only this state: `K:label`, as in a failure.
@@ -39,6 +43,7 @@ package struct CrashExplorer: Sendable {
 
         var name: String {
             var words = ["crash states", "\(subject)"]
+            if isAmongPages { words.append("among pages") }
             if isExhaustiveSwap { words.append("swap, all subsets") }
             if splitsRenames { words.append("non-atomic renames") }
             if let mutant = work.mutant { words.append("mutant \(mutant)") }
@@ -54,13 +59,13 @@ package struct CrashExplorer: Sendable {
 
         /// Whether every crash point of such a run is visited, and all its states are checked.
         func isComplete(of operations: Int) -> Bool {
-            visited(of: operations) == 1 && swapStride <= 1 && !isExhaustiveSwap && only == nil
+            visited(of: operations) == 1 && swapStride <= 1 && !isExhaustiveSwap && !isAmongPages && only == nil
                 && statesPerPoint == nil && checks && !stopsAtFailure
         }
 
         /// The command line of `reliability` that replays a state.
         func replay(_ label: String) -> String {
-            "--subject \(subject.chain.rawValue) --source \(subject.state.rawValue) --state \(label)"
+            "--subject \(subject.chain.rawValue) --engine \(subject.engine.rawValue) --source \(subject.state.rawValue) --state \(label)"
                 + (splitsRenames ? " --nonatomic" : "") + (work.fault.map { " --fault \($0)" } ?? "")
                 + (work.mutant.map { " --mutant \($0)" } ?? "")
         }

@@ -56,6 +56,11 @@ struct CrashWalk {
 
     private func isWanted(_ here: Int) -> Bool {
         if let only { return here == only.point }
+        if settings.isAmongPages {
+            return exploration.pages.contains {
+                $0.contains(here) && (here - $0.lowerBound) % max(1, settings.stride) == 0
+            }
+        }
         if here >= exploration.seal { return here % max(1, settings.swapStride) == 0 || here >= exploration.success }
         return !settings.isExhaustiveSwap && here % stride == 0
     }

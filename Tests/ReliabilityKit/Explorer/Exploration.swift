@@ -14,6 +14,8 @@ package struct Exploration: Sendable {
     package let success: Int
     /// Number of operations before the last step was recorded as verified; then come seal and swap.
     package let seal: Int
+    /// Numbers of operations after which the new store's pages are being written; one range a step.
+    package let pages: [ClosedRange<Int>]
 
     /// Makes the store, takes both digests from undisturbed runs, and traces the command.
     ///
@@ -36,12 +38,15 @@ package struct Exploration: Sendable {
             try files.copyItem(atPath: quiet, toPath: view)
             return try StoreDigest(view + "/" + Subject.storeName)
         }()
-        let request = try subject.request(store: quiet + "/" + Subject.storeName)
+        // Every engine is compared with statements.
+        var request = try subject.request(store: quiet + "/" + Subject.storeName)
+        request.options.engine = .statements
         _ = try Migration(request, history: history).run()
         oracle = StoreOracle(old: old, new: try StoreDigest(quiet + "/" + Subject.storeName))
         guard oracle.old != oracle.new else { throw HarnessError("\(subject): the migration changes nothing") }
         let ending = try Self.run(subject, traced, folder + "/shim", work)
         trace = ending.trace
+        pages = trace.pagePhases.map { $0.lowerBound...$0.upperBound }
         (success, seal) = Self.landmarks(trace, hasSucceeded: ending.status == 0)
         guard work.isSound else { return }
         let faults = oracle.faults(inFinished: traced)
@@ -53,7 +58,8 @@ package struct Exploration: Sendable {
 
     /// How the traced command is run.
     package struct Work: Sendable {
-        package var batchRows = Subject.defaultBatchRows
+        /// Nil is the subject's for exploring.
+        package var batchRows: Int?
         package var jobs = 1
         /// A deliberate break of the protocol, by its name in `Mutant`.
         package var mutant: String?
@@ -72,7 +78,8 @@ package struct Exploration: Sendable {
         var command = ShimmedCommand(
             try subject.executable,
             subject.arguments(
-                store: folder + "/" + Subject.storeName, batchRows: work.batchRows, jobs: work.jobs,
+                store: folder + "/" + Subject.storeName, batchRows: work.batchRows ?? subject.exploredBatchRows,
+                jobs: work.jobs,
                 extra: work.extraArguments),
             root: folder, scratch: scratch)
         command.traces = true

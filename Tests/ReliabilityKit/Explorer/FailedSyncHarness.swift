@@ -1,4 +1,5 @@
 internal import CausewayPlatform
+internal import CausewayPreparation
 internal import Foundation
 
 /// A failed fsync together with a power cut: the Nth fsync of a run fails, and every state that a crash may leave of
@@ -24,10 +25,14 @@ struct FailedSyncHarness {
     func run() throws -> HarnessReport {
         var sum = HarnessResult(name: Self.name)
         let all = Subject.Chain.allCases
-        let chains = settings.isQuick ? [all[Int((settings.seed + 1) % UInt64(all.count))]] : all
-        for chain in chains {
-            let subject = Subject(chain, seed: settings.seed)
-            for number in numbers(of: try syncs(of: subject)) {
+        let chain = all[Int((settings.seed + 1) % UInt64(all.count))]
+        let subjects =
+            settings.isQuick
+            ? settings.engines.map { Subject($0 == .pages ? .inferred : chain, engine: $0, seed: settings.seed) }
+            : Subject.all(on: settings.engines, seed: settings.seed)
+        for subject in subjects {
+            let course = try course(of: subject)
+            for number in numbers(of: course.counts.syncs, pages: course.trace.callsAmongPages(of: .sync) ?? []) {
                 if settings.stopsAtFailure, !sum.isClean { break }
                 var explorer = CrashExplorer.Settings(subject)
                 explorer.jobs = settings.threads
@@ -44,8 +49,13 @@ struct FailedSyncHarness {
         return HarnessReport(result: sum)
     }
 
-    /// The fsyncs that are tried, from 1. They include the last ones, which belong to the swap.
-    private func numbers(of total: Int) -> [Int] {
+    /// The fsyncs that are tried, from 1. They include the last ones, which belong to the swap. The quick subset tries
+    /// only those among pages, where there are any: the others are the same for both engines.
+    private func numbers(of total: Int, pages: [Int]) -> [Int] {
+        if settings.isQuick, !pages.isEmpty {
+            let wanted = max(1, min(pages.count, Int((Self.quickSyncs * settings.scale).rounded())))
+            return (0..<wanted).map { pages[($0 * pages.count + pages.count / 2) / wanted] }
+        }
         let step =
             settings.isQuick
             ? max(1, Double(total) / (Self.quickSyncs * settings.scale)) : Self.everyNth / settings.scale
@@ -53,20 +63,21 @@ struct FailedSyncHarness {
         return Set(stride(from: 1 + offset, through: Double(total), by: max(1, step)).map { Int($0) }).sorted()
     }
 
-    /// The number of fsyncs of an undisturbed run.
-    private func syncs(of subject: Subject) throws -> Int {
+    /// An undisturbed run, traced.
+    private func course(of subject: Subject) throws -> ShimmedCommand.Ending {
         let folder = try ScratchFolder(in: nil)
         defer { folder.remove() }
         let data = folder.path + "/data"
         try Files.makeDirectory(data)
         try subject.makeStore(in: data)
-        let command = ShimmedCommand(
+        var command = ShimmedCommand(
             try subject.executable, subject.arguments(store: data + "/" + Subject.storeName), root: data,
             scratch: folder.path + "/shim")
+        command.traces = true
         let ending = try command.run()
         guard ending.status == 0 else {
             throw HarnessError("\(subject): the undisturbed run ends with \(ending.status): \(ending.errors)")
         }
-        return ending.counts.syncs
+        return ending
     }
 }

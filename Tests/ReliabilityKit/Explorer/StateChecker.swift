@@ -40,7 +40,8 @@ final class StateChecker {
         oracle = exploration.oracle
         viewFolder = try StateFolder(scratch + "/view")
         runFolder = try StateFolder(scratch + "/run")
-        request = try subject.request(store: runFolder.path + "/" + Subject.storeName)
+        request = try subject.request(
+            store: runFolder.path + "/" + Subject.storeName, batchRows: subject.exploredBatchRows)
     }
 
     /// - Parameters:

@@ -1,4 +1,5 @@
 internal import CausewayPlatform
+internal import CausewayPreparation
 
 /// Harness 2: the Nth call fails, for N = 1, 2, 3… until no fault fires. Each run is checked, run again without faults,
 /// and compared.
@@ -7,7 +8,7 @@ package struct FaultHarness: Sendable {
 
     private let settings: HarnessSettings
     private let modes: [FaultMode]
-    private let chains: [Subject.Chain]
+    private let subjects: [Subject]
     private let density: Density
     /// Whether every call of one chain is tried.
     private let isWhole: Bool
@@ -54,11 +55,22 @@ package struct FaultHarness: Sendable {
         self.settings = settings
         self.modes = modes ?? FaultMode.allCases
         let all = Subject.Chain.allCases
-        self.chains = chains ?? (settings.isQuick ? [all[Int(settings.seed % UInt64(all.count))]] : all)
+        if let chains {
+            subjects = Subject.all(chains, on: settings.engines, seed: settings.seed)
+        } else if settings.isQuick {
+            let chain = all[Int(settings.seed % UInt64(all.count))]
+            subjects = settings.engines.map {
+                Subject($0 == .pages ? .inferred : chain, engine: $0, seed: settings.seed)
+            }
+        } else {
+            subjects = Subject.all(on: settings.engines, seed: settings.seed)
+        }
         self.density = density ?? (settings.isQuick ? Density.quick : .full).scaled(by: settings.scale)
         isWhole = density == nil && !settings.isQuick
     }
 
+    /// Bytes of a trace.
+    private static let traceLimit = 1 << 30
     /// Calls that are tried beyond the last one that was counted: threads may make a few more. The fault must not fire
     /// at one of them.
     private static let callsBeyond = 1_000
@@ -70,9 +82,11 @@ package struct FaultHarness: Sendable {
         let subject: TrialSubject
         let habits: Trial.Habits
         let totals: FaultRecords.Totals
+        /// The calls among pages, by mode.
+        var pages: [FaultMode: [Int]] = [:]
 
         var name: String {
-            "\(subject.subject.chain.rawValue)\(habits.checkpointInterval > 0 ? " without commits" : "")"
+            "\(subject.subject.name)\(habits.checkpointInterval > 0 ? " without commits" : "")"
         }
     }
 
@@ -83,7 +97,7 @@ package struct FaultHarness: Sendable {
         let tally = Tally(Self.name)
         let folder = try settings.makeFolder(Self.name)
         let subjects = try TrialSubject.make(
-            chains.map { Subject($0, seed: settings.seed) }, settings: settings, folder: folder)
+            self.subjects, settings: settings, folder: folder)
         let courses = try subjects.flatMap { subject in
             try Self.habits(for: subject.subject.chain).map { try course(subject, $0) }
         }
@@ -113,7 +127,8 @@ package struct FaultHarness: Sendable {
     private func run(_ course: Course, _ mode: FaultMode, _ density: Density, _ tally: Tally) throws {
         var random = SeededRandom(seed: settings.seed, harness: mode.rawValue, case: 0)
         let total = course.totals.calls(of: mode)
-        let calls = density.calls(of: total, offset: Int.random(in: 0..<1_000, using: &random))
+        let offset = Int.random(in: 0..<1_000, using: &random)
+        let calls = Self.merged(density.calls(of: total, offset: offset), pageCalls(of: course, mode, offset))
         tally.count("calls of a run", total)
         tally.count("calls of a run, \(course.name)", total)
         tally.count("calls tried, \(course.name)", calls.count)
@@ -126,6 +141,18 @@ package struct FaultHarness: Sendable {
         }
     }
 
+    /// The calls among pages that are tried: all of them, in the quick subset some.
+    private func pageCalls(of course: Course, _ mode: FaultMode, _ offset: Int) -> [Int] {
+        let calls = course.pages[mode] ?? []
+        let step = settings.isQuick ? max(1, calls.count / Self.quickPageCalls) : 1
+        return calls.enumerated().filter { ($0.offset + offset) % step == 0 }.map(\.element)
+    }
+
+    /// In the quick subset, calls among pages a mode, about.
+    private static let quickPageCalls = 3
+
+    private static func merged(_ one: [Int], _ other: [Int]) -> [Int] { Set(one).union(other).sorted() }
+
     private func folder(_ course: Course, _ name: String) throws -> String {
         let chain = course.name.replacing(" ", with: "-")
         return try settings.makeFolder("\(Self.name)/\(chain)-\(name)")
@@ -136,13 +163,17 @@ package struct FaultHarness: Sendable {
         let none = FaultRecords.Totals(mutating: 0, takingRoom: 0, syncs: 0, opens: 0, reads: 0)
         let folder = try folder(Course(subject: subject, habits: habits, totals: none), "count")
         var trial = try Trial(subject, folder: folder)
-        let counts = folder + "/counts"
+        let (counts, trace) = (folder + "/counts", folder + "/trace")
         let ending = try trial.run(
             environment: [
                 "LD_PRELOAD": settings.faultShim, "CAUSEWAY_FAULT_ROOT": trial.data, "CAUSEWAY_FAULT_COUNT": counts,
+                "CAUSEWAY_FAULT_TRACE": trace,
             ], habits: habits)
         guard ending == .exited(0) else { throw HarnessError("faults: the counting run ended with \(ending)") }
-        return Course(subject: subject, habits: habits, totals: try FaultRecords.totals(counts))
+        var course = Course(subject: subject, habits: habits, totals: try FaultRecords.totals(counts))
+        let operations = try Trace(Files.readFile(trace, limit: Self.traceLimit))
+        for mode in modes { course.pages[mode] = operations.callsAmongPages(of: mode) }
+        return course
     }
 
     /// Runs one point.

@@ -1,4 +1,5 @@
 package import CausewayPlatform
+package import CausewayPreparation
 
 /// One case: a new source, runs of the command that are disturbed in some way, and the checks after each.
 ///
@@ -16,6 +17,8 @@ package struct Trial {
         package var jobs = 1
         /// Seconds; 0 commits every batch.
         package var checkpointInterval = 0.0
+        /// nil is the subject's. Another one than before makes the open step start over.
+        package var engine: EngineChoice?
         /// Whether events aren't printed.
         package var isQuiet = true
         package var extra: [String] = []
@@ -31,6 +34,25 @@ package struct Trial {
             batchRows = Int.random(in: 1...12, using: &random)
             jobs = Int.random(in: 1...3, using: &random)
             checkpointInterval = Self.intervals.randomElement(using: &random) ?? 0
+        }
+
+        /// Settings of which some make the open step start over: another engine, so little memory that pages have no
+        /// room, a higher level of verification. Half of them leave engine and memory as they are.
+        package static func changing(_ random: inout SeededRandom) -> Habits {
+            var habits = Habits(&random)
+            let level = ["none", "quick", "quick", "full"][Int.random(in: 0..<4, using: &random)]
+            habits.extra += ["--verify", level]
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0: habits.engine = .pages
+            case 1: habits.engine = .statements
+            case 2: habits.engine = .auto
+            case 3: habits.extra += ["--memory-limit", "300K"]
+            default: break
+            }
+            if Bool.random(using: &random) {
+                habits.extra += ["--batch-bytes", String(Int.random(in: 4...64, using: &random) << 10)]
+            }
+            return habits
         }
     }
 
@@ -60,7 +82,8 @@ package struct Trial {
         environment: [String: String] = [:], habits: Habits = Habits(), output: String = "run"
     ) -> ChildRun.Command {
         let arguments = subject.subject.arguments(
-            store: store, batchRows: habits.batchRows, jobs: habits.jobs, checkpointInterval: habits.checkpointInterval,
+            store: store, batchRows: habits.batchRows, jobs: habits.jobs, engine: habits.engine,
+            checkpointInterval: habits.checkpointInterval,
             extra: (habits.isQuiet ? ["--json", "--quiet"] : ["--json"]) + habits.extra)
         return ChildRun.Command(
             subject.executable, arguments, environment: environment, output: "\(folder)/\(output).txt")

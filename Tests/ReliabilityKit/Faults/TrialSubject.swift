@@ -1,4 +1,5 @@
 internal import CausewayPlatform
+internal import CausewayPreparation
 
 /// A subject prepared for many trials: its source on disk, its command, and the result of an undisturbed run.
 package struct TrialSubject: Sendable {
@@ -10,7 +11,7 @@ package struct TrialSubject: Sendable {
     /// Seconds that the undisturbed run took; random moments are chosen within it.
     package let seconds: Double
 
-    /// Makes the source and runs the command on a copy of it.
+    /// Makes the source and runs the command on a copy of it, by statements: every engine is compared with them.
     ///
     /// - Throws: `HarnessError` if the undisturbed run fails: there would be nothing to compare with.
     package init(_ subject: Subject, settings: HarnessSettings, folder: String) throws {
@@ -26,7 +27,8 @@ package struct TrialSubject: Sendable {
         let store = after + "/" + Subject.storeName
         let started = MonotonicClock.seconds()
         let command = ChildRun.Command(
-            executable, subject.arguments(store: store, extra: ["--quiet"]), output: folder + "/undisturbed.txt")
+            executable, subject.arguments(store: store, engine: .statements, extra: ["--quiet"]),
+            output: folder + "/undisturbed.txt")
         let ending = try ChildRun.run(command)
         seconds = MonotonicClock.seconds() - started
         guard ending == .exited(0) else {
@@ -44,7 +46,7 @@ package struct TrialSubject: Sendable {
         _ subjects: [Subject], settings: HarnessSettings, folder: String
     ) throws -> [TrialSubject] {
         try subjects.map { subject in
-            let own = "\(folder)/\(subject.chain.rawValue)-\(subject.state.rawValue)-\(subject.rows)"
+            let own = "\(folder)/\(subject.name)-\(subject.state.rawValue)-\(subject.rows)"
             try Files.makeDirectory(own)
             return try TrialSubject(subject, settings: settings, folder: own)
         }

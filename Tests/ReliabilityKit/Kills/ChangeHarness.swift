@@ -1,4 +1,5 @@
 internal import CausewayPlatform
+internal import CausewayPreparation
 internal import CausewaySQLite
 
 /// Changes that may not happen between two runs: the source is written to, another plan is asked for, or a file of the
@@ -15,6 +16,15 @@ package struct ChangeHarness: Sendable {
     /// Where the first run is killed: some rows are committed and more follow; or all are, and the swap follows.
     private static let places = ["committed:2", "committed:5", "verifiedWritten:1", "intentWritten:1"]
 
+    /// As `places`: pages are being written, are all written, and the places that both engines share.
+    private static let placesAmongPages = [
+        "checkpointWritten:3", "pagesDone:1", "verifiedWritten:1", "intentWritten:1",
+    ]
+
+    private static func places(of subject: TrialSubject) -> [String] {
+        subject.subject.engine == .pages ? placesAmongPages : places
+    }
+
     private static let placesAmongRows = ["committed:5", "committed:9", "committed:14"]
 
     /// Runs the cases.
@@ -24,12 +34,13 @@ package struct ChangeHarness: Sendable {
         let tally = Tally(Self.name)
         let folder = try settings.makeFolder(Self.name)
         let subjects = try TrialSubject.make(
-            Subject.Chain.allCases.map { Subject($0, state: .clean, seed: settings.seed) }, settings: settings,
-            folder: folder)
+            settings.subjects.map {
+                Subject($0.chain, engine: $0.engine, state: .clean, seed: settings.seed)
+            }, settings: settings, folder: folder)
         let damages = settings.rounds(quick: 6, full: 150)
         var cases: [(TrialSubject, String, Change)] = []
         for subject in subjects {
-            for place in Self.places {
+            for place in Self.places(of: subject) {
                 cases += [(subject, place, .source), (subject, place, .plan), (subject, place, .replacement)]
             }
             for place in Self.placesAmongRows { cases.append((subject, place, .row)) }
@@ -39,8 +50,9 @@ package struct ChangeHarness: Sendable {
             cases = cases.enumerated().filter { ($0.offset + Int(settings.seed % 2)) % 2 == 0 }.map(\.element)
         }
         for number in 0..<damages {
-            cases.append(
-                (subjects[number % subjects.count], Self.places[number / 3 % Self.places.count], .damage(number)))
+            let subject = subjects[number % subjects.count]
+            let places = Self.places(of: subject)
+            cases.append((subject, places[number / 3 % places.count], .damage(number)))
         }
         let all = cases
         try ParallelCases.run(limit: all.count, threads: settings.threads) { index in

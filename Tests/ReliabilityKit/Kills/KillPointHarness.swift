@@ -1,4 +1,5 @@
 package import CausewayPlatform
+internal import CausewayPreparation
 internal import Synchronization
 
 /// Harness 3, first part: SIGKILL at every named place of the protocol, each time that a run reaches it. A place that
@@ -12,16 +13,22 @@ package struct KillPointHarness: Sendable {
 
     /// - Parameters:
     ///   - settings: seed, threads, folders.
-    ///   - points: nil is all that the default engine reaches, and it must reach each.
+    ///   - points: nil is all; each must be reached.
     ///   - chains: nil is all of them.
     package init(_ settings: HarnessSettings, points: [KillPoint]? = nil, chains: [Subject.Chain]? = nil) {
         self.settings = settings
-        self.points = points ?? KillPoint.allCases.filter { !Self.ofPages.contains($0) }
+        self.points =
+            points ?? KillPoint.allCases.filter { settings.engines.contains(.pages) || !Self.ofPages.contains($0) }
         self.chains = chains ?? Subject.Chain.allCases
     }
 
-    /// Only `--engine pages` reaches these: `PageEngineTests` and `KeptTableTests` kill there.
+    /// Statements don't reach these.
     private static let ofPages: Set<KillPoint> = [.pagesCopied, .pagesBegun, .pagesDone]
+    /// Among the rows, where the engines differ: the quick subset kills both there.
+    private static let amongRows: Set<KillPoint> = [
+        .stagingCreated, .batchWritten, .committing, .committed, .checkpointWritten, .rowsMade, .indexMade,
+        .schemaFinished,
+    ]
 
     /// Times that a run of a subject reaches one place, at most.
     private static let visitLimit = 10_000
@@ -36,17 +43,22 @@ package struct KillPointHarness: Sendable {
         let reached = Mutex<Set<KillPoint>>([])
         let folder = try settings.makeFolder("kill-points")
         let subjects = try TrialSubject.make(
-            chains.map { Subject($0, seed: settings.seed) }, settings: settings, folder: folder)
+            Subject.all(chains, on: settings.engines, seed: settings.seed), settings: settings, folder: folder)
         // Places are tried in parallel, the visits of one place one after the other: the first visit that isn't reached
         // ends it.
         try ParallelCases.run(limit: points.count, threads: settings.threads) { index in
             let point = points[index]
+            var engines: Set<EngineChoice> = []
+            let wanted = Self.amongRows.contains(point) ? settings.engines.count : 1
             for turn in subjects.indices {
-                // The quick subset alternates the chains and stops at the first that reaches the place.
+                // The quick subset alternates chains and engines, and stops at the first that reaches the place; among
+                // the rows at the first of each engine.
                 let subject = subjects[settings.isQuick ? (turn + index) % subjects.count : turn]
+                if settings.isQuick, engines.contains(subject.subject.engine) { continue }
                 guard visit(subject, point, tally) else { continue }
+                engines.insert(subject.subject.engine)
                 _ = reached.withLock { $0.insert(point) }
-                if settings.isQuick { break }
+                if settings.isQuick, engines.count == wanted { break }
             }
             return settings.goesOn(tally)
         }
@@ -85,7 +97,7 @@ package struct KillPointHarness: Sendable {
     /// - Returns: whether the run reached the place so often.
     private func kill(_ subject: TrialSubject, _ point: KillPoint, _ number: Int, _ tally: Tally) -> Bool {
         let label = "\(point.rawValue):\(number)"
-        let chain = subject.subject.chain.rawValue
+        let chain = subject.subject.name
         var wasKilled = false
         var held = true
         do {
@@ -98,7 +110,7 @@ package struct KillPointHarness: Sendable {
                     guard wasKilled else { throw trial.failure("\(ending) instead of SIGKILL or success") }
                     try trial.requireOldOrNew(after: ending)
                     var random = SeededRandom(seed: settings.seed, harness: label, case: number)
-                    try trial.settle(habits: Trial.Habits(&random))
+                    try trial.settle(habits: .changing(&random))
                 }
             }
             settings.dispose(folder, failed: !held)

@@ -2,7 +2,8 @@ internal import CausewayCheckpoint
 internal import CausewayPlatform
 internal import CausewaySQLite
 
-/// What the progress row of a staging store says, read without the engine (InsideCrashSafety §4.3).
+/// What the progress row of a staging store says, or a checkpoint while pages are written; read without the engine
+/// (InsideCrashSafety §4.3).
 struct ProgressRow: Comparable, CustomStringConvertible {
     static let table = "zz_causeway_progress"
 
@@ -46,10 +47,26 @@ struct ProgressRow: Comparable, CustomStringConvertible {
         guard let length = Self.length(stored), length > 0, length <= stored.count - Self.lengthBytes else {
             throw HarnessError("\(name): the progress row can't be read")
         }
-        let content = try CheckpointContainer.decode(
-            Array(stored.dropFirst(Self.lengthBytes).prefix(length)), expecting: nil)
+        let row = try Self.progress(Array(stored.dropFirst(Self.lengthBytes).prefix(length)))
+        let prefix = "ckpt-\(row.step + 1)-"
+        // Never ahead of a row: what a checkpoint copies is committed first.
+        var furthest = row.rows
+        for file in names where file.hasPrefix(prefix) && file.hasSuffix(".cwz") {
+            furthest = max(furthest, try Self.progress(Files.readFile(work + "/" + file, limit: Self.fileLimit)).rows)
+        }
+        (step, rows) = (row.step, furthest)
+        try connection.close()
+        try FolderTree.remove(scratch)
+    }
+
+    /// Bytes of a checkpoint.
+    private static let fileLimit = 64 << 20
+
+    /// Step and rows of a container.
+    private static func progress(_ container: [UInt8]) throws -> (step: Int, rows: Int) {
+        let content = try CheckpointContainer.decode(container, expecting: nil)
         var reader = FieldReader(content.payload)
-        step = try reader.int()
+        let step = try reader.int()
         // The stations that are done, and the open one with its cursor.
         _ = try reader.int()
         if try reader.bool() {
@@ -57,9 +74,7 @@ struct ProgressRow: Comparable, CustomStringConvertible {
             _ = try reader.int()
             for _ in 0..<3 { _ = try reader.signed() }
         }
-        rows = try reader.int()
-        try connection.close()
-        try FolderTree.remove(scratch)
+        return (step, try reader.int())
     }
 
     /// The row's blob; nil if there is no table, or no blob in it.

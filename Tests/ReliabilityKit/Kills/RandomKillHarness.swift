@@ -1,7 +1,8 @@
 internal import CausewayPlatform
 
 /// Harness 3, second part: SIGKILL at random moments until a run succeeds. Each restart has another batch size, number
-/// of workers and level of verification; some are killed at a named place too.
+/// of workers and level of verification, some another engine or a limit for memory; some are killed at a named place
+/// too.
 package struct RandomKillHarness: Sendable {
     package static let name = "random-kills"
 
@@ -25,12 +26,17 @@ package struct RandomKillHarness: Sendable {
         let tally = Tally(Self.name)
         let folder = try settings.makeFolder("random-kills")
         let states = Subject.SourceState.allCases
+        let engines = settings.engines
         // Chains and states alternate with the rounds, in cycles of different length.
         let subjects = try TrialSubject.make(
             chains.enumerated().flatMap { index, chain in
                 settings.isQuick
-                    ? [Subject(chain, state: states[(index + Int(settings.seed % 3)) % 3], seed: settings.seed)]
-                    : states.map { Subject(chain, state: $0, seed: settings.seed) }
+                    ? [
+                        Subject(
+                            chain, engine: engines[index % engines.count],
+                            state: states[(index + Int(settings.seed % 3)) % 3], seed: settings.seed)
+                    ]
+                    : states.flatMap { Subject.all([chain], on: engines, state: $0, seed: settings.seed) }
             }, settings: settings, folder: folder)
         let rounds = settings.rounds(quick: 9, full: 180)
         try ParallelCases.run(limit: rounds, threads: settings.threads) { round in
@@ -46,7 +52,7 @@ package struct RandomKillHarness: Sendable {
         do {
             let folder = try settings.makeFolder("random-kills/round-\(round)")
             var trial = try Trial(subject, folder: folder)
-            let held = tally.judge(label, kind: "rounds of \(subject.subject.chain.rawValue)") {
+            let held = tally.judge(label, kind: "rounds of \(subject.subject.name)") {
                 try kill(&trial, SeededRandom(seed: settings.seed, harness: Self.name, case: round), tally)
             }
             settings.dispose(folder, failed: !held)
@@ -59,7 +65,7 @@ package struct RandomKillHarness: Sendable {
     private func kill(_ trial: inout Trial, _ start: SeededRandom, _ tally: Tally) throws {
         var random = start
         for _ in 0..<Self.killLimit {
-            let habits = Self.habits(&random)
+            let habits = Trial.Habits.changing(&random)
             var environment: [String: String] = [:]
             if Int.random(in: 0..<4, using: &random) == 0, let point = KillPoint.allCases.randomElement(using: &random)
             {
@@ -86,14 +92,6 @@ package struct RandomKillHarness: Sendable {
                 throw trial.failure("\(ending) instead of SIGKILL or success: \(process.tail(bytes: 600))")
             }
         }
-        try trial.settle(habits: Self.habits(&random))
-    }
-
-    /// Sometimes with more or less verification than the run before: with more, finished steps are started over.
-    private static func habits(_ random: inout SeededRandom) -> Trial.Habits {
-        var habits = Trial.Habits(&random)
-        let level = ["none", "quick", "quick", "full"][Int.random(in: 0..<4, using: &random)]
-        habits.extra += ["--verify", level]
-        return habits
+        try trial.settle(habits: .changing(&random))
     }
 }

@@ -29,7 +29,7 @@ package struct SignalHarness: Sendable {
         let tally = Tally(Self.name)
         let folder = try settings.makeFolder(Self.name)
         let subjects = try TrialSubject.make(
-            Subject.Chain.allCases.map { Subject($0, seed: settings.seed) }, settings: settings, folder: folder)
+            settings.subjects, settings: settings, folder: folder)
         try ParallelCases.run(limit: settings.rounds(quick: 6, full: 60), threads: settings.threads) { round in
             self.round("random \(round)", subjects[round % subjects.count], tally) { trial in
                 try interrupt(&trial, SeededRandom(seed: settings.seed, harness: Self.name, case: round), tally)
@@ -81,7 +81,7 @@ package struct SignalHarness: Sendable {
         _ label: String, _ subject: TrialSubject, _ tally: Tally, _ body: (inout Trial) throws -> Void
     ) {
         do {
-            let chain = subject.subject.chain.rawValue
+            let chain = subject.subject.name
             let folder = try settings.makeFolder("\(Self.name)/\(chain)-\(label.filter { $0 != " " })")
             var trial = try Trial(subject, folder: folder)
             let held = tally.judge(label) { try body(&trial) }

@@ -1,4 +1,5 @@
 package import CausewayPlatform
+internal import CausewayPreparation
 internal import Foundation
 
 /// Harness 6 tests the harnesses. Every deliberate break of the protocol must make a harness fail. Each trial is a
@@ -18,7 +19,7 @@ package struct MutantHarness: Sendable {
     }
 
     /// Caught within seconds: enough to see that the switch and the harnesses still work.
-    private static let quick: [Mutant] = [.progressAfter, .noSourceCheck, .twoRenames]
+    private static let quick: [Mutant] = [.progressAfter, .noSourceCheck, .twoRenames, .wholeTooEarly]
     /// Seconds for one trial.
     private static let trialLimit = 900.0
 
@@ -37,7 +38,11 @@ package struct MutantHarness: Sendable {
         let tally = Tally(Self.name)
         let folder = try settings.makeFolder(Self.name)
         var controls = Controls()
-        for mutant in mutants { try run(mutant, folder, tally, &controls) }
+        for mutant in mutants {
+            for engine in MutantTrial.engines(of: mutant) where settings.engines.contains(engine) {
+                try run(mutant, engine, folder, tally, &controls)
+            }
+        }
         settings.dispose(folder, failed: !tally.result.isClean)
         return tally
     }
@@ -53,9 +58,11 @@ package struct MutantHarness: Sendable {
         var faults: [Key: String?] = [:]
     }
 
-    private func run(_ mutant: Mutant, _ folder: String, _ tally: Tally, _ controls: inout Controls) throws {
+    private func run(
+        _ mutant: Mutant, _ engine: EngineChoice, _ folder: String, _ tally: Tally, _ controls: inout Controls
+    ) throws {
         var reasons: [String] = []
-        for trial in MutantTrial.trials(of: mutant) {
+        for trial in MutantTrial.trials(of: mutant, on: engine) {
             for number in 0..<trial.seeds {
                 let seed = settings.seed &+ UInt64(number)
                 switch try run(mutant, trial, seed: seed, folder) {
@@ -64,7 +71,9 @@ package struct MutantHarness: Sendable {
                         reasons.append("\(trial.harness) with seed \(seed) fails without it, too: \(fault)")
                         continue
                     }
-                    settings.say("    \(mutant.rawValue): caught by \(trial.harness), seed \(seed): \(why.prefix(160))")
+                    settings.say(
+                        "    \(mutant.rawValue) on \(engine): caught by \(trial.harness), seed \(seed): \(why.prefix(160))"
+                    )
                     tally.survived("caught by \(trial.harness)")
                     return
                 case .missed: reasons.append("\(trial.harness) with seed \(seed) sees nothing")
@@ -72,8 +81,8 @@ package struct MutantHarness: Sendable {
                 }
             }
         }
-        settings.say("    \(mutant.rawValue): not caught")
-        tally.failed("\(mutant.rawValue) isn't caught: \(reasons.joined(separator: "; "))")
+        settings.say("    \(mutant.rawValue) on \(engine): not caught")
+        tally.failed("\(mutant.rawValue) on \(engine) isn't caught: \(reasons.joined(separator: "; "))")
     }
 
     /// Why a trial fails without a mutant; nil if it doesn't.
@@ -102,7 +111,8 @@ package struct MutantHarness: Sendable {
         let command = ChildRun.Command(
             settings.reliability,
             [
-                "run", "--quick", "--only", trial.harness, "--seed", "\(seed)", "--scale", "\(trial.scale)",
+                "run", "--quick", "--only", trial.harness, "--engine", trial.engine.rawValue, "--seed", "\(seed)",
+                "--scale", "\(trial.scale)",
                 "--jobs", "\(settings.threads)", "--json", report, "--scratch", scratch, "--stop-at-failure",
             ],
             environment: mutant.map { ["CAUSEWAY_MUTANT": $0.rawValue] } ?? [:], output: folder + "/trial.txt")

@@ -1,4 +1,5 @@
 internal import CausewayPlatform
+internal import CausewayPreparation
 internal import Foundation
 
 /// A harness by the name that `reliability --only` takes.
@@ -73,11 +74,23 @@ package struct Harness: Sendable {
 
     /// States that the quick subset checks; the full run has no such limit.
     private static let quickStates = 400.0
+    /// In the quick subset every nth crash point among the pages is tried.
+    private static let quickPageStride = 4.0
 
     private static func explore(_ settings: HarnessSettings) throws -> HarnessReport {
         let all = Subject.Chain.allCases
-        let chains = settings.isQuick ? [all[Int((settings.seed + 2) % UInt64(all.count))]] : all
-        return try explore(chains, "explorer", settings) { explorer in
+        let chain = all[Int((settings.seed + 2) % UInt64(all.count))]
+        let subjects =
+            settings.isQuick
+            // One chain by statements, and the one with batches of pages.
+            ? settings.engines.map { Subject($0 == .pages ? .inferred : chain, engine: $0, seed: settings.seed) }
+            : Subject.all(on: settings.engines, seed: settings.seed)
+        return try explore(subjects, "explorer", settings) { explorer in
+            if settings.isQuick, explorer.subject.engine == .pages {
+                explorer.isAmongPages = true
+                explorer.stride = max(1, Int((quickPageStride / settings.scale).rounded()))
+                return
+            }
             if settings.isQuick {
                 explorer.budget = Int(quickStates * settings.scale)
             } else {
@@ -88,8 +101,10 @@ package struct Harness: Sendable {
     }
 
     private static func exploreSwap(_ settings: HarnessSettings) throws -> HarnessReport {
+        // No engine is at work any more.
         let chains = settings.isQuick ? [Subject.Chain.inferred] : Subject.Chain.allCases
-        return try explore(chains, "swap", settings) { explorer in
+        let subjects = Subject.all(chains, on: [settings.engines[0]], seed: settings.seed)
+        return try explore(subjects, "swap", settings) { explorer in
             explorer.isExhaustiveSwap = true
             explorer.splitsRenames = true
             if settings.isQuick { explorer.budget = Int(quickStates * settings.scale) }
@@ -97,12 +112,12 @@ package struct Harness: Sendable {
     }
 
     private static func explore(
-        _ chains: [Subject.Chain], _ name: String, _ settings: HarnessSettings,
+        _ subjects: [Subject], _ name: String, _ settings: HarnessSettings,
         _ adjust: (inout CrashExplorer.Settings) -> Void
     ) throws -> HarnessReport {
         var sum = HarnessResult(name: name)
-        for chain in chains {
-            var explorer = CrashExplorer.Settings(Subject(chain, seed: settings.seed))
+        for subject in subjects {
+            var explorer = CrashExplorer.Settings(subject)
             explorer.jobs = settings.threads
             explorer.stopsAtFailure = settings.stopsAtFailure
             // A mutant is traced as it is: it may fail.

@@ -1,4 +1,5 @@
 package import CausewayPlatform
+package import CausewayPreparation
 
 /// The settings of a run of the harnesses.
 package struct HarnessSettings: Sendable {
@@ -16,6 +17,8 @@ package struct HarnessSettings: Sendable {
     package var scratch: String
     /// Failed cases keep their folders for inspection.
     package var keepsFailures: Bool
+    /// The engines that move the rows. The quick subset tries most cases with one of them, in turn.
+    package var engines: [EngineChoice] = [.statements, .pages]
     /// No further case is started after the first failure.
     package var stopsAtFailure = false
     /// Only these breaks of the protocol; nil is all of them.
@@ -52,6 +55,12 @@ package struct HarnessSettings: Sendable {
     /// A number of rounds: for the quick subset or for everything, scaled, at least 1.
     package func rounds(quick: Int, full: Int) -> Int {
         max(1, Int((Double(isQuick ? quick : full) * scale).rounded()))
+    }
+
+    /// The migrations of harnesses whose cases take them in turn: every chain with every engine, in the quick subset every
+    /// chain with one.
+    var subjects: [Subject] {
+        isQuick ? Subject.alternating(on: engines, seed: seed) : Subject.all(on: engines, seed: seed)
     }
 
     /// Whether a harness continues with its next case.

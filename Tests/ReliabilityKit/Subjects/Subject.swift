@@ -34,6 +34,8 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
     package static let workName = ".Store.sqlite.migration"
 
     package let chain: Chain
+    /// What moves the rows; never `auto`, so that a run shows which engine it is about.
+    package let engine: EngineChoice
     package let state: SourceState
     /// Rows of all entities in total.
     package let rows: Int
@@ -41,12 +43,17 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
 
     /// - Parameters:
     ///   - chain: which history.
+    ///   - engine: what moves the rows.
     ///   - state: how the application left the store; nil is the chain's usual one, so that the chains cover all
     ///     states.
     ///   - rows: of all entities together; nil is a small number with several batches in every pass.
     ///   - seed: the rows are derived from it.
-    package init(_ chain: Chain, state: SourceState? = nil, rows: Int? = nil, seed: UInt64 = 1) {
+    package init(
+        _ chain: Chain, engine: EngineChoice = .statements, state: SourceState? = nil, rows: Int? = nil,
+        seed: UInt64 = 1
+    ) {
         self.chain = chain
+        self.engine = engine
         self.state = state ?? Self.usualState(chain)
         self.rows = rows ?? (chain == .inferred ? 130 : 40)
         self.seed = seed
@@ -60,7 +67,24 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    package var description: String { "\(chain.rawValue)/\(state.rawValue)" }
+    package var description: String { "\(name)/\(state.rawValue)" }
+
+    /// For folders and tables: the chain, and the engine where it isn't statements.
+    package var name: String { engine == .statements ? chain.rawValue : "\(chain.rawValue)-\(engine.rawValue)" }
+
+    /// Every chain with every engine, chains together.
+    package static func all(
+        _ chains: [Chain] = Chain.allCases, on engines: [EngineChoice], state: SourceState? = nil, seed: UInt64
+    ) -> [Subject] {
+        chains.flatMap { chain in engines.map { Subject(chain, engine: $0, state: state, seed: seed) } }
+    }
+
+    /// Every chain once, engines in turn: for what tries few cases.
+    package static func alternating(on engines: [EngineChoice], seed: UInt64) -> [Subject] {
+        Chain.allCases.enumerated().map { index, chain in
+            Subject(chain, engine: engines[(index + Int(seed % 2)) % engines.count], seed: seed)
+        }
+    }
 
     /// The fixture's name.
     package var history: String {
@@ -91,22 +115,28 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
     ///   - store: its path.
     ///   - batchRows: rows in a batch.
     ///   - jobs: worker threads.
+    ///   - engine: nil is the subject's.
     ///   - checkpointInterval: seconds; 0 commits every batch. With a larger value a run of a small subject commits
     ///     only at its start and end.
     ///   - extra: further arguments.
     /// - Returns: the arguments after the command's name.
     package func arguments(
-        store: String, batchRows: Int = defaultBatchRows, jobs: Int = 1, checkpointInterval: Double = 0,
-        extra: [String] = []
+        store: String, batchRows: Int = defaultBatchRows, jobs: Int = 1, engine: EngineChoice? = nil,
+        checkpointInterval: Double = 0, extra: [String] = []
     ) -> [String] {
         [
             "migrate", store, "--models", models, "--no-fuse", "--batch-size", String(batchRows), "--jobs",
-            String(jobs), "--checkpoint-interval", String(checkpointInterval),
+            String(jobs), "--checkpoint-interval", String(checkpointInterval), "--engine",
+            (engine ?? self.engine).rawValue,
         ] + extra
     }
 
     /// Rows: few, so that a pass has several batches, each with its commit.
     package static let defaultBatchRows = 5
+
+    /// Rows in a batch where every state of a run is tried. By pages these are only the batches after the pages, of which
+    /// few are enough: a state would take seconds otherwise.
+    var exploredBatchRows: Int { engine == .pages ? 1_000 : Self.defaultBatchRows }
 
     /// The same migration for a run in this process.
     package func request(
@@ -116,6 +146,7 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
             store: store, models: models,
             options: EngineOptions(batchRows: batchRows, jobs: jobs, now: 0, checkpointInterval: 0))
         request.fusesSteps = false
+        request.options.engine = engine
         request.code = try SubjectCode.code(for: chain)
         return request
     }
@@ -135,7 +166,7 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
         let options = GenerationOptions(
             rows: rows, seed: seed, externalFileBytes: 600...1_500, rowsPerExternalFile: 4, maximumExternalFiles: 3)
         try StoreGenerator(layout: layout, options: options).generate(at: path) { _ in true }
-        try SubjectState(store: path, chain: chain).bring(to: state)
+        try SubjectState(store: path, chain: chain, engine: engine).bring(to: state)
         return path
     }
 }

@@ -1,3 +1,4 @@
+import CausewayPreparation
 internal import CausewaySQLite
 internal import Foundation
 
@@ -5,12 +6,14 @@ internal import Foundation
 struct SubjectState {
     let store: String
     let chain: Subject.Chain
+    let engine: EngineChoice
 
     func bring(to state: Subject.SourceState) throws {
         do {
             let connection = try Connection(path: store, mode: .readWrite, hardening: .own)
             if let sql = fill { try connection.execute(sql) }
             try connection.setJournalMode(.delete)
+            if engine == .pages { try spread(connection) }
             try connection.close()
         }
         switch state {
@@ -31,6 +34,20 @@ struct SubjectState {
                             Z_PK % 97 + 1, Z_PK % 97 + 1, Z_PK * 7 % 97 + 1, Z_PK * 7 % 97 + 1)
                 END
             """#
+    }
+
+    /// Gives the page engine several batches in a pass, overflow chains and many pointer-map pages: its batches have 256
+    /// pages of any size.
+    private func spread(_ connection: borrowing Connection) throws {
+        if chain == .inferred {
+            try connection.execute(
+                """
+                UPDATE ZPLANT SET ZVARIETY = printf('%d %.*c', Z_PK, 7000 + Z_PK, 'v');
+                UPDATE ZVISIT SET ZREMARK = printf('%d %.*c', Z_PK, 9000 - Z_PK, 'r');
+                """)
+        }
+        try connection.setPragma("page_size", to: 512)
+        try connection.execute("VACUUM")
     }
 
     /// Leaves commits only in the -wal: store and -wal are copied while a connection is open that would checkpoint it.

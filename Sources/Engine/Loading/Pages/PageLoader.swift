@@ -1,4 +1,5 @@
 import CausewayPlanning
+import CausewayPlatform
 import CausewayPreparation
 import CausewaySQLite
 import CausewaySQLiteFile
@@ -56,7 +57,7 @@ struct PageLoader: TableLoader {
         return PassMover.Way<PageSource, PageSink>(
             map: map, limits: limits,
             source: { begun throws(EngineError) in
-                let key = begun.flatMap { $0.rows > 0 ? $0.key : nil }
+                let key = begun.flatMap { $0.rows > 0 ? Mutant.isOn(.cursorTooEarly) ? $0.key - 1 : $0.key : nil }
                 return PageSource(
                     TableReader(file, root: Int(from.rootPage), after: key, claims: claims), title: pass.title)
             },

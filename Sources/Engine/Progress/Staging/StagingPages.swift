@@ -74,7 +74,7 @@ final class StagingPages {
         if let tree, tree.root == root { return }
         let isResumed = isResumed
         tree = try building { writer throws(PageBuildError) in
-            if isResumed { try writer.empty(root, kind) }
+            if isResumed, !Mutant.isOn(.rootsKept) { try writer.empty(root, kind) }
             return try TreeBuilder(kind, root: root, on: writer)
         }
     }
@@ -109,10 +109,16 @@ final class StagingPages {
         try prepare()
         guard let ended = writer.take() else { return }
         do throws(PageBuildError) {
-            try ended.finish()
+            try ended.finish(syncs: !Mutant.isOn(.noWholeSync))
         } catch {
             throw EngineError(writing: error, during: file.path)
         }
+        state?.isFinished = true
+    }
+
+    /// The deliberate break `wholeTooEarly`: says that the file is whole before `finish` makes it so.
+    func pretendFinished() throws(EngineError) {
+        try prepare()
         state?.isFinished = true
     }
 
@@ -144,6 +150,7 @@ final class StagingPages {
     /// Returns when the pages that the state speaks of are on the medium.
     func sync() throws(EngineError) {
         if let state, state.isFinished { return }
+        if Mutant.isOn(.noPageSync) { return }
         do throws(EngineError) {
             try building { writer throws(PageBuildError) in try writer.sync() }
         } catch {
