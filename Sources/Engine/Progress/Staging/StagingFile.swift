@@ -35,9 +35,17 @@ struct StagingFile {
     }
 
     /// What SQLite reads of the schema. The file's pages may be in the making: only the schema is read.
+    ///
+    /// - Throws: `.foreignCheckpoint` where it isn't the file that an earlier run left, `.inputOutput`.
     func schema() throws(EngineError) -> StoreSchema {
-        try EngineError.reading(path) {
-            try StoreSchema(reading: try Connection(path: path, mode: .readOnly, hardening: .own))
+        do throws(EngineError) {
+            return try EngineError.reading(path) {
+                try StoreSchema(reading: try Connection(path: path, mode: .readOnly, hardening: .own))
+            }
+        } catch {
+            // No damage to the user's data: the step can be made again.
+            guard error.kind == .sourceData else { throw error }
+            throw EngineError(.foreignCheckpoint, "\(path): the unfinished store can't be read any more")
         }
     }
 
