@@ -37,8 +37,8 @@ struct ExplorerModelTests {
         TraceOperation(kind: .sync, failed: failed, inode: inode, path: path)
     }
 
-    private func syncFolder(_ path: String) -> TraceOperation {
-        TraceOperation(kind: .sync, inode: 2, flags: 1, path: path)
+    private func syncFolder(_ path: String, failed: Bool = false) -> TraceOperation {
+        TraceOperation(kind: .sync, failed: failed, inode: 2, flags: 1, path: path)
     }
 
     private func rename(_ path: String, _ new: String) -> TraceOperation {
@@ -90,6 +90,16 @@ struct ExplorerModelTests {
         let made = [create("b", 3), write("b", 3, "data"), sync("b", 3)]
         #expect(try states(made) == [["a": "old"], ["a": "old", "b": "data"]])
         #expect(try states(made + [syncFolder("")]) == [["a": "old", "b": "data"]])
+    }
+
+    @Test("a name whose fsync failed doesn't come back over a newer one that is durable")
+    func failedFolderSync() throws {
+        let made = [create("b", 3), write("b", 3, "first"), sync("b", 3), syncFolder("", failed: true)]
+        #expect(try states(made) == [["a": "old"], ["a": "old", "b": "first"]])
+        let again = [
+            TraceOperation(kind: .unlink, inode: 3, path: "b"), create("b", 4), write("b", 4, "second"), sync("b", 4),
+        ]
+        #expect(try states(made + again + [syncFolder("")]) == [["a": "old", "b": "second"]])
     }
 
     @Test("a rename that isn't synced may be lost; the name always belongs to one of the two files")

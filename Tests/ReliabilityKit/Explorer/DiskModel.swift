@@ -221,7 +221,10 @@ package struct DiskModel: Sendable {
         var rest: [NameChange] = []
         for change in names {
             let isSettled = change.effects.allSatisfy { change.id <= settled[$0.path] ?? -1 }
-            if (change.folder == operation.path || isSettled) && !change.isLost {
+            if change.isLost {
+                // A newer state of its names is durable: it can't come back over that.
+                if !isSettled { rest.append(change) }
+            } else if change.folder == operation.path || isSettled {
                 Self.apply(change, to: &durableNames)
             } else {
                 rest.append(change)
