@@ -214,16 +214,20 @@ let package = Package(
                 "CausewayExpressions", "CausewaySQLite", "CausewaySQLiteFile", "CausewayPlatform", "CausewayPlist",
                 "CausewayCheckpoint",
             ]),
+        // Runs the independent tools of `shared`, for tests.
+        .target(name: "CausewayCheckers", path: "Tests/Checkers", swiftSettings: settings),
         .tests(
             "Generation",
             [
-                "CausewayGeneration", "CausewayModel", "CausewayStoreFormat", "CausewayExpressions", "CausewaySQLite",
+                "CausewayCheckers", "CausewayGeneration", "CausewayModel", "CausewayStoreFormat", "CausewayExpressions",
+                "CausewaySQLite",
             ]),
         // The whole library on real stores and on the worked examples.
         .testTarget(
             name: "CausewayTests",
             dependencies: [
-                "Causeway", "CausewayGenerator", "CausewayStores", "CausewayPreparation", "CausewayEngine",
+                "CausewayCheckers", "Causeway", "CausewayGenerator", "CausewayStores", "CausewayPreparation",
+                "CausewayEngine",
                 "CausewaySQLite", "ColourfulPostsMigrator", "BookStoreMigrator", "TracksMigrator", "StaffMigrator",
             ],
             swiftSettings: settings),
@@ -231,7 +235,8 @@ let package = Package(
         .tests(
             "Examples",
             [
-                "Causeway", "CausewayGenerator", "CausewaySQLite", "ColourfulPostsMigrator", "BookStoreMigrator",
+                "CausewayCheckers", "Causeway", "CausewayGenerator", "CausewaySQLite", "ColourfulPostsMigrator",
+                "BookStoreMigrator",
                 "TracksMigrator",
                 "StaffMigrator", "CausewayMain",
             ]),

@@ -126,9 +126,9 @@ public struct MigrateArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Make tables and indexes by pages of the database file where the store's form allows it (pages), or all by \
-            SQL statements (auto, statements); the rows are the same. --batch-size and --batch-bytes have no effect on tables that \
-            are rebuilt from pages.
+            Make tables and indexes by pages of the database file where the store's form allows it (auto, pages), or \
+            all by SQL statements (statements); the rows are the same. --batch-size and --batch-bytes have no effect \
+            on tables that are made by pages.
             """,
             valueName: EngineChoice.allCases.map(\.rawValue).joined(separator: "|")))
     var engine = EngineChoice.auto

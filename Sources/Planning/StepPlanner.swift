@@ -31,10 +31,6 @@ package struct StepGoal: Sendable {
     /// Both the Core Data that last wrote the store and the one whose layout is written add columns in place
     /// (framework version 977 and newer); older ones rebuild the table and fill only rows that have the attribute.
     package var fillsTables: Bool
-    /// Whether tables that can stay as they are keep their columns' order and stray cells, as Core Data keeps them: the
-    /// same rows for both engines. Not for `auto`, which is statements in this version and writes every table as a fresh
-    /// store has it.
-    package var keepsTables = false
     /// Names from a store that Core Data made for the model (`--schema-template`).
     package var template: LayoutHints?
     /// Names of join tables that were seen in a store of the model (`--join-table`), in capitals.
@@ -74,8 +70,7 @@ package struct StepPlanner {
         var layout = try layout()
         var planner = planner(to: layout)
         let kept = KeptTables(of: from, appends: goal.fillsTables)
-        var (passes, order) =
-            try goal.keepsTables ? kept.settled(planner.passes(), in: layout) : (planner.passes(), [:])
+        var (passes, order) = kept.settled(try planner.passes(), in: layout)
         if !order.isEmpty {
             layout = layout.ordered(order)
             planner = self.planner(to: layout)

@@ -23,8 +23,7 @@ struct ChainPlanner {
         var warnings: [String] = []
         var source = StepSource(
             layout: binding.layout, schema: store.schema, appObjects: binding.objects(.appMade),
-            indexes: pages.mayKeep
-                ? try EngineError.reading(store.location.path) { try store.connection.indexes() } : [])
+            indexes: try pages.indexes())
         for (index, run) in runs.enumerated() {
             let goal = try goal(of: run, isLast: index == runs.count - 1, target)
             var step = try plan(run, from: source, to: goal)
@@ -54,7 +53,6 @@ struct ChainPlanner {
         var goal = StepGoal(
             model: run.destination, frameworkVersion: frameworkVersion, hasHistory: store.schema.history != nil,
             fillsTables: min(frameworkVersion, store.metadata.frameworkVersion) >= FrameworkEra.addsColumns)
-        goal.keepsTables = pages.keepsTables
         goal.template = try names.hints(for: history.version(named: run.versions.last ?? target))
         if keepsNames { goal.template = goal.template ?? LayoutHints(store.schema) }
         if isLast { goal.joinTables = names.joinTables }

@@ -15,7 +15,7 @@ struct PageReading {
     init(_ request: MigrationRequest, _ store: SourceStore) {
         engine = request.options.engine
         self.store = store
-        obstacle = engine == .pages ? Self.obstacle(request, store) : nil
+        obstacle = engine == .statements ? nil : Self.obstacle(request, store)
         refusal = Self.refusal(request, pageSize: Int(store.pageSize))
     }
 
@@ -38,17 +38,16 @@ struct PageReading {
         }
     }
 
-    /// Whether indexes of the source may stay.
-    var mayKeep: Bool { engine == .pages }
-
-    /// Whether the plan fixes the layout of tables that can stay.
-    var keepsTables: Bool { engine != .auto }
+    /// The source's indexes, which may stay; empty where nothing does.
+    func indexes() throws(EngineError) -> [TableIndex] {
+        guard engine != .statements else { return [] }
+        return try EngineError.reading(store.location.path) { try store.connection.indexes() }
+    }
 
     /// How the tables and indexes of a step are made.
     func methods(of step: StepPlan, from source: StepSource, isFirst: Bool) -> StepMethods {
         // What mapping models make goes through statements.
-        // `auto` is statements in this version.
-        guard engine == .pages, step.objects == nil else { return StepMethods() }
+        guard engine != .statements, step.objects == nil else { return StepMethods() }
         return MethodChooser(
             from: source, step: step, obstacle: refusal ?? (isFirst ? obstacle : nil),
             isWorthCopying: { kept in isFirst && isWorthCopying(keeping: kept) }

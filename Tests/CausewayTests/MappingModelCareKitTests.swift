@@ -1,4 +1,5 @@
 import Causeway
+import CausewayCheckers
 import CausewayEngine
 import Foundation
 import Testing

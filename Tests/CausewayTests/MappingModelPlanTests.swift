@@ -1,4 +1,5 @@
 import Causeway
+import CausewayCheckers
 import CausewayGenerator
 import CausewayEngine
 import CausewayPreparation
@@ -127,7 +128,7 @@ struct MappingModelPlanTests {
         request.rejects = folder.path("rejects")
         let outcome = try Migration(request).run()
         #expect(outcome.createdRows > 0)
-        let hashes = try Checker.run("version-hashes", ["store", folder.path("result")])
+        let hashes = try Checker.hashes(folder.path("result"))
         #expect(hashes.status == 0, "\(hashes.text)")
     }
 }

@@ -1,4 +1,5 @@
 import Causeway
+import CausewayCheckers
 import CausewayEngine
 import CausewayPreparation
 import CausewaySQLite
@@ -123,9 +124,9 @@ struct PoliciesExample: CustomTestStringConvertible, Sendable {
     }
 
     func expectSchema(_ result: String) throws {
-        let schema = try Checker.run("expected-schema", ["check", result])
+        let schema = try Checker.schema(result)
         #expect(schema.status == 0, "\(schema.text)")
-        let hashes = try Checker.run("version-hashes", ["store", result])
+        let hashes = try Checker.hashes(result)
         #expect(hashes.status == 0, "\(hashes.text)")
         #expect(try StoreRows.texts(result, "PRAGMA integrity_check") == ["ok"])
         for name in try StoreRows.texts(result, "SELECT Z_NAME FROM Z_PRIMARYKEY WHERE Z_SUPER = 0") {

@@ -1,4 +1,5 @@
 import Causeway
+import CausewayCheckers
 import CausewayEngine
 import CausewayPreparation
 import Foundation
@@ -109,7 +110,7 @@ struct PolicyKindHistoryTests {
         let others = "SELECT Z_PK || ' ' || ifnull(ZAUTHOR, '') || hex(ZUNIQUEID) FROM ZBOOK ORDER BY Z_PK"
         #expect(
             try StoreRows.texts(folder.path("result"), others) == StoreRows.texts(folder.path("inferred"), others))
-        let schema = try Checker.run("expected-schema", ["check", folder.path("result")])
+        let schema = try Checker.schema(folder.path("result"))
         #expect(schema.status == 0, "\(schema.text)")
     }
 

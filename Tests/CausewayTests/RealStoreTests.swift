@@ -1,4 +1,5 @@
 import Causeway
+import CausewayCheckers
 import CausewaySQLite
 import Foundation
 import Testing
@@ -24,9 +25,9 @@ struct RealStoreTests {
     }
 
     private func expectSchema(_ store: String) throws {
-        let check = try Checker.run("expected-schema", ["check", store])
+        let check = try Checker.schema(store)
         #expect(check.status == 0, "\(check.text)")
-        let hashes = try Checker.run("version-hashes", ["store", store])
+        let hashes = try Checker.hashes(store)
         #expect(hashes.status == 0, "\(hashes.text)")
     }
 
@@ -73,7 +74,7 @@ struct RealStoreTests {
         let found = try Checker.compare(folder.path("result.sqlite"), target)
         // Photos used its library afterwards: rows differ, but layout and metadata must be equal.
         #expect(found.filter { !["rows", "column order"].contains($0.kind) }.isEmpty)
-        let check = try Checker.run("expected-schema", ["check", folder.path("result.sqlite")])
+        let check = try Checker.schema(folder.path("result.sqlite"))
         // Photos' own indexes are carried with the new names of their columns.
         #expect(check.text.contains("'missing': []"), "\(check.text)")
         #expect(check.text.contains("'diff': []"), "\(check.text)")

@@ -1,4 +1,5 @@
 import Causeway
+import CausewayCheckers
 import CausewaySQLite
 import Foundation
 import Synchronization
@@ -39,9 +40,9 @@ struct StagedMigrationTests {
     }
 
     private func expectSound(_ store: String) throws {
-        let schema = try Checker.run("expected-schema", ["check", store])
+        let schema = try Checker.schema(store)
         #expect(schema.status == 0, "\(schema.text)")
-        let hashes = try Checker.run("version-hashes", ["store", store])
+        let hashes = try Checker.hashes(store)
         #expect(hashes.status == 0, "\(hashes.text)")
     }
 

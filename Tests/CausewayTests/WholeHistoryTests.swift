@@ -1,4 +1,5 @@
 import Causeway
+import CausewayCheckers
 import CausewayGenerator
 import CausewayEngine
 import CausewayPreparation
@@ -88,9 +89,9 @@ struct WholeHistoryTests {
         request.code = Self.code(for: journey.bundle)
         let outcome = try Migration(request).run()
         #expect(outcome.rows + outcome.createdRows > 0)
-        let schema = try Checker.run("expected-schema", ["check", folder.path("result")])
+        let schema = try Checker.schema(folder.path("result"))
         #expect(schema.status == 0, "\(schema.text)")
-        let hashes = try Checker.run("version-hashes", ["store", folder.path("result")])
+        let hashes = try Checker.hashes(folder.path("result"))
         #expect(hashes.status == 0, "\(hashes.text)")
     }
 }

@@ -1,3 +1,4 @@
+import CausewayCheckers
 import CausewayEngine
 import CausewayPreparation
 import Foundation
@@ -144,7 +145,7 @@ struct WireChainTests {
         let found = try Checker.compare(
             result, folder.copyStore(pair.later.path, as: "reference"), ignoring: pair.ignored)
         #expect(found.filter { !["column order", "index missing", "index extra"].contains($0.kind) }.isEmpty)
-        let hashes = try Checker.run("version-hashes", ["store", result])
+        let hashes = try Checker.hashes(result)
         #expect(hashes.status == 0, "\(hashes.text)")
     }
 
@@ -166,7 +167,7 @@ struct WireChainTests {
     private func check(_ pair: Pair, history: ModelHistory) throws {
         let folder = try TemporaryFolder()
         let (result, warnings) = try migrate(pair, in: folder, history: history)
-        let schema = try Checker.run("expected-schema", ["check", result])
+        let schema = try Checker.schema(result)
         #expect(schema.status == 0, "\(schema.text)")
         let found = try Checker.compare(
             result, folder.copyStore(pair.later.path, as: "reference"), ignoring: pair.ignored)

@@ -112,25 +112,6 @@ enum Places {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     static let fixtures = root.appendingPathComponent("Fixtures")
     static let sharedStores = root.appendingPathComponent("../shared/stores").standardizedFileURL
-    static let tools = root.appendingPathComponent("../shared/tools").standardizedFileURL
 
     static var hasSharedStores: Bool { FileManager.default.fileExists(atPath: sharedStores.path) }
-    static var hasTools: Bool {
-        FileManager.default.fileExists(atPath: tools.appendingPathComponent("expected-schema").path)
-            && FileManager.default.isExecutableFile(atPath: "/usr/bin/env")
-    }
-
-    /// Runs one of the independent checks; gives its exit status and output.
-    static func runTool(_ name: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["python3", tools.appendingPathComponent(name).path] + arguments
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        let output = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
-    }
 }

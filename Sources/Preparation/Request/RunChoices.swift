@@ -57,9 +57,9 @@ extension VerificationLevel: Comparable {
 
 /// What makes the tables and indexes of inferred steps; those of mapping models are made by statements.
 public enum EngineChoice: String, Hashable, Sendable, CaseIterable {
-    /// Statements in this version.
+    /// The cheapest method for each table and index: pages where the store's form allows them, statements elsewhere.
     case auto
-    /// Pages of the database file for every table and index where the store's form allows it, statements elsewhere.
+    /// As `auto` in this version.
     case pages
     /// SQL statements, for every table and index.
     case statements
