@@ -167,10 +167,11 @@ struct EngineAgreement {
 
     private func facts(_ path: String) throws -> [String] {
         var result: [String] = []
-        for pragma in ["page_size", "auto_vacuum", "encoding", "user_version", "application_id", "freelist_count"] {
+        for pragma in ["page_size", "auto_vacuum", "encoding", "user_version", "application_id"] {
             result += try Database.rows("PRAGMA \(pragma)", in: path).map { "\(pragma) \($0)" }
         }
-        result += try Database.rows("SELECT type, name, tbl_name, sql FROM sqlite_schema", in: path)
+        // A store that begins as a copy has the source's order.
+        result += try Database.rows("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name", in: path)
         return result + ["end"]
     }
 

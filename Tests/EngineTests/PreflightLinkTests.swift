@@ -1,12 +1,11 @@
 import CausewayEngine
 import CausewayPreparation
 import CausewaySQLite
-import CausewayStores
 import Testing
 
-/// Dangling links are counted before the run, carried as they are, and listed by a full verification, which
-/// doesn't report them as errors of the migration.
-@Suite("The check before the run counts dangling links", .timeLimit(.minutes(60)))
+/// Dangling links are counted by the plan, carried as they are, and listed by a full verification, which doesn't report
+/// them as errors of the migration.
+@Suite("The plan counts dangling links", .timeLimit(.minutes(60)))
 struct PreflightLinkTests {
     private static func version(_ extra: String) -> String {
         model(
@@ -45,7 +44,7 @@ struct PreflightLinkTests {
         "Tag.people lacks the Tag end of its link in 1 row (p5)",
     ]
 
-    @Test("each relationship is counted in the plan, the run and the summary, and carried", arguments: [true, false])
+    @Test("each relationship is counted in the plan, listed by a full verification, and carried", arguments: [true, false])
     func counted(fuses: Bool) throws {
         let scenario = try Self.scenario()
         let select = "SELECT Z_PK, ZBOSS, ZFRIEND FROM ZPERSON ORDER BY 1"
@@ -58,8 +57,7 @@ struct PreflightLinkTests {
         let outcome = try Migration(request) { event in
             if case .warning(let text) = event { warnings.append(text) }
         }.run()
-        #expect(Set(notices).isSubset(of: warnings))
-        #expect(Set(notices).isSubset(of: outcome.warnings))
+        #expect(Set(notices).isDisjoint(with: warnings), "a run doesn't read every link twice")
         for finding in Self.findings {
             let place = finding.prefix { $0 != "(" }
             #expect(
@@ -99,20 +97,5 @@ struct PreflightLinkTests {
             """, scenario.store)
         let notices = try Migration(scenario.request(to: "V3")).plan().notices
         #expect(notices.contains { $0.hasPrefix("Person.boss leads to a row that isn't there in 3 rows (p4, p5, p6)") })
-    }
-
-    @Test("the summary of a resumed run reports them too")
-    func resumed() throws {
-        let scenario = try Self.scenario()
-        let cancellation = Cancellation()
-        let request = scenario.request(to: "V3", batchRows: 1)
-        _ = try failure {
-            _ = try Migration(request, cancellation: cancellation) { event in
-                if case .progress = event { cancellation.cancel() }
-            }.run()
-        }
-        let outcome = try Migration(request).run()
-        #expect(outcome.resumed != nil)
-        #expect(outcome.warnings.contains { $0.hasPrefix("Person.boss leads to a row that isn't there in 2 rows") })
     }
 }

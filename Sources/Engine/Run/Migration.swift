@@ -113,21 +113,27 @@ package struct Migration {
         }
     }
 
-    /// Checks the source before a byte is written.
+    /// Checks of the source what the first step doesn't check while it reads, before a byte is written.
     ///
     /// - Returns: warnings about rows that are carried anyway.
     func check(_ prepared: PreparedMigration, _ store: SourceStore) throws(EngineError) -> [String] {
         events(.phaseBegan("check"))
-        try cancellation.interrupting(store.connection.interruptHandle) { () throws(EngineError) in
-            try store.checkIntegrity()
+        if let step = prepared.steps.first, !step.readsOnlyPages {
+            try cancellation.interrupting(store.connection.interruptHandle) { () throws(EngineError) in
+                try store.checkIntegrity()
+            }
         }
-        let notices = try notices(prepared, store)
+        let notices = try notices(prepared, store, isRun: true)
         for notice in notices { events(.warning(notice)) }
         return notices
     }
 
     /// Checks the rows for all steps.
-    private func notices(_ prepared: PreparedMigration, _ store: SourceStore) throws(EngineError) -> [String] {
+    ///
+    /// - Parameter isRun: the steps follow, and check the rest.
+    private func notices(
+        _ prepared: PreparedMigration, _ store: SourceStore, isRun: Bool = false
+    ) throws(EngineError) -> [String] {
         guard let step = prepared.steps.first else { return [] }
         let hasHandlers = prepared.handlers.contains { !$0.isEmpty }
         var preflight = Preflight(
@@ -138,6 +144,10 @@ package struct Migration {
         preflight.external = ExternalValues(directory: store.location.externalData)
         preflight.endsLinks = request.endsLinks
         preflight.mayDetour = request.code.stages == nil
+        if isRun {
+            preflight.countsLinks = prepared.steps.contains { $0.objects != nil }
+            preflight.numberedByPages = step.tablesOfPages
+        }
         let notices = try cancellation.interrupting(store.connection.interruptHandle) {
             [preflight] () throws(EngineError) in
             try preflight.check()

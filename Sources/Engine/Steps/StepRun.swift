@@ -50,7 +50,7 @@ struct StepRun {
         } catch {
             // What an earlier run saved can't be read or doesn't fit, or what the plan begins with doesn't: the step
             // starts over, since its source still exists.
-            guard error.kind == .foreignCheckpoint || error.isMisfit else { throw error }
+            guard error.kind == .foreignCheckpoint || error.isMisfit else { throw StepCheck(self).explained(error) }
             events(.warning("\(error.message); the step starts over"))
             try place.removeFiles()
             progress = before
@@ -58,7 +58,13 @@ struct StepRun {
             let next = error.isMisfit ? anew : self
             return try next.run(&progress, isSourceTold: isSourceTold)
         }
-        if !Mutant.isOn(.swapBeforeVerification) { result.notices = try verify(result, isTold: isSourceTold) }
+        if !Mutant.isOn(.swapBeforeVerification) {
+            do throws(EngineError) {
+                result.notices = try verify(result, isTold: isSourceTold)
+            } catch {
+                throw StepCheck(self).explained(error)
+            }
+        }
         return result
     }
 
@@ -140,15 +146,8 @@ struct StepRun {
     private func begun(_ progress: inout Progress) throws(EngineError) -> (StagingConnection, StepLedger) {
         // Again: until the store was locked, or the snapshot began, its rows could change. A later step's rows exist
         // only now.
-        var preflight = Preflight(
-            steps: [step], source: source, makesObjects: step.objects != nil || !handlers.isEmpty, deciders: [[]])
-        preflight.badRows = badRows
-        preflight.stopsAtViolations = validation == .stop
-        preflight.told = told
-        preflight.countsLinks = place.index > 0
-        preflight.external = place.index == 0 ? external : nil
-        preflight.fates = ReferenceFates(steps: [step] + following)
-        preflight.endsLinks = endsLinks
+        var preflight = StepCheck(self).preflight
+        preflight.numberedByPages = step.tablesOfPages
         let notices = try preflight.check()
         if place.index > 0 { for notice in notices { events(.warning(notice)) } }
         KillPoint.reach(.preflighted)

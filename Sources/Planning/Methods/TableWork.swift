@@ -119,4 +119,21 @@ extension StepPlan {
         let made = statements.tableStatements.map(\.name).filter { passesByTable[$0] == nil }
         return moved + made.map { work($0, objects == nil ? .empty : .objects, []) }
     }
+
+    /// Whether all rows are read out of pages, whose structure is checked there.
+    package var readsOnlyPages: Bool { objects == nil && passes.allSatisfy(isOfPages) }
+
+    /// Tables of the source whose rows are all read out of pages.
+    package var tablesOfPages: Set<String> {
+        guard objects == nil else { return [] }
+        let others = Set(passes.filter { !isOfPages($0) }.map(\.sourceTable))
+        return Set(passes.map(\.sourceTable)).subtracting(others)
+    }
+
+    private func isOfPages(_ pass: RowPass) -> Bool {
+        switch methods.tables[pass.destinationTable]?.method {
+        case .keep, .patch, .rebuild: true
+        case .statements, .objects, .empty, nil: false
+        }
+    }
 }

@@ -55,7 +55,9 @@ extension Preflight {
 
     private func identityQuestions(_ table: EntityTable) -> [Question] {
         let name = table.name
-        guard let numbers = step.source.numbers(ofTree: table.rootEntity) else { return [] }
+        guard !numberedByPages.contains(name), let numbers = step.source.numbers(ofTree: table.rootEntity) else {
+            return []
+        }
         let own = "t.Z_ENT BETWEEN \(numbers.lowerBound) AND \(numbers.upperBound)"
         let any = "t.Z_ENT BETWEEN 1 AND \(step.source.entities.count)"
         var questions = [

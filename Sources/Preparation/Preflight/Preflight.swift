@@ -25,8 +25,12 @@ package struct Preflight {
     package var stopsAtViolations = true
     /// Notices about the rows of a later step that were given before; nil for none.
     package var told: ToldNotices?
-    /// Whether to count dangling links: not if the same store was checked before.
+    /// Whether to count dangling links. A run doesn't where it carries them all as they are: its plan has counted them,
+    /// and a full verification does.
     package var countsLinks = true
+    /// Tables of the store whose rows' Z_ENT is checked where their pages are read: a second look at every row costs
+    /// as much as moving it.
+    package var numberedByPages: Set<String> = []
     /// Where the store's external files are; nil for a staging store, whose references are the original's.
     package var external: ExternalValues?
     /// What happens to references to them; nil if `steps` says it.

@@ -1,0 +1,52 @@
+import CausewayPlanning
+import CausewayPreparation
+import CausewaySQLite
+import CausewayStores
+
+/// The demands on the rows that a step reads.
+struct StepCheck {
+    private let run: StepRun
+
+    init(_ run: StepRun) {
+        self.run = run
+    }
+
+    /// All of them.
+    var preflight: Preflight {
+        var preflight = Preflight(
+            steps: [run.step], source: run.source,
+            makesObjects: run.step.objects != nil || !run.handlers.isEmpty, deciders: [[]])
+        preflight.badRows = run.badRows
+        preflight.stopsAtViolations = run.validation == .stop
+        preflight.told = run.told
+        preflight.countsLinks = run.place.index > 0
+        preflight.external = run.place.index == 0 ? run.external : nil
+        preflight.fates = ReferenceFates(steps: [run.step] + run.following)
+        preflight.endsLinks = run.endsLinks
+        return preflight
+    }
+
+    /// Where pages are read, the first bad page or row ends the step. The whole check, made now, names all of them.
+    ///
+    /// - Parameter error: why the step has ended.
+    /// - Returns: what is wrong with the store that the step reads; the error itself where nothing is.
+    func explained(_ error: EngineError) -> EngineError {
+        // What was made of a damaged page is damaged too, and a later step's store is this run's own work.
+        let isOfSource = error.kind == .sourceData || (error.kind == .verification && run.place.index == 0)
+        guard isOfSource, !error.isFailedSync, !run.step.tablesOfPages.isEmpty else { return error }
+        let found: EngineError
+        do throws(EngineError) {
+            try run.cancellation.interrupting(run.source.connection.interruptHandle) { () throws(EngineError) in
+                if run.place.index == 0 { try run.source.checkIntegrity() }
+                var preflight = preflight
+                preflight.countsLinks = false
+                _ = try preflight.check()
+            }
+            return error
+        } catch {
+            found = error
+        }
+        // An interrupt, or a disk that fails now, explains nothing.
+        return found.kind == .sourceData ? found : error
+    }
+}
