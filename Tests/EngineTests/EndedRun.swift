@@ -22,9 +22,9 @@ extension Scenario {
         return try Database.dump(scenario.store)
     }
 
-    /// Every batch of 7 rows is a commit.
+    /// By statements; every batch of 7 rows is a commit.
     func careful(to target: String? = nil, output: String? = nil) -> MigrationRequest {
-        var request = request(to: target ?? lastVersion, output: output, batchRows: 7, jobs: 1)
+        var request = request(to: target ?? lastVersion, output: output, batchRows: 7, jobs: 1, engine: .statements)
         request.options.checkpointInterval = 0
         return request
     }
@@ -72,7 +72,7 @@ extension Scenario {
     /// Runs in a process that is killed at a point of the protocol.
     func kill(
         at point: KillPoint, _ count: Int = 1, to target: String? = nil, output: String? = nil,
-        engine: EngineChoice = .auto
+        engine: EngineChoice = .statements
     ) async throws {
         let errand = Errand(
             place: "\(point.rawValue):\(count)", store: store, models: models, target: target ?? lastVersion,
@@ -105,7 +105,7 @@ extension Scenario {
 
     func rerun(_ request: MigrationRequest? = nil) throws -> Rerun {
         var events: [EngineEvent] = []
-        let outcome = try Migration(request ?? self.request(to: lastVersion)) { events.append($0) }.run()
+        let outcome = try Migration(request ?? self.request(to: lastVersion, engine: .statements)) { events.append($0) }.run()
         return Rerun(outcome: outcome, events: events)
     }
 

@@ -160,7 +160,8 @@ struct FailureStateTests {
     func meanwhile(output: Bool) throws {
         let scenario = try Scenario(Self.from, Self.to, rows: Self.rows)
         let name = output ? "New.sqlite" : "Store.sqlite"
-        let request = scenario.request(to: "V2", output: output ? scenario.folder + "/New.sqlite" : nil)
+        let request = scenario.request(
+            to: "V2", output: output ? scenario.folder + "/New.sqlite" : nil, engine: .statements)
         let location = try StoreLocation(new: scenario.folder + "/" + name)
         var seen = Meanwhile()
         var problem: (any Error)?

@@ -224,7 +224,8 @@ struct PageEngineTests {
             _ = try run.run()
         }
         #expect(error.kind == .sourceData, "\(error)")
-        #expect(error.message.hasPrefix("Note: page \(place.page): "), "\(error)")
+        #expect(error.message.hasSuffix("the store is damaged"), "\(error)")
+        #expect(error.details.first?.hasPrefix("Note: page \(place.page): ") == true, "\(error)")
         before[place.offset] = 1
         #expect(try Data(contentsOf: URL(filePath: scenario.store)) == before)
     }

@@ -237,7 +237,7 @@ struct QuarantineTests {
         #expect(outcome.quarantinedRows == 2)
         for notice in [
             "V3: Note.head is mandatory now", "that Integer 16 can't hold", "values that lose precision: 1",
-            "such links are carried", "as in the source",
+            "as in the source",
         ] {
             #expect(warnings.count { $0.contains(notice) } == 1, "\(notice): \(warnings)")
             #expect(outcome.warnings.count { $0.contains(notice) } == 1, "\(notice): \(outcome.warnings)")

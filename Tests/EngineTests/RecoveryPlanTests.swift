@@ -140,7 +140,7 @@ struct RecoveryPlanTests {
     func otherWork() throws {
         let scenario = try Scenario.chain()
         try scenario.interrupt(afterBatches: 5)
-        var request = scenario.request(to: "V4", batchRows: 1, jobs: 4)
+        var request = scenario.request(to: "V4", batchRows: 1, jobs: 4, engine: .statements)
         request.options.checkpointInterval = 0.01
         request.options.compressionLevel = 19
         request.options.batchBytes = 10_000

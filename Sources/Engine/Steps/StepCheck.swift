@@ -37,7 +37,7 @@ struct StepCheck {
         let found: EngineError
         do throws(EngineError) {
             try run.cancellation.interrupting(run.source.connection.interruptHandle) { () throws(EngineError) in
-                if run.place.index == 0 { try run.source.checkIntegrity() }
+                if run.place.index == 0 { try checkIntegrity(after: error) }
                 var preflight = preflight
                 preflight.countsLinks = false
                 _ = try preflight.check()
@@ -48,5 +48,16 @@ struct StepCheck {
         }
         // An interrupt, or a disk that fails now, explains nothing.
         return found.kind == .sourceData ? found : error
+    }
+
+    /// A damaged source: the details begin with what was found first.
+    private func checkIntegrity(after first: EngineError) throws(EngineError) {
+        do throws(EngineError) {
+            try run.source.checkIntegrity()
+        } catch {
+            var error = error
+            error.details = [first.message] + first.details + error.details
+            throw error
+        }
     }
 }

@@ -87,6 +87,12 @@ package struct Preflight {
             findings += excess(findings.leftOut)
         }
         guard findings.violations.isEmpty else {
+            if !numberedByPages.isEmpty {
+                // An error names everything.
+                var all = self
+                all.numberedByPages = []
+                return try all.check()
+            }
             throw EngineError(
                 .sourceData, "\(source.location.path): rows don't fit the new version", details: findings.violations,
                 remedy: findings.remedies.joined(separator: "; "))
