@@ -183,6 +183,33 @@ struct StepLedgerTests {
         #expect(try !resumes())
     }
 
+    @Test("a segment that can't be read ends the run and stays; one that is missing or damaged makes the step start over")
+    func segments() throws {
+        let work = try Work()
+        let files = CheckpointFiles(work.place, level: 1)
+        for number in 1...2 { try files.addSegment([UInt8(number)]) }
+        var writer = FieldWriter()
+        files.saveSegments(&writer)
+        var saved = FieldReader(writer.bytes)
+        let (count, chain) = (try saved.int(), try saved.bytes())
+        func read() throws(EngineError) -> [UInt8] {
+            var found: [UInt8] = []
+            try CheckpointFiles(work.place, level: 1).readSegments(count: count, chain: chain) { found += $0 }
+            return found
+        }
+        #expect(try read() == [1, 2])
+        let (path, kept) = (work.place.work + "/" + WorkFile.segment(0, number: 2), work.place.work + "/kept")
+        try FileManager.default.moveItem(atPath: path, toPath: kept)
+        #expect(try failure { _ = try read() }.kind == .foreignCheckpoint)
+        // Not even root can read a link that leads to itself.
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: path)
+        let error = try failure { _ = try read() }
+        #expect(error.kind == .inputOutput && error.message.contains(path), "\(error)")
+        try FileManager.default.removeItem(atPath: path)
+        try Data(contentsOf: URL(filePath: kept)).dropLast().write(to: URL(filePath: path))
+        #expect(try failure { _ = try read() }.kind == .foreignCheckpoint)
+    }
+
     @Test("a file without a second page has no content; a discarded file is removed with its record")
     func stagingFile() throws {
         let work = try Work()

@@ -76,7 +76,7 @@ final class CheckpointFiles {
         for sequence in sequences.sorted(by: >) {
             let path = place.work + "/" + WorkFile.checkpoint(place.index, sequence: sequence)
             // Damaged, or of another plan: an older one may be neither.
-            guard let bytes = try Self.content(of: path),
+            guard let bytes = try Self.content(of: path, limit: CheckpointContainer.maximumPayload * 2),
                 let content = try? CheckpointContainer.decode(bytes, expecting: place.identity),
                 let record = try? StepRecord(content.payload, sequence: content.sequence), record.step == place.index
             else { continue }
@@ -85,12 +85,12 @@ final class CheckpointFiles {
         return nil
     }
 
-    /// nil where the file is too long for a checkpoint.
-    private static func content(of path: String) throws(EngineError) -> [UInt8]? {
+    /// nil where there is no file, or one that is too long: neither can be what was written.
+    private static func content(of path: String, limit: Int) throws(EngineError) -> [UInt8]? {
         do throws(FileError) {
-            return try Files.readFile(path, limit: CheckpointContainer.maximumPayload * 2)
+            return try Files.readFile(path, limit: limit)
         } catch {
-            if error.code == .tooLarge { return nil }
+            if error.code == .tooLarge || error.code == .notFound { return nil }
             throw EngineError(.inputOutput, "\(path): \(error.message)")
         }
     }
@@ -118,6 +118,7 @@ final class CheckpointFiles {
     /// Reads the segments that the progress names, in order, and removes newer ones.
     ///
     /// - Throws: `.foreignCheckpoint` if one is missing or differs from the progress: the step starts over.
+    ///   `.inputOutput` if one can't be read: it may be whole, and so the step's work.
     func readSegments(
         count: Int, chain expected: [UInt8], _ body: ([UInt8]) throws(EngineError) -> Void
     ) throws(EngineError) {
@@ -125,21 +126,22 @@ final class CheckpointFiles {
         segments = []
         for number in stride(from: 1, through: count, by: 1) {
             let path = work + "/" + WorkFile.segment(step, number: number)
-            let payload: [UInt8]
-            do {
-                let bytes = try Files.readFile(path, limit: Self.maximumSegment)
-                let digest = Digest256.of(bytes)
-                chain.append(digest)
-                segments.append(digest)
-                let content = try CheckpointContainer.decode(bytes, expecting: identity)
-                guard content.sequence == UInt64(number) else {
-                    throw CheckpointError(.malformed, "the segment has another number")
-                }
-                payload = content.payload
-            } catch {
-                throw EngineError(.foreignCheckpoint, "\(path): \(error)")
+            guard let bytes = try Self.content(of: path, limit: Self.maximumSegment) else {
+                throw EngineError(.foreignCheckpoint, "\(path): a segment of the unfinished work is missing")
             }
-            try body(payload)
+            let digest = Digest256.of(bytes)
+            chain.append(digest)
+            segments.append(digest)
+            let content: CheckpointContainer.Content
+            do throws(CheckpointError) {
+                content = try CheckpointContainer.decode(bytes, expecting: identity)
+            } catch {
+                throw EngineError(.foreignCheckpoint, "\(path): \(error.message)")
+            }
+            guard content.sequence == UInt64(number) else {
+                throw EngineError(.foreignCheckpoint, "\(path): the segment has another number")
+            }
+            try body(content.payload)
         }
         guard chain.value == expected else {
             throw EngineError(.foreignCheckpoint, "\(work): the segments aren't those that the staging store names")
