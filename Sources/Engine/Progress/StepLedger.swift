@@ -243,6 +243,9 @@ final class StepLedger {
         keepers.append((name, save))
     }
 
+    /// What an earlier run saved of a part that has no keeper yet.
+    func saved(_ name: String) -> [UInt8]? { carried[name] }
+
     /// Later stations of this step don't need the part.
     func forget(_ name: String) {
         keepers.removeAll { $0.name == name }

@@ -70,11 +70,9 @@ extension StepRun {
     func keepMethods(in ledger: StepLedger) throws(EngineError) {
         let names = step.methods.identity
         var wasKept = false
-        try ledger.keep("methods") { reader throws(CheckpointError) in
+        try ledger.keep(Self.methodsPart) { reader throws(CheckpointError) in
             wasKept = true
-            var saved: [String] = []
-            for _ in 0..<(try reader.count(limit: StoreSchema.maximumObjects)) { saved.append(try reader.string()) }
-            guard saved == names else {
+            guard try Self.methods(from: &reader) == names else {
                 throw CheckpointError(
                     .foreignPlan, "the step was begun with another --engine, --memory-limit or --jobs")
             }
@@ -84,6 +82,21 @@ extension StepRun {
         }
         // Work of a version that knew only statements.
         if ledger.isResumed, !wasKept, !names.isEmpty { throw EngineError(unfinishedPagesOf: place) }
+    }
+
+    private static let methodsPart = "methods"
+
+    /// With which methods an earlier run has begun the step; nil where it hasn't, or where that can't be read.
+    func savedMethods(in ledger: StepLedger) -> [String]? {
+        guard let bytes = ledger.saved(Self.methodsPart) else { return nil }
+        var reader = FieldReader(bytes)
+        return try? Self.methods(from: &reader)
+    }
+
+    private static func methods(from reader: inout FieldReader) throws(CheckpointError) -> [String] {
+        var names: [String] = []
+        for _ in 0..<(try reader.count(limit: StoreSchema.maximumObjects)) { names.append(try reader.string()) }
+        return names
     }
 
     /// The connection on the whole file; from here on the progress is in it.

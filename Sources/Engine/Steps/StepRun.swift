@@ -44,9 +44,12 @@ struct StepRun {
     /// - Throws: the first failure.
     func run(_ progress: inout Progress, isSourceTold: Bool) throws(EngineError) -> StepResult {
         let before = progress
+        let run: StepRun
         var result: StepResult
         do throws(EngineError) {
-            result = try made(&progress)
+            let (opened, ledger) = try condemning { () throws(EngineError) in try self.opened(&progress) }
+            run = asBegun(ledger)
+            result = try run.made(opened, ledger, &progress)
         } catch {
             // What an earlier run saved can't be read or doesn't fit, or what the plan begins with doesn't: the step
             // starts over, since its source still exists.
@@ -60,7 +63,7 @@ struct StepRun {
         }
         if !Mutant.isOn(.swapBeforeVerification) {
             do throws(EngineError) {
-                result.notices = try verify(result, isTold: isSourceTold)
+                result.notices = try run.verify(result, isTold: isSourceTold)
             } catch {
                 throw StepCheck(self).explained(error)
             }
@@ -75,9 +78,16 @@ struct StepRun {
         return run
     }
 
+    /// The step as an earlier run has begun it: after a misfit the plan still asks for a copy, but the work has none.
+    private func asBegun(_ ledger: StepLedger) -> StepRun {
+        let anew = anew
+        return step.methods.beginning == .copy && savedMethods(in: ledger) == anew.step.methods.identity ? anew : self
+    }
+
     /// The phases that write.
-    private func made(_ progress: inout Progress) throws(EngineError) -> StepResult {
-        let (opened, ledger) = try condemning { () throws(EngineError) in try self.opened(&progress) }
+    private func made(
+        _ opened: StagingConnection?, _ ledger: StepLedger, _ progress: inout Progress
+    ) throws(EngineError) -> StepResult {
         let state = StepState(step)
         let staging: StagingConnection
         do throws(EngineError) {
