@@ -42,6 +42,11 @@ ssize_t causeway_copy_range(int source, int64_t from, int target, int64_t to, si
     return copy_file_range(source, &read_at, target, &write_at, length, 0);
 }
 
+void causeway_start_writing(int descriptor, int64_t offset, int64_t length) {
+    // Without the flags that wait: what fails is reported by the next fsync.
+    sync_file_range(descriptor, offset, length, SYNC_FILE_RANGE_WRITE);
+}
+
 int causeway_punch_hole(int descriptor, int64_t offset, int64_t length) {
     return fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length);
 }
@@ -58,6 +63,10 @@ ssize_t causeway_copy_range(int source, int64_t from, int target, int64_t to, si
     (void)source, (void)from, (void)target, (void)to, (void)length;
     errno = ENOTSUP;
     return -1;
+}
+
+void causeway_start_writing(int descriptor, int64_t offset, int64_t length) {
+    (void)descriptor, (void)offset, (void)length;
 }
 
 int causeway_punch_hole(int descriptor, int64_t offset, int64_t length) {

@@ -13,6 +13,8 @@ package struct FileStatus: Hashable, Sendable {
     package let kind: Kind
     /// Bytes.
     package let size: Int64
+    /// Bytes of the blocks that the file has; holes have none.
+    package let allocated: Int64
     package let inode: UInt64
     package let device: UInt64
     package let linkCount: UInt64
@@ -37,6 +39,8 @@ package struct FileStatus: Hashable, Sendable {
             default: .other
             }
         size = Int64(status.st_size)
+        // Blocks of 512 bytes, whatever the file system's are ("See: 'man 2 stat'").
+        allocated = Int64(status.st_blocks) * 512
         inode = UInt64(truncatingIfNeeded: status.st_ino)
         device = UInt64(truncatingIfNeeded: status.st_dev)
         linkCount = UInt64(truncatingIfNeeded: status.st_nlink)

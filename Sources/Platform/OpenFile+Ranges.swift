@@ -96,6 +96,14 @@ extension OpenFile {
         return done - range.lowerBound
     }
 
+    /// Has the system begin to write a range to the medium in the background, so that the next `sync` finds little left
+    /// to do (`sync_file_range`; nothing on systems without it).
+    ///
+    /// It promises nothing and reports nothing: what fails is reported by that `sync`, on this descriptor.
+    package func startWriting(_ range: Range<Int64>) {
+        causeway_start_writing(descriptor, range.lowerBound, range.upperBound - range.lowerBound)
+    }
+
     /// Makes bytes inside the file zeros: as a hole that takes no space, else by writing them.
     package func clear(_ range: Range<Int64>) throws(FileError) {
         guard !range.isEmpty else { return }

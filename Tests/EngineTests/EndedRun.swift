@@ -26,8 +26,12 @@ extension Scenario {
     func careful(to target: String? = nil, output: String? = nil) -> MigrationRequest {
         var request = request(to: target ?? lastVersion, output: output, batchRows: 7, jobs: 1, engine: .statements)
         request.options.checkpointInterval = 0
+        request.options.copyChunkBytes = Self.smallChunk
         return request
     }
+
+    /// Bytes of a chunk of a copy: a store of some hundred kilobytes has several.
+    private static let smallChunk = 64 << 10
 
     /// Runs up to the first event for which `isHere` holds, and stops there.
     func interrupt(_ request: MigrationRequest? = nil, at isHere: @escaping (EngineEvent) -> Bool) throws {
@@ -84,6 +88,7 @@ extension Scenario {
                 store: errand.store, models: errand.models, output: errand.output, target: errand.target,
                 options: EngineOptions(batchRows: 7, jobs: 1))
             request.options.checkpointInterval = 0
+            request.options.copyChunkBytes = smallChunk
             request.options.engine = EngineChoice(rawValue: errand.engine) ?? .auto
             _ = try Migration(request).run()
         }

@@ -61,7 +61,7 @@ struct KeptTableTests {
         INSERT INTO own (rowid, a, b) VALUES (7, 1, 'x'), (3, 'x', 'Y');
         """
 
-    private static func scenario(wal: Bool = false, rows: String = "") throws -> Scenario {
+    static func scenario(wal: Bool = false, rows: String = "") throws -> Scenario {
         try Scenario(versions[0], versions[1], wal: wal, rows: Self.rows + rows)
     }
 
@@ -91,13 +91,13 @@ struct KeptTableTests {
         return bytes
     }
 
-    private static func careful(_ scenario: Scenario, _ engine: EngineChoice = .pages) -> MigrationRequest {
+    static func careful(_ scenario: Scenario, _ engine: EngineChoice = .pages) -> MigrationRequest {
         var request = scenario.careful()
         request.options.engine = engine
         return request
     }
 
-    private static func expectDone(_ scenario: Scenario, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    static func expectDone(_ scenario: Scenario, sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(try content(scenario.store) == byStatements.get(), sourceLocation: sourceLocation)
         #expect(try scenario.rows("PRAGMA integrity_check") == ["'ok'"], sourceLocation: sourceLocation)
         #expect(scenario.backups.count == 1, sourceLocation: sourceLocation)
@@ -166,15 +166,71 @@ struct KeptTableTests {
     @Test(
         "finishes after a kill at any point",
         arguments: [
-            (KillPoint.preflighted, 1), (.batchWritten, 1), (.pagesCopied, 1), (.stagingCreated, 1), (.pagesBegun, 1),
-            (.batchWritten, 2), (.checkpointWritten, 1), (.checkpointWritten, 2), (.pagesDone, 1), (.committing, 2),
-            (.committed, 2), (.committed, 3), (.schemaFinished, 1), (.verified, 1),
+            (KillPoint.preflighted, 1), (.batchWritten, 1), (.batchWritten, 2), (.batchWritten, 4),
+            (.checkpointWritten, 1), (.checkpointWritten, 3), (.pagesCopied, 1), (.stagingCreated, 1), (.pagesBegun, 1),
+            (.batchWritten, 12), (.checkpointWritten, 12), (.checkpointWritten, 13), (.pagesDone, 1), (.committing, 1),
+            (.committing, 2), (.committed, 1), (.committed, 2), (.committed, 3), (.schemaFinished, 1), (.verified, 1),
         ])
     func killed(point: KillPoint, count: Int) async throws {
         let scenario = try Self.scenario()
         try await scenario.kill(at: point, count, engine: .pages)
         _ = try scenario.rerun(Self.careful(scenario))
         try Self.expectDone(scenario)
+    }
+
+    /// Chunks that a run has copied.
+    private static func chunks(of events: [EngineEvent]) -> Int {
+        var isCopying = false
+        return events.count { event in
+            switch event {
+            case .phaseBegan(let phase): isCopying = phase == "copying pages"
+            case .passBegan: isCopying = false
+            case .progress: return isCopying
+            default: break
+            }
+            return false
+        }
+    }
+
+    @Test("a copy that was killed goes on with the chunks that are missing", arguments: [1, 3, 5])
+    func copyKilled(copied: Int) async throws {
+        let (scenario, other) = (try Self.scenario(), try Self.scenario())
+        let all = Self.chunks(of: try other.rerun(Self.careful(other)).events)
+        #expect(all > 5)
+        try await scenario.kill(at: .checkpointWritten, copied, engine: .pages)
+        let run = try scenario.rerun(Self.careful(scenario))
+        #expect(run.warnings.isEmpty, "\(run.warnings)")
+        #expect(try #require(run.outcome.resumed).rows > 0)
+        #expect(Self.chunks(of: run.events) == all - copied)
+        try Self.expectDone(scenario)
+        #expect(try Self.bytes(scenario.store) == Self.bytes(other.store))
+    }
+
+    @Test("a whole copy isn't made again, whether its schema was changed or not", arguments: [KillPoint.pagesCopied, .committing])
+    func copied(point: KillPoint) async throws {
+        let scenario = try Self.scenario()
+        try await scenario.kill(at: point, engine: .pages)
+        let run = try scenario.rerun(Self.careful(scenario))
+        #expect(run.warnings.isEmpty, "\(run.warnings)")
+        #expect(run.outcome.resumed != nil)
+        #expect(Self.chunks(of: run.events) == 0)
+        try Self.expectDone(scenario)
+    }
+
+    @Test("rows of the copy count as its chunks are copied")
+    func progress() throws {
+        let scenario = try Self.scenario()
+        let kept = try ["ZKIND", "ZNOTE", "ZTAG", "Z_5TAGS", "own"].reduce(0) { rows, table in
+            rows + (Int(try scenario.rows("SELECT count(*) FROM \(table)").first ?? "") ?? 0)
+        }
+        let run = try scenario.rerun(Self.careful(scenario))
+        let found = run.events.compactMap { event -> Int? in
+            if case .progress(let rows, _, let total) = event, rows <= total { rows } else { nil }
+        }
+        #expect(found == found.sorted())
+        #expect(Set(found.filter { $0 < kept }).count >= 5, "\(found)")
+        #expect(found.contains(kept))
+        #expect(found.last == kept + 2)
     }
 
     @Test(

@@ -48,6 +48,35 @@ struct UnfinishedPagesTests {
         try PageEngineTests.expectDone(scenario)
     }
 
+    /// Where the first run is killed in the copy that a store begins with.
+    enum CopyPlace: String, CaseIterable, Sendable {
+        /// Some chunks, all of them; the schema is changed and the progress isn't committed.
+        case among, whole, changed
+
+        var point: (KillPoint, Int) {
+            switch self {
+            case .among: (.checkpointWritten, 3)
+            case .whole: (.pagesCopied, 1)
+            case .changed: (.committing, 1)
+            }
+        }
+    }
+
+    private static let copyCases = CopyPlace.allCases.flatMap { place in
+        Damage.allCases.filter { $0 != .pagesCutByOneByte || place != .changed }.map { (place, $0) }
+    }
+
+    @Test("the rows are those of an undisturbed run where the copy is damaged", arguments: copyCases)
+    func damagedCopy(place: CopyPlace, damage: Damage) async throws {
+        let scenario = try KeptTableTests.scenario()
+        try await scenario.kill(at: place.point.0, place.point.1, engine: .pages)
+        try Self.make(damage, scenario)
+        var request = KeptTableTests.careful(scenario)
+        request.verification = .none
+        _ = try scenario.rerun(request)
+        try KeptTableTests.expectDone(scenario)
+    }
+
     private static func make(_ damage: Damage, _ scenario: Scenario) throws {
         let files = FileManager.default
         let checkpoints = scenario.work.filter { $0.hasPrefix("ckpt-1-") }.map(scenario.workFile)

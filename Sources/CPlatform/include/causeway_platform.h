@@ -29,5 +29,7 @@ int causeway_fremovexattr(int descriptor, const char *name);
 int causeway_share_extents(int target, int source);
 // copy_file_range: bytes copied, 0 at the source's end.
 ssize_t causeway_copy_range(int source, int64_t from, int target, int64_t to, size_t length);
+// sync_file_range: asks the system to begin writing a range to the medium; nothing where there is no such call.
+void causeway_start_writing(int descriptor, int64_t offset, int64_t length);
 // Gives back the space of a range, which then reads as zeros; the file's length stays.
 int causeway_punch_hole(int descriptor, int64_t offset, int64_t length);

@@ -65,11 +65,11 @@ final class CheckpointFiles {
         written.sort()
     }
 
-    /// The newest checkpoint of the step that is whole and that has a part of this name; nil where none has.
+    /// The newest checkpoint of the step that is whole; nil where none is.
     ///
     /// - Throws: `.inputOutput` where one can't be read: an older one would be taken for the newest, and the pages that
     ///   this one speaks of for lost.
-    static func newest(of place: StepPlace, with part: String) throws(EngineError) -> StepRecord? {
+    static func newest(of place: StepPlace) throws(EngineError) -> StepRecord? {
         let names = try EngineError.at(place.work) { try Files.list(place.work) }
         let sequences = names.filter { WorkFile.isCheckpoint($0, of: place.index) }
             .compactMap { WorkFile.sequence(ofCheckpoint: $0, of: place.index) }
@@ -80,7 +80,7 @@ final class CheckpointFiles {
                 let content = try? CheckpointContainer.decode(bytes, expecting: place.identity),
                 let record = try? StepRecord(content.payload, sequence: content.sequence), record.step == place.index
             else { continue }
-            return record.parts[part] == nil ? nil : record
+            return record
         }
         return nil
     }

@@ -26,13 +26,34 @@ struct ProgressRow {
     init(reserving room: Int, in staging: StagingConnection) throws(EngineError) {
         self.staging = staging
         do {
-            try staging.connection.execute(
-                "CREATE TABLE \(Self.table) (id INTEGER PRIMARY KEY CHECK (id = 1), state BLOB NOT NULL)")
-            var insert = try staging.connection.prepare("INSERT INTO \(Self.table) VALUES (1, ?)")
-            try insert.bind([UInt8](repeating: 0, count: room), at: 1)
-            try insert.run()
+            try Self.reserve(room, on: staging.connection)
         } catch {
             throw EngineError(creating: error, at: staging.path)
+        }
+    }
+
+    /// Makes the table, with a row of as many zeros.
+    static func reserve(_ room: Int, on connection: borrowing Connection) throws(SQLiteError) {
+        try connection.execute("CREATE TABLE \(table) (id INTEGER PRIMARY KEY CHECK (id = 1), state BLOB NOT NULL)")
+        var insert = try connection.prepare("INSERT INTO \(table) VALUES (1, ?)")
+        try insert.bind([UInt8](repeating: 0, count: room), at: 1)
+        try insert.run()
+    }
+
+    /// Whether the table is there.
+    static func isReserved(on connection: borrowing Connection) throws(SQLiteError) -> Bool {
+        try connection.integer("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '\(table)'") != nil
+    }
+
+    /// Whether nothing was committed to it so far; false where that can't be read.
+    func isBlank() throws(EngineError) -> Bool {
+        do {
+            guard try Self.isReserved(on: staging.connection) else { return true }
+            var reader = FieldReader(try stored())
+            return (try? reader.fixed()) == 0
+        } catch {
+            if StagingConnection.isTorn(error) { return false }
+            throw EngineError(writing: error, during: path)
         }
     }
 
@@ -99,8 +120,7 @@ struct ProgressRow {
     /// Removes the progress from a finished store. A store that was sealed before isn't written to: it may be in WAL
     /// mode by now, and would get a -wal.
     static func remove(on connection: borrowing Connection) throws(SQLiteError) {
-        let known = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '\(table)'"
-        guard try connection.integer(known) != nil else { return }
+        guard try isReserved(on: connection) else { return }
         try connection.begin(.immediate)
         try connection.execute("DROP TABLE \(table)")
         if try connection.pragmaInteger("auto_vacuum") == incremental {

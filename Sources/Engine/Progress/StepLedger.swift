@@ -76,6 +76,11 @@ final class StepLedger {
             .row(try ProgressRow(reserving: room, in: staging)), StepRecord(step: place.index), place, options)
     }
 
+    /// Begins a step whose new store begins as a copy; no page of it is there yet. `keep(inFilesAfter:)` must follow.
+    convenience init(copying place: StepPlace, options: EngineOptions) {
+        self.init(.files(sync: {}), StepRecord(step: place.index), place, options)
+    }
+
     /// Resumes a step from what was saved; nil if nothing can be resumed: the progress can't be read, or belongs to
     /// another plan.
     ///
@@ -98,7 +103,7 @@ final class StepLedger {
         try checkpoints.adopt(upTo: record.sequence)
     }
 
-    /// Resumes a step in the middle of its pages, from a checkpoint file. `keep(inFilesAfter:)` must follow.
+    /// Resumes a step in the middle of its copy or of its pages, from a checkpoint file. `keep(inFilesAfter:)` must follow.
     convenience init(
         resuming place: StepPlace, from record: StepRecord, options: EngineOptions
     ) throws(EngineError) {

@@ -12,7 +12,11 @@ enum DiskRoom {
     /// - Throws: `.inputOutput` where the disk has too little room.
     static func require(_ bytes: Int, at path: String) throws(EngineError) {
         let (available, used) = try EngineError.at(path) {
-            let used = try Files.list(path).reduce(0) { $0 + (try Files.statusIfExists(path + "/" + $1)?.size ?? 0) }
+            // A copy that isn't whole is as long as the source, with holes.
+            let used = try Files.list(path).reduce(Int64(0)) { sum, name in
+                let status = try Files.statusIfExists(path + "/" + name)
+                return sum + (status.map { min($0.size, $0.allocated) } ?? 0)
+            }
             return (try DiskSpace.available(at: path), used)
         }
         let needed = max(Int64(PreparedMigration.reserve), Int64(bytes) - used)

@@ -19,13 +19,14 @@ extension StepRun {
     ) throws(EngineError) -> StagingConnection {
         try ledger.keep("written", restore: state.restore, save: state.save)
         try sideFiles.keep(in: ledger)
-        try keepMethods(in: ledger)
+        var isNew = false
         try ledger.once("tables") { () throws(EngineError) in
+            isNew = true
             guard let opened else { throw EngineError(unfinishedPagesOf: place) }
             try opened.setHeader(userVersion: source.userVersion, applicationID: source.applicationID)
             try createTables(in: opened)
         }
-        if !ledger.isResumed {
+        if isNew {
             try ledger.commit()
             try place.sync()
             KillPoint.reach(.stagingCreated)

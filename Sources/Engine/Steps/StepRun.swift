@@ -47,9 +47,9 @@ struct StepRun {
         let run: StepRun
         var result: StepResult
         do throws(EngineError) {
-            let (opened, ledger) = try condemning { () throws(EngineError) in try self.opened(&progress) }
-            run = asBegun(ledger)
-            result = try run.made(opened, ledger, &progress)
+            let beginning = try condemning { () throws(EngineError) in try begin(&progress) }
+            run = asBegun(beginning.ledger)
+            result = try run.made(beginning, &progress)
         } catch {
             // What an earlier run saved can't be read or doesn't fit, or what the plan begins with doesn't: the step
             // starts over, since its source still exists.
@@ -85,12 +85,12 @@ struct StepRun {
     }
 
     /// The phases that write.
-    private func made(
-        _ opened: StagingConnection?, _ ledger: StepLedger, _ progress: inout Progress
-    ) throws(EngineError) -> StepResult {
-        let state = StepState(step)
+    private func made(_ beginning: Beginning, _ progress: inout Progress) throws(EngineError) -> StepResult {
+        let (ledger, state) = (beginning.ledger, StepState(step))
         let staging: StagingConnection
         do throws(EngineError) {
+            try keepMethods(in: ledger)
+            let opened = beginning.lacksCopy ? try copied(ledger, &progress) : beginning.staging
             staging = try load(into: opened, ledger, state, &progress)
             try finish(staging, ledger, state)
             if step.methods.beginning == .copy { try staging.setAutoVacuum(source.autoVacuum) }
@@ -126,34 +126,54 @@ struct StepRun {
 
     // MARK: - Beginning and ending
 
-    /// Without a connection where an earlier run stopped in the middle of the store's pages.
-    private func opened(_ progress: inout Progress) throws(EngineError) -> (StagingConnection?, StepLedger) {
-        let (staging, ledger) = if let resumed = try resumed(&progress) { resumed } else { try begun(&progress) }
-        ledger.checkpointed = { sequence, rows in events(.checkpoint(sequence: sequence, rows: rows)) }
-        return (staging, ledger)
+    /// What the phases that write go on from.
+    private struct Beginning {
+        /// None in the middle of the store's copy or of its pages.
+        var staging: StagingConnection?
+        var ledger: StepLedger
+        /// Whether the copy of the source isn't whole, or its schema is the old one.
+        var lacksCopy = false
+    }
+
+    private func begin(_ progress: inout Progress) throws(EngineError) -> Beginning {
+        let beginning = if let resumed = try resumed(&progress) { resumed } else { try begun(&progress) }
+        beginning.ledger.checkpointed = { sequence, rows in events(.checkpoint(sequence: sequence, rows: rows)) }
+        return beginning
     }
 
     /// An earlier run's work on the step; nil if there is none, or none that can be resumed.
-    private func resumed(_ progress: inout Progress) throws(EngineError) -> (StagingConnection?, StepLedger)? {
+    private func resumed(_ progress: inout Progress) throws(EngineError) -> Beginning? {
         guard try place.staging.hasContent() else { return nil }
-        let pages = try CheckpointFiles.newest(of: place, with: StagingPages.part)
-        let (staging, ledger): (StagingConnection?, StepLedger)
-        if let pages, try StagingPages.isUnfinished(pages, place.staging) {
-            (staging, ledger) = (nil, try StepLedger(resuming: place, from: pages, options: options))
-        } else {
-            guard
-                let opened = try StagingConnection(
-                    resuming: place.staging, cancellation: cancellation, events: events),
-                let resumed = try StepLedger(resuming: place, in: opened, orFrom: pages, options: options)
-            else { return nil }
-            (staging, ledger) = (opened, resumed)
-        }
-        (progress.rows, progress.bytes) = (ledger.record.status.rows, ledger.record.status.bytes)
+        let newest = try CheckpointFiles.newest(of: place)
+        guard let beginning = try found(newest) else { return nil }
+        let status = beginning.ledger.record.status
+        (progress.rows, progress.bytes) = (status.rows, status.bytes)
         events(.resumed(step: place.index, rows: progress.rows))
-        return (staging, ledger)
+        return beginning
     }
 
-    private func begun(_ progress: inout Progress) throws(EngineError) -> (StagingConnection, StepLedger) {
+    private func found(_ newest: StepRecord?) throws(EngineError) -> Beginning? {
+        let copy = newest.flatMap { CopiedChunks(in: $0) }
+        if let newest, let copy, !copy.isWhole {
+            // Without a chunk there is nothing to go on from.
+            guard copy.copied > 0 else { return nil }
+            return Beginning(ledger: try StepLedger(resuming: place, from: newest, options: options), lacksCopy: true)
+        }
+        if let newest, try StagingPages.isUnfinished(newest, place.staging) {
+            return Beginning(ledger: try StepLedger(resuming: place, from: newest, options: options))
+        }
+        guard
+            let staging = try StagingConnection(resuming: place.staging, cancellation: cancellation, events: events)
+        else { return nil }
+        let pages = newest.flatMap { $0.parts[StagingPages.part] == nil ? nil : $0 }
+        if let ledger = try StepLedger(resuming: place, in: staging, orFrom: pages, options: options) {
+            return Beginning(staging: staging, ledger: ledger)
+        }
+        guard let newest, copy != nil, try ProgressRow(in: staging).isBlank() else { return nil }
+        return Beginning(ledger: try StepLedger(resuming: place, from: newest, options: options), lacksCopy: true)
+    }
+
+    private func begun(_ progress: inout Progress) throws(EngineError) -> Beginning {
         // Again: until the store was locked, or the snapshot began, its rows could change. A later step's rows exist
         // only now.
         var preflight = StepCheck(self).preflight
@@ -166,12 +186,21 @@ struct StepRun {
             events(.warning("\(file.path): an earlier run's work on this step can't be resumed; the step starts over"))
         }
         try place.removeFiles()
-        let staging = try newStaging()
-        progress.rows += try keptRows()
-        let ledger = try StepLedger(beginning: place, in: staging, room: StepState.room(for: step), options: options)
+        let beginning: Beginning
+        if step.methods.beginning == .copy {
+            beginning = Beginning(ledger: StepLedger(copying: place, options: options), lacksCopy: true)
+        } else {
+            let staging = try StagingConnection(
+                creating: file, like: source, cancellation: cancellation, events: events)
+            beginning = Beginning(
+                staging: staging,
+                ledger: try StepLedger(
+                    beginning: place, in: staging, room: StepState.room(for: step), options: options))
+        }
         // Rows of earlier steps count before this one has moved any.
-        ledger.report(rows: progress.rows, bytes: progress.bytes, total: max(progress.total, progress.rows))
-        return (staging, ledger)
+        beginning.ledger.report(
+            rows: progress.rows, bytes: progress.bytes, total: max(progress.total, progress.rows))
+        return beginning
     }
 
     /// Rows of the tables that the new store begins with.
@@ -182,23 +211,22 @@ struct StepRun {
         }
     }
 
-    private func newStaging() throws(EngineError) -> StagingConnection {
-        guard step.methods.beginning == .copy else {
-            return try StagingConnection(
-                creating: place.staging, like: source, cancellation: cancellation, events: events)
-        }
+    /// Begins the store as a copy of the source, or goes on with that; from here on the progress is in it.
+    private func copied(_ ledger: StepLedger, _ progress: inout Progress) throws(EngineError) -> StagingConnection {
         try StoreCopy(
             step: step, source: source, file: place.staging, options: options, cancellation: cancellation,
             events: events
-        ).make()
+        ).make(ledger, rows: try keptRows(), &progress)
         guard
-            let opened = try StagingConnection(resuming: place.staging, cancellation: cancellation, events: events)
+            let staging = try StagingConnection(resuming: place.staging, cancellation: cancellation, events: events)
         else {
             throw EngineError(
                 .verification, "\(place.staging.path): the copy of the store can't be read",
                 remedy: "check the disk and the memory, then run again")
         }
-        return opened
+        ledger.forget(CopiedChunks.part)
+        ledger.keep(in: staging)
+        return staging
     }
 
     /// Saves what can be saved.

@@ -1,4 +1,5 @@
 import CausewayPlatform
+import CausewaySQLiteFile
 
 /// How a run works. Nothing here changes the resulting rows, except the time that expressions may read.
 package struct EngineOptions: Hashable, Sendable {
@@ -17,6 +18,8 @@ package struct EngineOptions: Hashable, Sendable {
     package var compressionLevel: Int32
     /// Bytes that batches in flight may take together; nil sets no limit.
     package var memoryLimit: Int?
+    /// Bytes of a chunk of the copy that a new store begins with; its bytes don't depend on it.
+    package var copyChunkBytes = DatabaseCopy.chunkLength
     /// Both engines make the same rows.
     package var engine = EngineChoice.auto
 

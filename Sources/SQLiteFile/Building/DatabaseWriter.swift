@@ -154,8 +154,14 @@ package struct DatabaseWriter: ~Copyable {
     func write(_ pages: PackedLeaves, as numbers: PageNumbers) throws(PageBuildError) {
         for run in numbers.runs {
             try unsafe file.write(pages.pages(run.places), page: run.number, pageSize: pageSize)
+            guard run.places.count >= Self.pagesWorthACall else { continue }
+            let start = Int64(run.number - 1) * Int64(pageSize)
+            file.startWriting(start..<start + Int64(run.places.count) * Int64(pageSize))
         }
     }
+
+    /// Adjacent pages that the system is asked to write at once; fewer wait for it, or for the next `sync`.
+    private static let pagesWorthACall = 32
 
     /// Writes one page.
     func write(_ bytes: [UInt8], page: Int) throws(PageBuildError) {

@@ -36,7 +36,7 @@ extension DatabaseCopy {
         }
     }
 
-    private func bytes(_ pages: Range<Int>) -> Range<Int64> {
+    func bytes(_ pages: Range<Int>) -> Range<Int64> {
         source.layout.offset(of: pages.lowerBound)..<source.layout.offset(of: pages.upperBound)
     }
 

@@ -88,6 +88,9 @@ package final class DatabaseCopy: Sendable {
         return copy
     }
 
+    /// Bytes of the file.
+    package var length: Int64 { source.layout.length }
+
     /// Chunks that the copy has.
     package var chunkCount: Int { (source.layout.pageCount + pagesPerChunk - 1) / pagesPerChunk }
 
@@ -98,7 +101,10 @@ package final class DatabaseCopy: Sendable {
     /// - Throws: what is damaged in the source's patched pages or doesn't fit the patch; what can't be read or written.
     package func copy(_ chunk: Int) throws(PageCopyError) -> PatchCounts {
         let maker = CopiedPages(source, plan)
-        try copy(pages(of: chunk), maker)
+        let pages = pages(of: chunk)
+        try copy(pages, maker)
+        // While the next ones are copied: else the last `sync` would find gigabytes to write.
+        target.startWriting(bytes(pages))
         var counts = PatchCounts(plan.patches)
         maker.takeCounts(into: &counts)
         return counts
@@ -121,6 +127,25 @@ package final class DatabaseCopy: Sendable {
                 throw .source(error)
             }
             try unsafe maker.patchOverflow(of: page, in: start, on: self)
+        }
+    }
+
+    /// Whether the file's first page is the copy's: no other program, and no connection of SQLite's, has written to it
+    /// since the first chunk was copied.
+    package func hasOwnFirstPage() throws(PageCopyError) -> Bool {
+        let maker = CopiedPages(source, plan)
+        let expected = unsafe maker.memory(for: 1)
+        guard let start = expected.baseAddress else { return false }
+        do throws(PageReadError) {
+            try unsafe source.read(1, into: start)
+        } catch {
+            throw .source(error)
+        }
+        try unsafe maker.make(1, in: start)
+        do throws(FileError) {
+            return try unsafe target.prefix(expected.count) == [UInt8](expected)
+        } catch {
+            throw .copy(error)
         }
     }
 

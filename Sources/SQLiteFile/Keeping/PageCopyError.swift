@@ -8,7 +8,7 @@ package enum PageCopyError: Error, Hashable, Sendable, CustomStringConvertible {
     case record(PatchError)
     /// The copy can't be written, made or opened.
     case copy(FileError)
-    /// The copy isn't the one that was begun: it has another length.
+    /// The copy isn't the one that was begun: it has another length, or another first page.
     case otherCopy(path: String)
 
     package var description: String {
@@ -16,7 +16,7 @@ package enum PageCopyError: Error, Hashable, Sendable, CustomStringConvertible {
         case .source(let error): error.description
         case .record(let error): error.description
         case .copy(let error): error.description
-        case .otherCopy(let path): "\(path): its length isn't that of the copy that was begun: remove it and begin anew"
+        case .otherCopy(let path): "\(path): isn't the copy that was begun: remove it and begin anew"
         }
     }
 }

@@ -6,7 +6,8 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
-/// Begins a new store as a copy of the source, in which only trees that stay have rows.
+/// Begins a new store as a copy of the source, in which only trees that stay have rows. A copy that was killed goes on
+/// with the chunks that no checkpoint speaks of.
 struct StoreCopy {
     let step: StepPlan
     let source: SourceStore
@@ -15,15 +16,29 @@ struct StoreCopy {
     let cancellation: Cancellation
     let events: (EngineEvent) -> Void
 
-    /// Makes the file, durably, with the schema as far as it stays.
+    /// Makes the file, durably, with the schema as far as it stays and with room for the progress; or goes on with it.
     ///
+    /// - Parameters:
+    ///   - ledger: saves how far the copy is, in checkpoint files: until it is whole the file is no database.
+    ///   - rows: of the tables that stay.
+    ///   - progress: rows and bytes of the steps before; raised as they are copied.
     /// - Throws: `EngineError` with `isMisfit` where the source's rows don't allow it: then the store is made anew.
-    func make() throws(EngineError) {
-        events(.phaseBegan("copying pages"))
-        try checkEntities()
-        try copy()
-        KillPoint.reach(.pagesCopied)
-        try StagingSchema(file: file, edit: step.schemaEdit(of: source.schema)).change()
+    ///   `.foreignCheckpoint` where the file isn't the one that an earlier run left.
+    func make(_ ledger: StepLedger, rows: Int, _ progress: inout Progress) throws(EngineError) {
+        let done = CopiedChunks()
+        try ledger.keep(CopiedChunks.part, restore: done.restore, save: done.save)
+        let schema = StagingSchema(
+            file: file, edit: step.schemaEdit(of: source.schema), room: StepState.room(for: step))
+        if done.isWhole {
+            if try schema.isChanged() { return }
+            _ = try opened(done)
+        } else {
+            events(.phaseBegan("copying pages"))
+            if done.copied == 0 { try checkEntities() }
+            try copy(done, ledger, rows, &progress)
+            KillPoint.reach(.pagesCopied)
+        }
+        try schema.change()
     }
 
     /// Rows of entities that the model doesn't have end the run, as where rows are read; patches find them themselves.
@@ -50,13 +65,10 @@ struct StoreCopy {
         }
     }
 
-    /// One chunk in flight.
-    private struct Chunk: Sendable {
-        var number = 0
-        var counts: PatchCounts
-    }
+    // MARK: - Pages
 
-    private func copy() throws(EngineError) {
+    /// The new file, or the one that an earlier run left.
+    private func opened(_ done: CopiedChunks) throws(EngineError) -> DatabaseCopy {
         let pages: PageFile
         do throws(SourceRefusal) {
             pages = try source.pageFile()
@@ -65,54 +77,104 @@ struct StoreCopy {
                 .inputOutput, "\(source.location.path): its pages can't be read any more: \(error)",
                 remedy: "run again with --engine statements")
         }
-        let plan = try Self.doing(step, source) { () throws(PageCopyError) in try self.plan(of: pages) }
-        let patches = plan.patches
-        let copy = try Self.doing(step, source) { () throws(PageCopyError) in
-            try DatabaseCopy.begin(pages, plan, at: file.path, sharing: true)
-        }
-        var counts = PatchCounts(patches)
-        try chunks(of: copy, counts: &counts) { chunk throws(PageCopyError) in try copy.copy(chunk) }
-        if counts.trees.contains(where: { $0.longRecords > 0 }) {
-            // Their overflow pages may lie in any chunk.
-            try chunks(of: copy, counts: &counts) { chunk throws(PageCopyError) in
-                try copy.patchOverflow(chunk)
-                return PatchCounts(patches)
+        let path = file.path
+        return try Self.doing(step, source) { () throws(PageCopyError) in
+            let plan = try self.plan(of: pages)
+            guard done.copied > 0 else {
+                let copy = try DatabaseCopy.begin(
+                    pages, plan, at: path, sharing: true, chunkLength: options.copyChunkBytes)
+                (done.isClone, done.chunkLength) = (copy.isClone, options.copyChunkBytes)
+                return copy
             }
+            let copy = try DatabaseCopy.resume(
+                pages, plan, at: path, isClone: done.isClone, chunkLength: done.chunkLength)
+            guard try copy.hasOwnFirstPage(), done.copied <= copy.chunkCount, done.patched <= copy.chunkCount
+            else { throw .otherCopy(path: path) }
+            return copy
         }
-        try Self.doing(step, source) { () throws(PageCopyError) in try copy.sync() }
     }
 
-    /// Does something with every chunk, on all workers.
-    private func chunks(
-        of copy: DatabaseCopy, counts: inout PatchCounts,
-        _ body: @escaping @Sendable (Int) throws(PageCopyError) -> PatchCounts
+    /// Copies what is missing. No descriptor of the file is open once it has returned.
+    private func copy(
+        _ done: CopiedChunks, _ ledger: StepLedger, _ rows: Int, _ progress: inout Progress
     ) throws(EngineError) {
+        let copy = try opened(done)
+        let (step, source, total) = (step, source, progress.total)
+        ledger.keep(inFilesAfter: { () throws(EngineError) in
+            if Mutant.isOn(.noPageSync) { return }
+            try Self.doing(step, source) { () throws(PageCopyError) in try copy.sync() }
+        })
+        // What stays in a clone isn't read.
+        let bytes = copy.isClone ? 0 : Int(copy.length)
+        func share(_ whole: Int) -> Int { Int(Double(whole) * Double(done.copied) / Double(max(1, copy.chunkCount))) }
+        let begin = (rows: progress.rows - share(rows), bytes: progress.bytes - share(bytes))
+        var now = (rows: progress.rows, bytes: progress.bytes)
+        func advance() throws(EngineError) {
+            now = (begin.rows + share(rows), begin.bytes + share(bytes))
+            ledger.report(rows: now.rows, bytes: now.bytes, total: max(total, now.rows))
+            KillPoint.reach(.batchWritten)
+            try ledger.advance(to: StepLedger.Cursor())
+            events(.progress(rows: now.rows, bytes: now.bytes, totalRows: max(total, now.rows)))
+        }
+        try chunks(done.copied..<copy.chunkCount) { chunk throws(PageCopyError) in
+            try copy.copy(chunk).trees.contains { $0.longRecords > 0 }
+        } take: { hasLongRecords throws(EngineError) in
+            if hasLongRecords { done.hasLongRecords = true }
+            done.copied += 1
+            try advance()
+        }
+        if done.hasLongRecords {
+            // Their overflow pages may lie in any chunk.
+            try chunks(done.patched..<copy.chunkCount) { chunk throws(PageCopyError) in
+                try copy.patchOverflow(chunk)
+                return true
+            } take: { _ throws(EngineError) in
+                done.patched += 1
+                try advance()
+            }
+        }
+        done.isWhole = true
+        try ledger.commit()
+        // Lets go of the descriptor: SQLite gets the file now.
+        ledger.keep(inFilesAfter: {})
+        (progress.rows, progress.bytes) = now
+    }
+
+    /// One chunk in flight.
+    private struct Chunk: Sendable {
+        var number = 0
+        var hasLongRecords = false
+    }
+
+    /// Does something with every chunk, on all workers, and takes the results in the order of the chunks.
+    private func chunks(
+        _ numbers: Range<Int>, _ body: @escaping @Sendable (Int) throws(PageCopyError) -> Bool,
+        take: (Bool) throws(EngineError) -> Void
+    ) throws(EngineError) {
+        guard !numbers.isEmpty else { return }
         let jobs = max(1, options.jobs)
-        let (step, source, count) = (step, source, copy.chunkCount)
+        let (step, source) = (step, source)
         try OrderedPipeline(
-            workers: jobs,
-            batches: (0..<EngineOptions.poolSize(jobs: jobs)).map { _ in
-                Chunk(counts: counts)
-            }, cancellation: cancellation
+            workers: jobs, batches: (0..<EngineOptions.poolSize(jobs: jobs)).map { _ in Chunk() },
+            cancellation: cancellation
         ).run(
             reading: { every throws(EngineError) in
-                var next = 0
+                var next = numbers.lowerBound
                 try every { (chunk: inout Chunk) throws(EngineError) in
                     chunk.number = next
                     next += 1
-                    return next < count
+                    return next < numbers.upperBound
                 }
             },
             working: { _, every throws(EngineError) in
                 _ = try every { (chunk: inout Chunk) throws(EngineError) in
                     let number = chunk.number
-                    chunk.counts = try Self.doing(step, source) { () throws(PageCopyError) in try body(number) }
+                    chunk.hasLongRecords = try Self.doing(step, source) { () throws(PageCopyError) in
+                        try body(number)
+                    }
                 }
             },
-            take: { chunk throws(EngineError) in
-                counts.add(chunk.counts)
-                KillPoint.reach(.batchWritten)
-            })
+            take: { chunk throws(EngineError) in try take(chunk.hasLongRecords) })
     }
 
     /// What becomes of each tree of the source.
@@ -176,7 +238,7 @@ extension EngineError {
         case .copy(let cause):
             self.init(.inputOutput, "\(cause.path): \(cause.message)", remedy: "make room, then run again")
             isFailedSync = cause.operation == "sync"
-        case .otherCopy: self.init(.verification, error.description)
+        case .otherCopy: self.init(.foreignCheckpoint, error.description)
         }
     }
 }

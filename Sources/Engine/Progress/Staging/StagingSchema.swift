@@ -7,13 +7,26 @@ import CausewayStores
 struct StagingSchema {
     let file: StagingFile
     let edit: SchemaEdit
+    /// Approximately the most bytes that the step's progress takes.
+    let room: Int
 
-    /// Drops what doesn't stay, and gives what stays its new text; durable when it returns. Trees of dropped tables are
-    /// empty, so this takes as long as the schema is large.
+    /// Whether an earlier run has changed it: the table of the progress is made in the same transaction.
+    func isChanged() throws(EngineError) -> Bool {
+        try EngineError.writing(title) { try ProgressRow.isReserved(on: try opened()) }
+    }
+
+    private var title: String { "\(file.path): its schema" }
+
+    /// Its pages came from the source.
+    private func opened() throws(SQLiteError) -> Connection {
+        try Connection(path: file.path, mode: .readWrite, hardening: .untrusted)
+    }
+
+    /// Drops what doesn't stay, gives what stays its new text, and makes room for the progress; durable when it returns.
+    /// Trees of dropped tables are empty, so this takes as long as the schema is large.
     func change() throws(EngineError) {
-        try EngineError.writing("\(file.path): its schema") {
-            // Its pages came from the source.
-            let connection = try Connection(path: file.path, mode: .readWrite, hardening: .untrusted)
+        try EngineError.writing(title) {
+            let connection = try opened()
             try connection.setPragma("synchronous", to: "FULL")
             // Texts and names of the source must not survive in free pages.
             try connection.setPragma("secure_delete", to: 1)
@@ -24,6 +37,7 @@ struct StagingSchema {
                     try connection.execute("DROP \(object.kind.rawValue) \(try SQLIdentifier(object.name))")
                 }
                 try rewrite(connection)
+                try ProgressRow.reserve(room, on: connection)
                 try connection.commit()
             }
         }
