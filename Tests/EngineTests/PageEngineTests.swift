@@ -70,6 +70,15 @@ struct PageEngineTests {
         #expect(try Data(contentsOf: URL(filePath: scenario.store)) == Self.byPages.get())
     }
 
+    @Test("makes the same bytes with a commit for every batch", arguments: [1, 2])
+    func sameBytesSlowly(jobs: Int) throws {
+        let scenario = try Self.scenario()
+        var request = Self.careful(scenario)
+        request.options.jobs = jobs
+        _ = try Migration(request).run()
+        #expect(try Data(contentsOf: URL(filePath: scenario.store)) == Self.byPages.get())
+    }
+
     @Test(
         "makes the same rows as statements of a chain with links, fused or not, in place or to an output",
         arguments: [true, false], [true, false])
@@ -113,6 +122,7 @@ struct PageEngineTests {
         #expect(rerun.outcome.resumed != nil)
         #expect(rerun.warnings.isEmpty)
         try Self.expectDone(scenario)
+        #expect(try Data(contentsOf: URL(filePath: scenario.store)) == Self.byPages.get())
     }
 
     @Test("writes every checkpoint once, the last before a stop too")
@@ -142,6 +152,7 @@ struct PageEngineTests {
         try await scenario.kill(at: point, count, engine: .pages)
         _ = try scenario.rerun(Self.careful(scenario))
         try Self.expectDone(scenario)
+        #expect(try Data(contentsOf: URL(filePath: scenario.store)) == Self.byPages.get())
     }
 
     @Test(

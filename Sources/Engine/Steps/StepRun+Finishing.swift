@@ -1,5 +1,6 @@
 import CausewayPlanning
 import CausewayPlatform
+import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
@@ -34,6 +35,19 @@ extension StepRun {
             }
         }
         KillPoint.reach(.handlersDone)
+    }
+
+    /// Gives the new store's header a count of commits that follows from the source alone: how many a run makes depends
+    /// on the time that it takes.
+    ///
+    /// Between the last commit and the verification: no connection has the file open, it has no journal, and no record
+    /// says yet that it is done. A resumed run that commits again sets the same count again. Sealing adds the same number
+    /// of commits to it in every run.
+    func settleChangeCounter() throws(EngineError) {
+        let before = (try? source.pageFile())?.layout.header.changeCounter ?? 0
+        // No count that SQLite reaches as it makes the store: by those, checkpoints of pages know their file
+        // (`StagingPages.isUnfinished`).
+        try place.staging.setChangeCounter((before &+ 1) | 1 << 31)
     }
 
     // MARK: - Validation

@@ -61,6 +61,7 @@ struct StepRun {
             let next = error.isMisfit ? anew : self
             return try next.run(&progress, isSourceTold: isSourceTold)
         }
+        try condemning { () throws(EngineError) in try settleChangeCounter() }
         if !Mutant.isOn(.swapBeforeVerification) {
             do throws(EngineError) {
                 result.notices = try run.verify(result, isTold: isSourceTold)

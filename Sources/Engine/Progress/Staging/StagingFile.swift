@@ -49,6 +49,19 @@ struct StagingFile {
         }
     }
 
+    /// Sets the header's count of commits, durably; no connection has the file open.
+    ///
+    /// - Throws: `.inputOutput`; where an fsync failed, nothing of the store can be trusted.
+    func setChangeCounter(_ counter: UInt32) throws(EngineError) {
+        do throws(FileError) {
+            try ChangeCounter.set(counter, in: path)
+        } catch {
+            var failure = EngineError(.inputOutput, "\(path): \(error.message)", remedy: "run again")
+            failure.isFailedSync = error.operation == "sync"
+            throw failure
+        }
+    }
+
     // MARK: - Removing
 
     /// Removes the record that the store was verified. The sync of the folder is the caller's.
