@@ -32,6 +32,7 @@ extension PreparedMigration {
     /// Bytes of an entry of six small integers in a b-tree that is three quarters full.
     private static let associationBytes = 40
 
-    /// Bytes; journals, directory entries, rounding (InsideCrashSafety §2.2).
+    /// Bytes; journals, directory entries, rounding (InsideCrashSafety §2.2). The longest journal beside a handler's is
+    /// that of free pages, which go 4 MiB at a time.
     package static let reserve = 64 << 20
 }

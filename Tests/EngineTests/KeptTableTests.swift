@@ -150,6 +150,40 @@ struct KeptTableTests {
         #expect(try Self.content(scenario.store) == Self.byStatements.get())
     }
 
+    /// 6 MB of pages of 512 bytes that go, in front of those that stay.
+    private static func fullAutoVacuum() throws -> Scenario {
+        let scenario = try Self.scenario(
+            rows: """
+                WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 600)
+                INSERT INTO ZGONE (Z_PK, Z_ENT, Z_OPT, ZA) SELECT i, 2, 1, zeroblob(10000) FROM n;
+                """)
+        try Self.write("PRAGMA page_size = 512; PRAGMA auto_vacuum = 1; VACUUM", to: scenario.store)
+        return scenario
+    }
+
+    @Test("free pages of a store with full auto_vacuum go in several commits, and one that was ended among them goes on")
+    func freePages() throws {
+        let (scenario, other) = (try Self.fullAutoVacuum(), try Self.fullAutoVacuum())
+        var commits = 0
+        var isFreeing = false
+        func count(_ event: EngineEvent) {
+            if case .phaseBegan(let phase) = event { isFreeing = phase == "removing free pages" }
+            if case .checkpoint = event, isFreeing { commits += 1 }
+        }
+        _ = try Migration(Self.careful(scenario)) { event in count(event) }.run()
+        #expect(commits > 1)
+        try Self.expectDone(scenario)
+        #expect(try scenario.rows("PRAGMA auto_vacuum") == ["1"])
+        #expect(try scenario.rows("PRAGMA freelist_count") == ["0"])
+        (commits, isFreeing) = (0, false)
+        try other.interrupt(Self.careful(other)) { event in
+            count(event)
+            return commits == 1
+        }
+        #expect(try other.rerun(Self.careful(other)).warnings.isEmpty)
+        #expect(try Self.bytes(other.store) == Self.bytes(scenario.store))
+    }
+
     @Test("resumes after an interruption")
     func interrupted() throws {
         let scenario = try Self.scenario()

@@ -37,6 +37,31 @@ extension StepRun {
         KillPoint.reach(.handlersDone)
     }
 
+    /// A copy of a store whose `auto_vacuum` is full has kept its free pages. They go first, some at a time: the commit
+    /// that finds the mode full would move pages into all of them in one transaction, with a journal as long as these.
+    ///
+    /// The pages and their order don't depend on how many go at a time, so a run that was ended here goes on.
+    func restoreAutoVacuum(_ staging: StagingConnection, _ ledger: StepLedger) throws(EngineError) {
+        guard source.autoVacuum == StagingConnection.fullAutoVacuum else { return }
+        let most = max(16, Self.vacuumedBytes / Int(source.pageSize))
+        var left = try staging.freePages()
+        if left > most { events(.phaseBegan("removing free pages")) }
+        while left > 0 {
+            try cancellation.check()
+            try staging.removeFreePages(most)
+            try ledger.commit()
+            let now = try staging.freePages()
+            // None went: the mode's own commit does what is left.
+            if now >= left { break }
+            left = now
+        }
+        try staging.setAutoVacuum(source.autoVacuum)
+    }
+
+    /// Bytes of free pages that go at a time. The journal holds a few pages for each: what is moved, its parent, the
+    /// pointer map, the list of free pages (`PreparedMigration.reserve` has room for it).
+    private static let vacuumedBytes = 4 << 20
+
     /// Gives the new store's header a count of commits that follows from the source alone: how many a run makes depends
     /// on the time that it takes.
     ///

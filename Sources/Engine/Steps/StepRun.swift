@@ -94,7 +94,7 @@ struct StepRun {
             let opened = beginning.lacksCopy ? try copied(ledger, &progress) : beginning.staging
             staging = try load(into: opened, ledger, state, &progress)
             try finish(staging, ledger, state)
-            if step.methods.beginning == .copy { try staging.setAutoVacuum(source.autoVacuum) }
+            if step.methods.beginning == .copy { try restoreAutoVacuum(staging, ledger) }
         } catch {
             throw try end(ledger, after: error)
         }

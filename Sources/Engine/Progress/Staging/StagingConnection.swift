@@ -134,6 +134,23 @@ final class StagingConnection: @unchecked Sendable {
         try EngineError.writing("the new store's header") { try connection.setPragma("auto_vacuum", to: mode) }
     }
 
+    /// `PRAGMA auto_vacuum` where every commit takes free pages out of the file.
+    static let fullAutoVacuum: Int64 = 1
+
+    /// How many pages of the file are free.
+    func freePages() throws(EngineError) -> Int {
+        try EngineError.writing("the new store's free pages") { Int(try connection.pragmaInteger("freelist_count")) }
+    }
+
+    /// Takes free pages out of the file, whose `auto_vacuum` is incremental.
+    func removeFreePages(_ most: Int) throws(EngineError) {
+        try interruptibly { () throws(EngineError) in
+            try EngineError.writing("the new store's free pages") {
+                try connection.execute("PRAGMA incremental_vacuum(\(most))")
+            }
+        }
+    }
+
     /// Ends the last transaction, and lets go of the file: it is written without SQLite from now on. This connection
     /// isn't used again.
     func release() throws(EngineError) {
