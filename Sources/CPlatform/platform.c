@@ -32,10 +32,27 @@ int causeway_fremovexattr(int descriptor, const char *name) { return fremovexatt
 #endif
 
 #ifdef __linux__
+#include <errno.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 
 int causeway_share_extents(int target, int source) { return ioctl(target, FICLONE, source); }
+
+int causeway_can_share_extents(int source, const char *folder) {
+    struct stat status;
+    if (fstat(source, &status) == -1) return -1;
+    int target = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (target == -1) return -1;
+    // One block, or all of a shorter file, for which the length is 0.
+    struct file_clone_range range = {
+        .src_fd = source, .src_length = status.st_size < status.st_blksize ? 0 : (uint64_t)status.st_blksize};
+    int result = ioctl(target, FICLONERANGE, &range);
+    int number = errno;
+    close(target);
+    errno = number;
+    return result == -1 ? -1 : 1;
+}
 
 ssize_t causeway_copy_range(int source, int64_t from, int target, int64_t to, size_t length) {
     off64_t read_at = from, write_at = to;
@@ -55,6 +72,12 @@ int causeway_punch_hole(int descriptor, int64_t offset, int64_t length) {
 
 int causeway_share_extents(int target, int source) {
     (void)target, (void)source;
+    errno = ENOTSUP;
+    return -1;
+}
+
+int causeway_can_share_extents(int source, const char *folder) {
+    (void)source, (void)folder;
     errno = ENOTSUP;
     return -1;
 }

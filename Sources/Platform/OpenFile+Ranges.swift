@@ -48,6 +48,16 @@ extension OpenFile {
         #endif
     }
 
+    /// Whether `clone` to a new file in a folder could share extents. Nothing is left in the folder, and no name is ever
+    /// seen there.
+    ///
+    /// - Parameter folder: that may be written to.
+    /// - Returns: false also where it can't be found out: no file may be made there, or the system has no such question
+    ///   (macOS).
+    package func canShareExtents(in folder: String) -> Bool {
+        unsafe causeway_can_share_extents(descriptor, folder) == 1
+    }
+
     /// Whether a call failed because the file system, or the pair of them, has no such operation.
     private static func meansNotSupported(_ error: FileError) -> Bool {
         [ENOTSUP, EOPNOTSUPP, ENOTTY, ENOSYS, EXDEV, EINVAL].contains(error.errorNumber)

@@ -1,4 +1,5 @@
 import CausewayPlanning
+import CausewayPlatform
 import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
@@ -11,10 +12,13 @@ struct PageReading {
     private let obstacle: String?
     /// Why no store's pages are read, whatever their form.
     private let refusal: String?
+    /// Where the new store is made.
+    private let folder: String
 
     init(_ request: MigrationRequest, _ store: SourceStore) {
         engine = request.options.engine
         self.store = store
+        folder = request.output.map { Paths.parent(of: $0) } ?? store.location.directory
         obstacle = engine == .statements ? nil : Self.obstacle(request, store)
         refusal = Self.refusal(request, pageSize: Int(store.pageSize))
     }
@@ -64,13 +68,39 @@ struct PageReading {
         guard let pages = try? store.pageFile(), pages.layout.header.schemaFormat >= 4 else { return false }
         var (stay, all) = (0, 0)
         for object in store.schema.objects where object.rootPage > 0 {
-            let isTable = object.kind == .table && store.schema.table(object.name)?.isWithoutRowID == false
             // What is damaged is found, and named, when it is read.
-            guard let leaves = try? pages.leafCount(of: TreeRoot(Int(object.rootPage), isTable ? .table : .index))
-            else { return false }
+            guard let leaves = try? pages.leafCount(of: tree(of: object)) else { return false }
             all += leaves
             if kept.contains(object.name) { stay += leaves }
         }
         return stay * 4 >= all
+    }
+
+    /// Bytes of the store that the step's new one shares with it and that take no room on the disk: leaves that stay as
+    /// they are, where the file system shares extents. Their overflow pages aren't counted.
+    ///
+    /// - Parameter step: the first of the path.
+    /// - Returns: 0 where that can't be found out: then room for a whole copy is asked for.
+    func sharedBytes(of step: StepPlan) -> Int {
+        guard step.methods.beginning == .copy, let pages = try? store.pageFile(), pages.canShareExtents(in: folder)
+        else { return 0 }
+        let stay = step.schemaEdit(of: store.schema).kept.filter { kept in
+            let numbers =
+                kept.kind == .table
+                ? step.methods.kept[kept.newName]?.renumberings : step.methods.keptIndexes[kept.newName]?.renumberings
+            return numbers?.isEmpty == true
+        }
+        let names = Set(stay.map { $0.name.lowercased() })
+        return store.schema.objects.reduce(0) { bytes, object in
+            guard object.rootPage > 0, names.contains(object.name.lowercased()),
+                let leaves = try? pages.leafCount(of: tree(of: object))
+            else { return bytes }
+            return bytes + leaves * pages.layout.pageSize
+        }
+    }
+
+    private func tree(of object: StoreSchema.Object) -> TreeRoot {
+        let isTable = object.kind == .table && store.schema.table(object.name)?.isWithoutRowID == false
+        return TreeRoot(Int(object.rootPage), isTable ? .table : .index)
     }
 }

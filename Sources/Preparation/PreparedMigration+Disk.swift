@@ -5,16 +5,34 @@ extension PreparedMigration {
     package var diskBytes: Int { steps.indices.map(diskBytes(ofStep:)).max() ?? 0 }
 
     /// Bytes of disk that a step needs at its peak: the staging store that it makes and the one that it reads, each as
-    /// large as the store plus a twentieth, room for sorting indexes, its associations, and a reserve for journals.
+    /// large as the store plus a twentieth, but for what shares the store's extents; room for sorting indexes, its
+    /// associations, and a reserve for journals.
     package func diskBytes(ofStep index: Int) -> Int {
         // The first step reads the store itself; a later one, what the step before has made.
-        let copies = index == 0 ? 1 : 2
-        // An index is sorted on disk before it is built; the largest takes about as much as it takes in the store.
-        let sorting = storeBytes / 10
+        let stores = stagingBytes(ofStep: index) + (index == 0 ? 0 : stagingBytes(ofStep: index - 1))
         // A handler may change every row in one transaction: its journal then holds the old pages.
         let journal = handlers[index].isEmpty ? 0 : storeBytes
-        return copies * (storeBytes + storeBytes / 20) + sorting + journal + associationBytes(ofStep: index)
+        return stores + sortingBytes(ofStep: index) + journal + associationBytes(ofStep: index)
             + PreparedMigration.reserve
+    }
+
+    /// Bytes that a step writes to its staging store.
+    private func stagingBytes(ofStep index: Int) -> Int {
+        // A handler may change every row.
+        let shared = index == 0 && handlers[index].isEmpty ? sharedBytes : 0
+        let made = max(0, storeBytes - shared)
+        return made + made / 20
+    }
+
+    /// Bytes of the indexes that are sorted on disk before they are built: the largest takes about as much as it takes in
+    /// the store, a tenth. SQLite sorts one at a time; of those that pages make, every worker has one, and one is written.
+    /// Where most of the store stays on shared extents, only indexes that are known to be made count.
+    private func sortingBytes(ofStep index: Int) -> Int {
+        let indexes = steps[index].works.flatMap(\.indexes)
+        let sorted = indexes.count { $0.method == .sort }
+        let ofPages = min(stagingBytes(ofStep: index), min(jobs + 1, sorted) * (stagingBytes(ofStep: index) / 10))
+        let ofStatements = indexes.contains { $0.method == .statements } || sharedBytes == 0 ? storeBytes / 10 : 0
+        return max(ofPages, ofStatements)
     }
 
     /// Bytes of the associations of a step, for rows whose keys don't tell their destination. The rows of a later step

@@ -11,6 +11,10 @@ package struct PreparedMigration: Sendable {
     package let location: StoreLocation
     package let storeBytes: Int
     package let pageSize: Int
+    /// Worker threads.
+    let jobs: Int
+    /// Bytes that the first step's new store shares with the store on the disk.
+    package let sharedBytes: Int
     package let sourceVersion: String
     package let targetVersion: String
     /// Every version of the path, both ends included.
@@ -45,7 +49,7 @@ package struct PreparedMigration: Sendable {
         }.flatMap { $0.hops.isEmpty ? nil : $0 }
         let origin = try VersionIdentification(of: store, in: history, target: target)
         (location, storeBytes, walBreak) = (store.location, store.bytes, store.walBreak)
-        pageSize = Int(store.pageSize)
+        (pageSize, jobs) = (Int(store.pageSize), max(1, request.options.jobs))
         (sourceVersion, targetVersion) = (origin.name, target)
         let framework = request.frameworkVersion ?? store.metadata.frameworkVersion
         frameworkVersion = framework
@@ -63,7 +67,7 @@ package struct PreparedMigration: Sendable {
         renames = try isCurrent && !names.isEmpty ? Self.renames(store, goal, names) : []
         if isCurrent, renames.isEmpty {
             (path, steps, rows) = ([target], [], [])
-            (handlers, objectRows) = ([], [])
+            (handlers, objectRows, sharedBytes) = ([], [], 0)
             self.warnings = warnings
             return
         }
@@ -76,16 +80,18 @@ package struct PreparedMigration: Sendable {
         }
         let binding = try Self.bind(store, model: origin.model)
         try Self.refuseCloudKit(binding, store)
+        let pages = PageReading(request, store)
         let planned = try ChainPlanner(
             store: store, history: history, binding: binding, names: names, frameworkVersion: framework,
             // Only names that the user asked for change.
-            keepsNames: !renames.isEmpty, code: CodeCatalog(request.code), pages: PageReading(request, store)
+            keepsNames: !renames.isEmpty, code: CodeCatalog(request.code), pages: pages
         ).plan(runs, to: target)
         warnings += planned.warnings
         if origin.isFromCache {
             warnings.append("the store's version isn't among the models; it was taken from the store's own cache")
         }
         steps = planned.steps
+        sharedBytes = planned.steps.first.map { pages.sharedBytes(of: $0) } ?? 0
         handlers = runs.map(\.handlers)
         self.warnings = warnings
         rows = try Self.count(steps.first?.passes.map(\.shape) ?? [], in: store)

@@ -161,7 +161,7 @@ struct KeptTableTests {
         return scenario
     }
 
-    @Test("free pages of a store with full auto_vacuum go in several commits, and one that was ended among them goes on")
+    @Test("free pages of a store with full auto_vacuum go in several commits, and a run that was ended there goes on")
     func freePages() throws {
         let (scenario, other) = (try Self.fullAutoVacuum(), try Self.fullAutoVacuum())
         var commits = 0
@@ -235,7 +235,9 @@ struct KeptTableTests {
         #expect(try Self.bytes(scenario.store) == Self.byPages.get())
     }
 
-    @Test("a whole copy isn't made again, whether its schema was changed or not", arguments: [KillPoint.pagesCopied, .committing])
+    @Test(
+        "a whole copy isn't made again, whether its schema was changed or not",
+        arguments: [KillPoint.pagesCopied, .committing])
     func copied(point: KillPoint) async throws {
         let scenario = try Self.scenario()
         try await scenario.kill(at: point, engine: .pages)

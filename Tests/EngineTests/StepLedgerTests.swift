@@ -183,7 +183,7 @@ struct StepLedgerTests {
         #expect(try !resumes())
     }
 
-    @Test("a segment that can't be read ends the run and stays; one that is missing or damaged makes the step start over")
+    @Test("a segment that can't be read ends the run; one that is missing or damaged makes the step start over")
     func segments() throws {
         let work = try Work()
         let files = CheckpointFiles(work.place, level: 1)

@@ -35,6 +35,26 @@ struct TableMethodTests {
         return try PreparedMigration(request, history: history, store: store).steps.flatMap(\.works)
     }
 
+    @Test("room on the disk is asked for each index that is sorted at a time")
+    func diskOfIndexes() throws {
+        let scenario = try Scenario(Self.first, Self.third, rows: Self.notes)
+        func bytes(jobs: Int) throws -> Int {
+            let request = scenario.request(to: "V2", jobs: jobs, engine: .pages)
+            let store = try SourceStore.reading(try StoreLocation(existing: scenario.store))
+            defer { store.release() }
+            let history = try ModelHistory(reading: scenario.models, edges: [:])
+            let prepared = try PreparedMigration(request, history: history, store: store)
+            let sorted = prepared.steps.flatMap(\.works).flatMap(\.indexes).count { $0.method == .sort }
+            #expect(sorted >= 3)
+            return prepared.diskBytes
+        }
+        let (one, two, many) = (try bytes(jobs: 1), try bytes(jobs: 2), try bytes(jobs: 100))
+        let length = try scenario.bytes(scenario.store).count
+        #expect(one - PreparedMigration.reserve > length * 5 / 4)
+        #expect(two - one >= length / 10)
+        #expect(many - PreparedMigration.reserve <= length * 21 / 10)
+    }
+
     private func methods(_ works: [TableWork]) -> [String: String] {
         Dictionary(
             works.filter { !$0.passes.isEmpty }.map { ($0.table, $0.reason ?? $0.method.rawValue) },

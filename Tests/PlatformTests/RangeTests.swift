@@ -57,7 +57,17 @@ import Testing
         let folder = try TemporaryFolder()
         let source = try Self.file(folder, "source", Self.content)
         let path = folder.path + "/clone"
-        switch try source.clone(to: path) {
+        let canShare = source.canShareExtents(in: folder.path)
+        let names = try Files.list(folder.path)
+        #expect(names == ["source"])
+        let canShareNowhere = source.canShareExtents(in: folder.path + "/missing")
+        #expect(!canShareNowhere)
+        let outcome = try source.clone(to: path)
+        // The question can't be asked on macOS.
+        #if os(Linux)
+            #expect(canShare == (outcome == .shared))
+        #endif
+        switch outcome {
         case .shared:
             let isSame = try OpenFile(path, mode: .read).prefix(400_000) == Self.content
             #expect(isSame)

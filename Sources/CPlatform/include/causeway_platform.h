@@ -27,6 +27,9 @@ int causeway_fremovexattr(int descriptor, const char *name);
 
 // Makes an empty file share all extents of another (ioctl FICLONE); on Apple's systems `fclonefileat` does it by name.
 int causeway_share_extents(int target, int source);
+// Whether new files in a folder could share extents with a file: 1, or -1 and errno. Asks with a file that has no name and
+// is gone at once (O_TMPFILE, ioctl FICLONERANGE).
+int causeway_can_share_extents(int source, const char *folder);
 // copy_file_range: bytes copied, 0 at the source's end.
 ssize_t causeway_copy_range(int source, int64_t from, int target, int64_t to, size_t length);
 // sync_file_range: asks the system to begin writing a range to the medium; nothing where there is no such call.

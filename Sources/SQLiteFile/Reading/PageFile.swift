@@ -43,6 +43,9 @@ package final class PageFile: Sendable {
         try file.copy(bytes, to: target)
     }
 
+    /// Whether new files in a folder can share this one's extents; false also where that can't be found out.
+    package func canShareExtents(in folder: String) -> Bool { file.canShareExtents(in: folder) }
+
     /// Makes a new file that shares this one's extents, if the file system can.
     func clone(to path: String) throws(FileError) -> CloneOutcome {
         try file.clone(to: path)
