@@ -162,7 +162,7 @@
 
     @inline(never) @usableFromInline func growArena(to needed: Int) {
         precondition(needed >= 0 && needed <= Self.maximumByteCount, "close a batch before it holds 2 GiB")
-        let capacity = max(needed, min(arenaCapacity * 2, Self.maximumByteCount))
+        let capacity = max(needed, min(MemoryGrowth.next(arenaCapacity), Self.maximumByteCount))
         let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity + Self.slack, alignment: 16)
         unsafe larger.copyMemory(from: arena, byteCount: arenaCount)
         unsafe arena.deallocate()
@@ -171,7 +171,8 @@
     }
 
     @inline(never) @usableFromInline func growRows(to needed: Int) {
-        let capacity = max(needed, rowCapacity * 2)
+        let stride = MemoryLayout<Row>.stride
+        let capacity = max(needed, MemoryGrowth.next(rowCapacity * stride) / stride)
         let larger = UnsafeMutablePointer<Row>.allocate(capacity: capacity)
         unsafe larger.moveInitialize(from: rows, count: rowCount)
         unsafe rows.deallocate()

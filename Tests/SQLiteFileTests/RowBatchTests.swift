@@ -33,6 +33,17 @@ import Testing
         #expect(batch.footprint < 8_192)
     }
 
+    @Test("large ones have a quarter to spare at most", arguments: [30, 700, 9_000])
+    func spare(length: Int) throws {
+        let batch = RowBatch()
+        let record = [UInt8](repeating: 7, count: length)
+        while batch.byteCount < 1 << 20 {
+            try unsafe record.withUnsafeBytes { try unsafe batch.append(rowid: 1, record: $0) }
+        }
+        // A row's place takes 16 bytes.
+        #expect(batch.footprint <= (batch.byteCount + batch.count * 16) * 5 / 4 + 64)
+    }
+
     @Test("rows that fit in reserved memory need no more")
     func reserves() throws {
         let batch = RowBatch()

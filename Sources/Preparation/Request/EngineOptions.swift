@@ -62,10 +62,15 @@ package struct EngineOptions: Hashable, Sendable {
         max(1, pageBatchBytes(pageSize: pageSize) / max(1, bytes))
     }
 
-    /// Bytes of all batches in flight where pages are read and written.
+    /// Bytes of all batches in flight where pages are read and written, as long as no single row is larger than a batch.
+    ///
+    /// What is made of a batch's rows may take twice its bytes (`pageBatchRows`). Where it takes less, a batch's table of
+    /// rows, 16 bytes for each, lies within that.
     package static func pageMemoryBytes(jobs: Int, pageSize: Int) -> Int {
-        // Pages read, rows made, records, pages to write.
-        4 * poolSize(jobs: max(1, jobs)) * pageBatchBytes(pageSize: pageSize)
+        // In each batch pages read, and twice their bytes of rows made and of pages to write; in each worker, of records.
+        let batches = 5 * poolSize(jobs: max(1, jobs)) + 2 * max(1, jobs)
+        // Memory that grows has a quarter to spare (`MemoryGrowth`).
+        return batches * pageBatchBytes(pageSize: pageSize) / 4 * 5
     }
 
     /// Bytes that all sorters of indexes may take together: more makes few indexes faster, as their entries then need no

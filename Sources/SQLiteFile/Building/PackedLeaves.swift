@@ -111,7 +111,7 @@ package final class PackedLeaves: @unchecked Sendable {
     }
 
     private func grow(to pages: Int) {
-        let larger = max(pages, capacity * 2)
+        let larger = max(pages, MemoryGrowth.next(capacity * pageSize) / pageSize)
         let target = UnsafeMutableRawPointer.allocate(byteCount: larger * pageSize, alignment: 16)
         unsafe target.copyMemory(from: buffer, byteCount: pageCount * pageSize)
         unsafe buffer.deallocate()

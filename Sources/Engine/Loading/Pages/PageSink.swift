@@ -27,8 +27,6 @@ struct PageSink: RowSink, ~Copyable {
 
 /// What a worker packs a batch's rows into.
 struct PackedRows: Sendable {
-    /// The records that the table's pages get.
-    let records = RowBatch()
     let leaves: PackedLeaves
 }
 
@@ -45,6 +43,8 @@ struct LeafPacking: RowPacking {
     struct Packer: RowPacker {
         private let former: RecordFormer
         private let packer: LeafPacker
+        /// The records that the table's pages get: of one batch after another.
+        private let records = RowBatch()
         private let title: String
 
         init(_ packing: LeafPacking) {
@@ -54,15 +54,14 @@ struct LeafPacking: RowPacking {
         }
 
         func pack(_ rows: RowBatch, into packed: PackedRows) throws(EngineError) {
-            packed.records.removeAll(
-                keepingCapacity: EngineOptions.pageBatchBytes(pageSize: packed.leaves.pageSize) * 2)
+            records.removeAll(keepingCapacity: EngineOptions.pageBatchBytes(pageSize: packed.leaves.pageSize) * 2)
             do throws(RecordError) {
-                try former.form(rows, into: packed.records)
+                try former.form(rows, into: records)
             } catch {
                 throw EngineError(.verification, "\(title): \(error.message)")
             }
             do throws(PageBuildError) {
-                try packer.pack(packed.records, into: packed.leaves)
+                try packer.pack(records, into: packed.leaves)
             } catch {
                 throw EngineError(writing: error, during: title)
             }

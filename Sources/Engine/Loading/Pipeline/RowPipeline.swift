@@ -95,7 +95,8 @@ struct RowPipeline {
                     Moved(
                         rows: batch.input.count, bytes: batch.input.byteCount,
                         lastKey: last >= 0 ? batch.input.rowid(at: last) : 0, count: count))
-                batch.input.removeAll(keepingCapacity: limits.bytes * 2)
+                // The memory of one huge row must not stay in every batch. What is made of short rows may take two.
+                batch.input.removeAll(keepingCapacity: limits.bytes + limits.bytes / 4)
                 batch.output.removeAll(keepingCapacity: limits.bytes * 2)
             })
         try sink.finish()
