@@ -7,4 +7,6 @@ package enum SQLiteLibrary {
         guard let text = unsafe sqlite3_libversion() else { return "" }
         return unsafe String(cString: text)
     }
+    /// 3040001 for 3.40.1
+    package static var versionNumber: Int { Int(sqlite3_libversion_number()) }
 }

@@ -14,7 +14,7 @@ import Testing
 struct KeptTableTests {
     /// Note stays, with a new name and a column more; entities after Barn get other numbers, and so do the links to
     /// them; Small is made anew, Gone goes.
-    private static let versions = [
+    static let versions = [
         model(
             entity("Aardvark", attribute("a")), entity("Gone", attribute("a")),
             entity("Kind", attribute("k"), toMany("notes", "Note", inverse: "kind")),
@@ -66,7 +66,7 @@ struct KeptTableTests {
     }
 
     /// The rows and the schema, whatever their order: rowids of join tables, which VACUUM may change, aren't part of it.
-    private static func content(_ path: String) throws -> [String] { try Database.dump(path).sorted() }
+    static func content(_ path: String) throws -> [String] { try Database.dump(path).sorted() }
 
     private static func write(_ sql: String, to path: String) throws {
         try Connection(path: path, mode: .readWrite, hardening: .own).execute(sql)

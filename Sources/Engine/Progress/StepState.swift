@@ -14,6 +14,8 @@ final class StepState {
     var stage: StageOutcome?
     /// What happened to bad rows.
     var quarantine = QuarantineOutcome()
+    /// What a copy of the source has brought; nil where the store began empty, or before it is restored.
+    var kept: KeptTrees?
 
     init(_ step: StepPlan) {
         self.step = step
@@ -100,6 +102,10 @@ extension StepState {
         stage = try reader.bool() ? try StageOutcome(from: &reader) : nil
         quarantine = try QuarantineOutcome(from: &reader)
     }
+
+    func saveKept(_ writer: inout FieldWriter) { (kept ?? KeptTrees()).save(&writer) }
+
+    func restoreKept(_ reader: inout FieldReader) throws(CheckpointError) { kept = try KeptTrees(from: &reader) }
 
     static func save(_ counts: [String: Int], _ writer: inout FieldWriter) {
         writer.write(count: counts.count)

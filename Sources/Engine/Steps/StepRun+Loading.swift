@@ -18,6 +18,12 @@ extension StepRun {
         into opened: StagingConnection?, _ ledger: StepLedger, _ state: StepState, _ progress: inout Progress
     ) throws(EngineError) -> StagingConnection {
         try ledger.keep("written", restore: state.restore, save: state.save)
+        return try settled(by: state).loadRows(into: opened, ledger, state, &progress)
+    }
+
+    private func loadRows(
+        into opened: StagingConnection?, _ ledger: StepLedger, _ state: StepState, _ progress: inout Progress
+    ) throws(EngineError) -> StagingConnection {
         try sideFiles.keep(in: ledger)
         var isNew = false
         try ledger.once("tables") { () throws(EngineError) in
@@ -49,7 +55,8 @@ extension StepRun {
             if let sql = object.sql { try staging.makeAppTable(sql) }
         }
         // Empty: pages fill them.
-        for statement in step.indexStatements where step.methods.indexes[statement.name]?.method == .sort {
+        for statement in step.indexStatements
+        where step.methods.indexes[statement.name]?.method == .sort && !step.methods.empties(index: statement.name) {
             try staging.execute(statement.sql)
         }
     }

@@ -8,7 +8,7 @@ import CausewayStores
 /// Makes one staging store, from the beginning or from where an earlier run ended. Its phases, in this order: load the
 /// rows, finish the store, verify it.
 struct StepRun {
-    private(set) var step: StepPlan
+    var step: StepPlan
     /// The steps that come after it.
     let following: [StepPlan]
     let source: SourceStore
@@ -91,9 +91,12 @@ struct StepRun {
         let staging: StagingConnection
         do throws(EngineError) {
             try keepMethods(in: ledger)
-            let opened = beginning.lacksCopy ? try copied(ledger, &progress) : beginning.staging
+            if step.methods.beginning == .copy {
+                try ledger.keep(KeptTrees.part, restore: state.restoreKept, save: state.saveKept)
+            }
+            let opened = beginning.lacksCopy ? try copied(ledger, state, &progress) : beginning.staging
             staging = try load(into: opened, ledger, state, &progress)
-            try finish(staging, ledger, state)
+            try settled(by: state).finish(staging, ledger, state)
             if step.methods.beginning == .copy { try restoreAutoVacuum(staging, ledger) }
         } catch {
             throw try end(ledger, after: error)
@@ -205,29 +208,11 @@ struct StepRun {
     }
 
     /// Rows of the tables that the new store begins with.
-    private func keptRows() throws(EngineError) -> Int {
+    func keptRows() throws(EngineError) -> Int {
         guard step.methods.beginning == .copy else { return 0 }
         return try EngineError.reading(source.location.path) {
             try step.keptPasses.reduce(0) { rows, pass in rows + (try source.connection.count(pass.shape.countSQL)) }
         }
-    }
-
-    /// Begins the store as a copy of the source, or goes on with that; from here on the progress is in it.
-    private func copied(_ ledger: StepLedger, _ progress: inout Progress) throws(EngineError) -> StagingConnection {
-        try StoreCopy(
-            step: step, source: source, file: place.staging, options: options, cancellation: cancellation,
-            events: events
-        ).make(ledger, rows: try keptRows(), &progress)
-        guard
-            let staging = try StagingConnection(resuming: place.staging, cancellation: cancellation, events: events)
-        else {
-            throw EngineError(
-                .verification, "\(place.staging.path): the copy of the store can't be read",
-                remedy: "check the disk and the memory, then run again")
-        }
-        ledger.forget(CopiedChunks.part)
-        ledger.keep(in: staging)
-        return staging
     }
 
     /// Saves what can be saved.

@@ -42,6 +42,11 @@ struct PageNumbering: Hashable, Sendable {
         isAutoVacuum && page >= 2 && mapPage(of: page) == page
     }
 
+    /// How many of the first pages of a file are pointer-map pages.
+    func mapPageCount(ofFirst pages: Int) -> Int {
+        isAutoVacuum && pages >= 2 ? (pages - 2) / pagesPerMap + 1 : 0
+    }
+
     /// Whether a page is the file's own: neither a tree nor the list of free pages may have it.
     func isOwn(_ page: Int) -> Bool {
         page == pendingBytePage || isMapPage(page)

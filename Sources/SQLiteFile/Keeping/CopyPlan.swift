@@ -4,6 +4,8 @@
 package struct CopyPlan: Sendable {
     package let freed: FreedPages
     package let patches: [TreePatch]
+    /// Pages of trees that stay or are patched, without the schema's first.
+    package let stayingPageCount: Int
     let patched: PatchedPages
     let program: PatchProgram
 
@@ -32,6 +34,8 @@ package struct CopyPlan: Sendable {
         }
         patched = try PatchedPages(of: file, patches, claims: claims)
         self.patches = patches
+        let (count, free) = (file.layout.pageCount, self.freed.pages.count + self.freed.roots.count)
+        stayingPageCount = max(0, count - 1 - free - file.layout.numbering.mapPageCount(ofFirst: count))
         program = PatchProgram(patches)
     }
 }

@@ -30,6 +30,11 @@ package final class PageClaims: @unchecked Sendable {
         return unsafe words[page >> 6].bitwiseOr(bit, ordering: .relaxed).oldValue & bit == 0
     }
 
+    /// How many pages are claimed now; nobody claims at the same time.
+    package var pageCount: Int {
+        (0..<count).reduce(0) { unsafe $0 + words[$1].load(ordering: .relaxed).nonzeroBitCount }
+    }
+
     /// What is claimed now; nobody claims at the same time.
     var pages: PageSet {
         PageSet(words: (0..<count).map { unsafe words[$0].load(ordering: .relaxed) })

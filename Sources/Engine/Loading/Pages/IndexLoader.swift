@@ -142,20 +142,6 @@ private struct TableEntries: Sendable {
     }
 }
 
-extension IndexKey {
-    /// nil where the index isn't one on columns of the table.
-    fileprivate init?(_ index: TableIndex, of table: StoreSchema.Table) {
-        var columns: [Column] = []
-        for column in index.columns {
-            guard let place = column.name.flatMap({ table.position(of: $0) }) else { return nil }
-            let source = table.isRowID(table.columns[place]) ? Source.rowid : .cell(place)
-            columns.append(Column(source, isDescending: column.isDescending))
-        }
-        if columns.isEmpty { return nil }
-        self.init(columns, isUnique: index.isUnique)
-    }
-}
-
 extension EngineError {
     /// An index whose entries can't be sorted.
     fileprivate init(sorting error: IndexSortError, _ index: TableIndex) {

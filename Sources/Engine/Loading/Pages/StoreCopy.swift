@@ -20,22 +20,25 @@ struct StoreCopy {
     ///
     /// - Parameters:
     ///   - ledger: saves how far the copy is, in checkpoint files: until it is whole the file is no database.
+    ///   - state: is told what the copy is; nothing of it has been compared.
     ///   - rows: of the tables that stay.
     ///   - progress: rows and bytes of the steps before; raised as they are copied.
     /// - Throws: `EngineError` with `isMisfit` where the source's rows don't allow it: then the store is made anew.
     ///   `.foreignCheckpoint` where the file isn't the one that an earlier run left.
-    func make(_ ledger: StepLedger, rows: Int, _ progress: inout Progress) throws(EngineError) {
+    func make(
+        _ ledger: StepLedger, _ state: StepState, rows: Int, _ progress: inout Progress
+    ) throws(EngineError) {
         let done = CopiedChunks()
         try ledger.keep(CopiedChunks.part, restore: done.restore, save: done.save)
         let schema = StagingSchema(
             file: file, edit: step.schemaEdit(of: source.schema), room: StepState.room(for: step))
         if done.isWhole {
             if try schema.isChanged() { return }
-            _ = try opened(done)
+            _ = try opened(done, state)
         } else {
             events(.phaseBegan("copying pages"))
             if done.copied == 0 { try checkEntities() }
-            try copy(done, ledger, rows, &progress)
+            try copy(done, ledger, state, rows, &progress)
             KillPoint.reach(.pagesCopied)
         }
         try schema.change()
@@ -68,7 +71,7 @@ struct StoreCopy {
     // MARK: - Pages
 
     /// The new file, or the one that an earlier run left.
-    private func opened(_ done: CopiedChunks) throws(EngineError) -> DatabaseCopy {
+    private func opened(_ done: CopiedChunks, _ state: StepState) throws(EngineError) -> DatabaseCopy {
         let pages: PageFile
         do throws(SourceRefusal) {
             pages = try source.pageFile()
@@ -80,6 +83,11 @@ struct StoreCopy {
         let path = file.path
         return try Self.doing(step, source) { () throws(PageCopyError) in
             let plan = try self.plan(of: pages)
+            defer {
+                state.kept?.isClone = done.isClone
+                // Of other copies every page was read.
+                state.kept?.unreadBytes = done.isClone ? plan.stayingPageCount * pages.layout.pageSize : 0
+            }
             guard done.copied > 0 else {
                 let copy = try DatabaseCopy.begin(
                     pages, plan, at: path, sharing: true, chunkLength: options.copyChunkBytes)
@@ -96,9 +104,9 @@ struct StoreCopy {
 
     /// Copies what is missing. No descriptor of the file is open once it has returned.
     private func copy(
-        _ done: CopiedChunks, _ ledger: StepLedger, _ rows: Int, _ progress: inout Progress
+        _ done: CopiedChunks, _ ledger: StepLedger, _ state: StepState, _ rows: Int, _ progress: inout Progress
     ) throws(EngineError) {
-        let copy = try opened(done)
+        let copy = try opened(done, state)
         let (step, source, total) = (step, source, progress.total)
         ledger.keep(inFilesAfter: { () throws(EngineError) in
             if Mutant.isOn(.noPageSync) { return }
@@ -186,7 +194,8 @@ struct StoreCopy {
         for object in schema.objects where object.rootPage > 0 {
             let isTable = object.kind == .table && schema.table(object.name)?.isWithoutRowID == false
             let tree = TreeRoot(Int(object.rootPage), isTable ? .table : .index)
-            guard let kept = kept[object.name.lowercased()] else {
+            // The root of an index that is filled again stays, empty.
+            guard let kept = kept[object.name.lowercased()], !step.methods.empties(index: kept.newName) else {
                 freed.append(tree)
                 continue
             }

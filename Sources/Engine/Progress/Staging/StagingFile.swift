@@ -62,6 +62,23 @@ struct StagingFile {
         }
     }
 
+    /// Its pages, as many as the header counts. Nobody may have a connection open on the file: when the pages are let
+    /// go of, this process's locks on it are gone.
+    ///
+    /// - Throws: `.verification` where it isn't a file that pages can be read of, `.inputOutput`.
+    func pages() throws(EngineError) -> PageFile { try Self.pages(at: path) }
+
+    /// As `pages()`.
+    static func pages(at path: String) throws(EngineError) -> PageFile {
+        let file = try EngineError.at(path) { try OpenFile(path, mode: .read) }
+        do throws(SourceRefusal) {
+            let layout = try DatabaseLayout(of: file)
+            return PageFile(file, layout)
+        } catch {
+            throw EngineError(.verification, "\(path): its pages can't be read: \(error)")
+        }
+    }
+
     // MARK: - Removing
 
     /// Removes the record that the store was verified. The sync of the folder is the caller's.

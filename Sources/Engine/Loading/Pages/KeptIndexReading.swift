@@ -1,0 +1,238 @@
+import CausewayPreparation
+import CausewaySQLiteFile
+import CausewayStoreFormat
+import CausewayStores
+
+/// Reads indexes on plain columns, and their tables, out of a file's pages, and compares them: each tree is read once,
+/// the largest first, on all workers. Memory: a batch for each worker.
+struct KeptIndexReading {
+    let file: PageFile
+    /// Of the file, for messages.
+    let path: String
+    let indexes: [Index]
+    let options: EngineOptions
+    let cancellation: Cancellation
+
+    /// An index, and the table that it is on.
+    struct Index: Sendable {
+        var index: TableIndex
+        var key: IndexKey
+        var table: StoreSchema.Table
+        var root: Int
+    }
+
+    /// A tree to read, for the indexes of these places.
+    fileprivate enum Tree: Sendable {
+        case rows([Int])
+        case entries(Int)
+    }
+
+    /// What a tree holds.
+    fileprivate enum Found: Sendable {
+        /// The entries that each index should have.
+        case rows([EntrySum])
+        case entries(EntrySum)
+        /// Entries that can't be an index's.
+        case disorder(String)
+    }
+
+    /// A tree in flight.
+    private struct Work: Sendable {
+        var place: Int?
+        var found: Found?
+        var pages = 0
+    }
+
+    /// What came of it.
+    struct Outcome: Sendable {
+        /// For each index what is wrong; nil where its entries are those of the rows.
+        var disagreements: [String?] = []
+        /// Pages of the trees.
+        var pages = 0
+    }
+
+    /// - Throws: `.sourceData` where a table is damaged, also with `isMisfit` where an index is; `.inputOutput`.
+    func compare() throws(EngineError) -> Outcome {
+        let trees = largestFirst()
+        var wanted = [EntrySum?](repeating: nil, count: indexes.count)
+        var found = [Found?](repeating: nil, count: indexes.count)
+        var outcome = Outcome()
+        let jobs = min(max(1, options.jobs), trees.count)
+        let reader = TreeSums(file: file, path: path, indexes: indexes, cancellation: cancellation)
+        try OrderedPipeline(
+            workers: jobs, batches: (0...jobs).map { _ in Work() }, cancellation: cancellation
+        ).run(
+            reading: { every throws(EngineError) in
+                var next = 0
+                try every { (work: inout Work) throws(EngineError) in
+                    work.place = next
+                    next += 1
+                    return next < trees.count
+                }
+            },
+            working: { _, every throws(EngineError) in
+                let batch = RowBatch()
+                _ = try every { (work: inout Work) throws(EngineError) in
+                    guard let place = work.place else { return }
+                    let claims = PageClaims(pageCount: reader.file.layout.pageCount)
+                    work.found = try reader.read(trees[place], claims, batch)
+                    work.pages = claims.pageCount
+                }
+            },
+            take: { work throws(EngineError) in
+                guard let place = work.place else { return }
+                outcome.pages += work.pages
+                switch (trees[place], work.found) {
+                case (.rows(let places), .rows(let sums)?):
+                    for (index, sum) in zip(places, sums) { wanted[index] = sum }
+                case (.entries(let index), let sum): found[index] = sum
+                default: break
+                }
+            })
+        outcome.disagreements = indexes.indices.map { Self.difference(wanted[$0], found[$0]) }
+        return outcome
+    }
+
+    private func largestFirst() -> [Tree] {
+        var rows: [String: [Int]] = [:]
+        for (place, index) in indexes.enumerated() { rows[index.table.name, default: []].append(place) }
+        let trees = rows.sorted { $0.key < $1.key }.map { Tree.rows($0.value) } + indexes.indices.map { .entries($0) }
+        // What is damaged is found when the whole tree is read.
+        let leaves = trees.map { tree in
+            (try? file.leafCount(of: root(of: tree))) ?? 0
+        }
+        return trees.indices.sorted { (leaves[$1], $0) < (leaves[$0], $1) }.map { trees[$0] }
+    }
+
+    private func root(of tree: Tree) -> TreeRoot {
+        switch tree {
+        case .rows(let places): TreeRoot(Int(indexes[places[0]].table.rootPage), .table)
+        case .entries(let place): TreeRoot(indexes[place].root, .index)
+        }
+    }
+
+    private static func difference(_ rows: EntrySum?, _ entries: Found?) -> String? {
+        switch entries {
+        case .entries(let sum)? where sum == rows: nil
+        case .entries(let sum)? where sum.count != rows?.count: "\(sum.count) entries for \(rows?.count ?? 0) rows"
+        case .disorder(let reason)?: reason
+        default: "its entries aren't those of the rows"
+        }
+    }
+}
+
+/// Sums of what trees hold.
+private struct TreeSums: Sendable {
+    let file: PageFile
+    let path: String
+    let indexes: [KeptIndexReading.Index]
+    let cancellation: Cancellation
+
+    /// An `EntryFormer` that an array can hold.
+    private final class Former {
+        private let former: EntryFormer
+
+        init(_ key: IndexKey) throws(RecordError) { former = try EntryFormer(key) }
+
+        func sum(_ rows: RowBatch) throws(IndexSortError) -> EntrySum { try former.sum(rows) }
+    }
+
+    func read(
+        _ tree: KeptIndexReading.Tree, _ claims: PageClaims, _ batch: RowBatch
+    ) throws(EngineError) -> KeptIndexReading.Found {
+        switch tree {
+        case .rows(let places): .rows(try rows(of: places, claims, batch))
+        case .entries(let place): try entries(of: indexes[place], claims, batch)
+        }
+    }
+
+    /// What each of a table's indexes should have.
+    private func rows(
+        of places: [Int], _ claims: PageClaims, _ batch: RowBatch
+    ) throws(EngineError) -> [EntrySum] {
+        let table = indexes[places[0]].table
+        var sums = places.map { _ in EntrySum() }
+        do {
+            let formers = try places.map { try Former(indexes[$0].key) }
+            var reader = TableReader(file, root: Int(table.rootPage), after: nil, claims: claims)
+            try every(batch) { () throws(PageReadError) in
+                try reader.fill(batch, rows: .max, bytes: bytes)
+            } use: {
+                for place in formers.indices { sums[place].add(try formers[place].sum(batch)) }
+            }
+        } catch let error as PageReadError {
+            throw EngineError(reading: error, during: "\(path), \(table.name)")
+        } catch let error as EngineError {
+            throw error
+        } catch {
+            throw EngineError(.sourceData, "\(path), \(table.name): \(error)")
+        }
+        return sums
+    }
+
+    private func entries(
+        of index: KeptIndexReading.Index, _ claims: PageClaims, _ batch: RowBatch
+    ) throws(EngineError) -> KeptIndexReading.Found {
+        var check = IndexOrderCheck(index.key)
+        do {
+            var reader = IndexReader(file, root: index.root, claims: claims)
+            try every(batch) { () throws(PageReadError) in
+                try reader.fill(batch, rows: .max, bytes: bytes)
+            } use: {
+                try check.add(batch)
+            }
+            return .entries(check.sum)
+        } catch let error as IndexSortError {
+            return .disorder(error.complaint)
+        } catch let error as PageReadError {
+            var error = EngineError(reading: error, during: "\(path), \(index.index.title)")
+            // The rows may still be sound: the store can be made anew.
+            error.isMisfit = error.kind == .sourceData
+            throw error
+        } catch {
+            throw EngineError(error, during: index.index.title)
+        }
+    }
+
+    private var bytes: Int { EngineOptions.pageBatchBytes(pageSize: file.layout.pageSize) }
+
+    /// Fills the batch until nothing is left.
+    private func every(_ batch: RowBatch, fill: () throws(PageReadError) -> Bool, use: () throws -> Void) throws {
+        var more = true
+        while more {
+            try cancellation.check()
+            batch.removeAll(keepingCapacity: bytes * 2)
+            more = try fill()
+            try use()
+        }
+    }
+}
+
+extension IndexSortError {
+    /// What is wrong with an index, without what to do about it.
+    fileprivate var complaint: String {
+        switch code {
+        case .outOfOrder(let entry): "entry \(entry) isn't in its place"
+        case .damagedEntry(let entry): "entry \(entry) isn't one of its columns"
+        case .duplicate(let first, let second): "it is unique, and has the same entry for rows \(first) and \(second)"
+        default: description
+        }
+    }
+}
+
+extension IndexKey {
+    /// nil where the index isn't one on columns of the table, in the order of their bytes, and over all rows.
+    init?(_ index: TableIndex, of table: StoreSchema.Table) {
+        guard !index.isPartial else { return nil }
+        var columns: [Column] = []
+        for column in index.columns {
+            guard column.collation.uppercased() == "BINARY",
+                let place = column.name.flatMap({ table.position(of: $0) })
+            else { return nil }
+            let source = table.isRowID(table.columns[place]) ? Source.rowid : .cell(place)
+            columns.append(Column(source, isDescending: column.isDescending))
+        }
+        if columns.isEmpty { return nil }
+        self.init(columns, isUnique: index.isUnique)
+    }
+}

@@ -1,0 +1,100 @@
+import CausewayPlanning
+import CausewayPreparation
+import CausewayStoreFormat
+import CausewayStores
+
+/// A new store that begins as a copy of the source.
+extension StepRun {
+    /// Begins the store as a copy of the source, or goes on with that, and compares its indexes with the rows; from then
+    /// on the progress is in the store.
+    func copied(
+        _ ledger: StepLedger, _ state: StepState, _ progress: inout Progress
+    ) throws(EngineError) -> StagingConnection {
+        let before = progress
+        let rows = try keptRows()
+        if state.kept == nil { state.kept = KeptTrees() }
+        try copy(ledger, state, rows: rows, &progress)
+        if try hasStaleIndexes(state) {
+            // Rare: a second copy without their entries costs less than reading every index before the first.
+            ledger.forget(CopiedChunks.part)
+            try place.removeFiles()
+            progress = before
+            try copy(ledger, state, rows: rows, &progress)
+            _ = try hasStaleIndexes(state)
+        }
+        guard
+            let staging = try StagingConnection(resuming: place.staging, cancellation: cancellation, events: events)
+        else {
+            throw EngineError(
+                .verification, "\(place.staging.path): the copy of the store can't be read",
+                remedy: "check the disk and the memory, then run again")
+        }
+        ledger.forget(CopiedChunks.part)
+        ledger.keep(in: staging)
+        return staging
+    }
+
+    private func copy(
+        _ ledger: StepLedger, _ state: StepState, rows: Int, _ progress: inout Progress
+    ) throws(EngineError) {
+        try StoreCopy(
+            step: making(state.kept?.stale), source: source, file: place.staging, options: options,
+            cancellation: cancellation, events: events
+        ).make(ledger, state, rows: rows, &progress)
+    }
+
+    /// The step with fresh entries for indexes whose own weren't those of the rows.
+    private func making(_ stale: [String: IndexWork.Method]?) -> StepPlan {
+        var step = step
+        step.methods = step.methods.making(stale ?? [:])
+        return step
+    }
+
+    /// Compares the copy's indexes with its rows.
+    ///
+    /// - Returns: whether some are stale; the state says which.
+    private func hasStaleIndexes(_ state: StepState) throws(EngineError) -> Bool {
+        var kept = state.kept ?? KeptTrees()
+        kept.isCompared = comparesKept(isClone: kept.isClone)
+        let found = try KeptIndexCheck(
+            step: making(kept.stale), file: place.staging, options: options, cancellation: cancellation
+        ).compare(includingKept: kept.isCompared)
+        for index in found.stale {
+            events(.warning("\(index.index.title): stale in the source: \(index.reason); it is made from the rows"))
+            kept.stale[index.index.name] = index.method
+        }
+        let isRead = verification == .full || verification == .quick && source.autoVacuum == 0
+        kept.unreadBytes = isRead ? 0 : max(0, kept.unreadBytes - found.bytes)
+        state.kept = kept
+        return !found.stale.isEmpty
+    }
+
+    /// Whether indexes are compared though their tables haven't changed. Pages that the copy shares with the source are
+    /// read by `full` alone.
+    private func comparesKept(isClone: Bool) -> Bool {
+        switch verification {
+        case .none: false
+        case .quick: !isClone
+        case .full: true
+        }
+    }
+
+    /// The same run, as its copy of the source has turned out.
+    ///
+    /// - Throws: `.foreignCheckpoint` where an earlier run has compared fewer indexes than this one is to.
+    func settled(by state: StepState) throws(EngineError) -> StepRun {
+        guard step.methods.beginning == .copy else { return self }
+        guard let kept = state.kept else { throw EngineError(unfinishedPagesOf: place) }
+        guard kept.isCompared || !comparesKept(isClone: kept.isClone) else {
+            throw EngineError(
+                .foreignCheckpoint,
+                """
+                \(place.staging.path): the unfinished work was begun with another --verify, which compares fewer indexes \
+                with their rows than --verify \(verification.rawValue)
+                """, remedy: "run again with --restart to discard the unfinished work")
+        }
+        var run = self
+        run.step.methods = step.methods.making(kept.stale)
+        return run
+    }
+}

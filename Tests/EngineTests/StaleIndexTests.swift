@@ -1,0 +1,179 @@
+import CausewayEngine
+import CausewayPlatform
+import CausewayPreparation
+import CausewaySQLite
+import CausewayStores
+import Foundation
+import Testing
+
+/// Indexes of the source whose entries aren't those of the rows: a store that is made anew gets fresh ones, and so does
+/// one that begins as a copy.
+@Suite("Stale indexes", .timeLimit(.minutes(60)))
+struct StaleIndexTests {
+    /// How a store gets a stale index.
+    enum Damage: Hashable, Sendable {
+        /// Rows change while SQLite doesn't know the index; `unless` is what of the table's text brings it.
+        case behind(index: String, unless: String = "", sql: String)
+        /// The index is made with another text.
+        case under(text: String, becoming: String, index: String)
+
+        var index: String {
+            switch self {
+            case .behind(let index, _, _): index
+            case .under(_, _, let index): index
+            }
+        }
+
+        func apply(to path: String) throws {
+            switch self {
+            case .behind(let index, let unless, let sql): try behind(index, unless, sql, path)
+            case .under(let text, let becoming, let index):
+                try Scenario.execute("DROP INDEX IF EXISTS \(index); \(text)", path)
+                try schema("UPDATE sqlite_schema SET sql = replace(sql, \(becoming)) WHERE name = '\(index)'", path)
+            }
+        }
+
+        private func schema(_ sql: String, _ path: String) throws {
+            let connection = try Connection(path: path, mode: .readWrite, hardening: .own)
+            try connection.changingSchemaTable { () throws(SQLiteError) in try connection.execute(sql) }
+        }
+
+        private func behind(_ index: String, _ unless: String, _ sql: String, _ path: String) throws {
+            let row = try Self.text(
+                """
+                SELECT format('INSERT INTO sqlite_schema VALUES (%Q, %Q, %Q, %d, %Q)', type, name, tbl_name, rootpage, sql) \
+                FROM sqlite_schema WHERE name = '\(index)'
+                """, path)
+            let table = try Self.text("SELECT tbl_name FROM sqlite_schema WHERE name = '\(index)'", path)
+            let text = try Self.text(
+                """
+                SELECT format('UPDATE sqlite_schema SET sql = %Q WHERE name = %Q', sql, name) \
+                FROM sqlite_schema WHERE name = '\(table)'
+                """, path)
+            try schema(
+                """
+                DELETE FROM sqlite_schema WHERE name = '\(index)'; \
+                UPDATE sqlite_schema SET sql = replace(sql, '\(unless)', '') WHERE name = '\(table)'
+                """, path)
+            try Scenario.execute(sql, path)
+            try schema("\(row); \(text)", path)
+        }
+
+        private static func text(_ sql: String, _ path: String) throws -> String {
+            let connection = try Connection(path: path, mode: .readOnly, hardening: .own)
+            var statement = try connection.prepare(sql)
+            #expect(try statement.step(), "\(sql)")
+            return try #require(try statement.string(at: 0))
+        }
+    }
+
+    static let damages: [Damage] = [
+        // An entry without a row, a row without an entry, an entry of another value.
+        .behind(index: "Z_Note_by", sql: "DELETE FROM ZNOTE WHERE Z_PK = 1500"),
+        .behind(index: "Z_Note_by", sql: "INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT, ZTEXT) VALUES (9000, 5, 1, 'new')"),
+        .behind(index: "Z_Note_by", sql: "UPDATE ZNOTE SET ZTEXT = 'other' WHERE Z_PK = 1500"),
+        // The other way round.
+        .under(
+            text: "CREATE INDEX Z_Note_by ON ZNOTE (ZTEXT COLLATE BINARY DESC)", becoming: "'DESC', 'ASC'",
+            index: "Z_Note_by"),
+        // In a patched index, and in that of a constraint.
+        .behind(index: "ZKIND_Z_ENT_INDEX", sql: "UPDATE ZKIND SET Z_ENT = 3 WHERE Z_PK = 2"),
+        .behind(index: "sqlite_autoindex_own_1", unless: "UNIQUE", sql: "UPDATE own SET a = 5 WHERE rowid = 7"),
+        // Equal entries in a unique index.
+        .under(
+            text: "CREATE INDEX own_u ON own (CASE b WHEN 'Y' THEN 'x' ELSE b END COLLATE BINARY)",
+            becoming: "sql, 'CREATE UNIQUE INDEX own_u ON own (b COLLATE BINARY)'", index: "own_u"),
+        // Only SQLite knows its entries.
+        .behind(index: "own_b", sql: "UPDATE own SET b = 'z' WHERE rowid = 7"),
+    ]
+
+    private static func scenario(_ damage: Damage, autoVacuum: Int = 2) throws -> Scenario {
+        let scenario = try KeptTableTests.scenario()
+        try Scenario.execute("PRAGMA auto_vacuum = \(autoVacuum); VACUUM", scenario.store)
+        try damage.apply(to: scenario.store)
+        return scenario
+    }
+
+    private static func byStatements(_ damage: Damage) throws -> [String] {
+        let scenario = try scenario(damage)
+        _ = try Migration(scenario.request(to: "V2", engine: .statements)).run()
+        return try KeptTableTests.content(scenario.store)
+    }
+
+    private static func name(of damage: Damage) -> String {
+        damage.index.replacingOccurrences(of: "Z_5TAGS", with: "Z_6TAGS")
+    }
+
+    @Test("are sorted anew, with a warning, and the rows are those of statements", arguments: damages, [1, 4])
+    func healed(damage: Damage, jobs: Int) throws {
+        let scenario = try Self.scenario(damage, autoVacuum: jobs == 1 ? 0 : 2)
+        let integrity = try scenario.rows("PRAGMA integrity_check")
+        #expect(integrity != ["'ok'"], "the index isn't stale")
+        let run = try scenario.rerun(scenario.request(to: "V2", jobs: jobs, engine: .pages))
+        let told = run.warnings.filter { $0.contains("stale") }
+        #expect(told.count == 1 && told.contains { $0.contains(Self.name(of: damage)) }, "\(run.warnings)")
+        #expect(!run.warnings.contains { $0.contains("starts over") }, "\(run.warnings)")
+        #expect(try KeptTableTests.content(scenario.store) == Self.byStatements(damage))
+        #expect(try scenario.rows("PRAGMA integrity_check") == ["'ok'"])
+    }
+
+    @Test("of a changed table are found at any level of verification", arguments: VerificationLevel.allCases)
+    func levels(level: VerificationLevel) throws {
+        let damage = Self.damages[2]
+        let scenario = try Self.scenario(damage)
+        var request = scenario.request(to: "V2", engine: .pages)
+        request.verification = level
+        let run = try scenario.rerun(request)
+        #expect(run.warnings.contains { $0.contains("Z_Note_by") }, "\(run.warnings)")
+        #expect(try scenario.rows("PRAGMA integrity_check") == ["'ok'"])
+    }
+
+    @Test("a sound store's indexes are kept without a word")
+    func sound() throws {
+        let scenario = try KeptTableTests.scenario()
+        let run = try scenario.rerun(scenario.request(to: "V2", engine: .pages))
+        #expect(!run.warnings.contains { $0.contains("stale") }, "\(run.warnings)")
+    }
+
+    @Test("rows that break a constraint end the run with their names, whatever the index says")
+    func notUnique() throws {
+        let damage = Damage.behind(
+            index: "sqlite_autoindex_own_1", unless: "UNIQUE",
+            sql: "INSERT INTO own (rowid, a, b) VALUES (9, 1, 'again')")
+        let scenario = try Self.scenario(damage)
+        let before = try Data(contentsOf: URL(filePath: scenario.store))
+        let error = try failure { _ = try Migration(scenario.request(to: "V2", engine: .pages)).run() }
+        #expect(error.kind == .sourceData && error.message.contains("rows 7 and 9"), "\(error)")
+        #expect(try Data(contentsOf: URL(filePath: scenario.store)) == before)
+    }
+
+    @Test(
+        "are made anew after a kill, too",
+        arguments: [
+            (KillPoint.pagesCopied, 1), (.pagesCopied, 2), (.stagingCreated, 1), (.pagesBegun, 1), (.indexMade, 1),
+            (.pagesDone, 1), (.schemaFinished, 1), (.verified, 1),
+        ])
+    func killed(point: KillPoint, count: Int) async throws {
+        let damage = Self.damages[4]
+        let scenario = try Self.scenario(damage)
+        try await scenario.kill(at: point, count, engine: .pages)
+        let run = try scenario.rerun(KeptTableTests.careful(scenario))
+        let isSaved = point != .pagesCopied
+        #expect(run.warnings.contains { $0.contains("starts over") } == !isSaved, "\(run.warnings)")
+        #expect(try KeptTableTests.content(scenario.store) == Self.byStatements(damage))
+        #expect(try scenario.rows("PRAGMA integrity_check") == ["'ok'"])
+    }
+
+    @Test("an interrupted run that compared fewer indexes starts over where more are asked for")
+    func deeper() throws {
+        let damage = Self.damages[5]
+        let scenario = try Self.scenario(damage)
+        var request = KeptTableTests.careful(scenario)
+        request.verification = .none
+        try scenario.interrupt(afterBatches: 1, request)
+        let run = try scenario.rerun(KeptTableTests.careful(scenario))
+        #expect(run.warnings.contains { $0.contains("--verify") && $0.contains("starts over") }, "\(run.warnings)")
+        #expect(try KeptTableTests.content(scenario.store) == Self.byStatements(damage))
+        #expect(try scenario.rows("PRAGMA integrity_check") == ["'ok'"])
+    }
+}
