@@ -120,7 +120,8 @@ struct StepRun {
         events(.phaseBegan("verification"))
         let notices = try Verification(
             step: step, source: source, written: result.written, frameworkVersion: frameworkVersion,
-            level: verification, changesValues: result.validation.defaulted > 0, cancellation: cancellation
+            level: verification, changesValues: result.validation.defaulted > 0, kept: result.kept, jobs: options.jobs,
+            cancellation: cancellation
         ).check(place.staging.path)
         let untold = isTold ? [] : notices
         for notice in untold { events(.warning(notice)) }

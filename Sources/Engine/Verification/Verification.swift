@@ -11,7 +11,8 @@ import CausewayStores
 /// - `none`: the number of rows that the passes read against the number that they wrote.
 /// - `quick`: also every row count, the structure of every page and row, the schema, the metadata, the model cache,
 ///   Z_PRIMARYKEY, and the links that an index counts. Uniqueness needs no check of its own: SQLite or `IndexSorter`
-///   made the unique indexes from the rows, or they are the source's. Kept tables are compared by their row counts.
+///   made the unique indexes from the rows, or `KeptIndexCheck` has compared them. Kept tables are compared by their row
+///   counts; those whose pages are the source's own aren't read.
 /// - `full`: also every carried cell read again from both stores, kept tables' among them, every link's other end, and
 ///   the indexes against the rows.
 struct Verification {
@@ -22,6 +23,10 @@ struct Verification {
     var level = VerificationLevel.quick
     /// Whether the validation has put defaults into rows: columns of mapping models can't be compared then.
     var changesValues = false
+    /// Of a copy of the source.
+    var kept: KeptTrees?
+    /// Connections that read at once.
+    var jobs = 1
     let cancellation: Cancellation
 
     /// What was found, and the tables to search for differing rows.
@@ -52,7 +57,7 @@ struct Verification {
         do {
             if level != .none {
                 let result = try Connection(path: path, mode: .readOnly, hardening: .untrusted)
-                try cancellation.interrupting(result.interruptHandle) { try compare(result, &outcome) }
+                try cancellation.interrupting(result.interruptHandle) { try compare(result, path, &outcome) }
             }
         } catch let error as SQLiteError {
             try cancellation.check()
@@ -79,14 +84,18 @@ struct Verification {
     }
 
     /// The cheap checks first: if one fails, the store is only read further to name the rows.
-    private func compare(_ result: borrowing Connection, _ outcome: inout Outcome) throws {
-        outcome.findings += try StructureCheck.findings(result, withIndexes: level == .full)
+    private func compare(_ result: borrowing Connection, _ path: String, _ outcome: inout Outcome) throws {
+        outcome.findings += try structure(of: result, path)
         // A damaged file's answers mean nothing.
         guard outcome.findings.isEmpty || !outcome.suspects.isEmpty else { return }
         try cancellation.check()
         try sourceCounts(&outcome)
         if let stage = written.stage {
-            expectedBeforeHandlers(stage.before, &outcome)
+            try expectedBeforeHandlers(stage.before, &outcome)
+            // Handlers change rows of entities, and nothing else.
+            for pass in step.keptPasses where pass.kind != .entity && pass.kind != .links {
+                try keptCount(of: pass, result, &outcome)
+            }
             outcome.findings += stage.findings(
                 step.layout, found: try StoreCounts(step.layout) { sql throws(SQLiteError) in try result.prepare(sql) })
         } else {
@@ -104,6 +113,21 @@ struct Verification {
             }
         }
         outcome.findings += try recheck.rows(in: outcome.suspects, source: source.connection, result: result)
+    }
+
+    private func structure(of result: borrowing Connection, _ path: String) throws -> [String] {
+        let unread = step.keptPasses.map(\.destinationTable).filter(isUnread).map { $0.lowercased() }
+        let findings = try StagingStructure(
+            path: path, withIndexes: level == .full, unread: Set(unread), jobs: jobs, cancellation: cancellation
+        ).findings(result)
+        // Damage that was copied is the source's.
+        if !findings.isEmpty, kept != nil { try source.checkIntegrity() }
+        return findings
+    }
+
+    /// Whether nothing reads a kept table: the new store has the source's own pages.
+    func isUnread(_ table: String) -> Bool {
+        kept?.isClone == true && level != .full && step.methods.tables[table]?.method == .keep
     }
 
     /// With `full`: values and links, each against the source's.

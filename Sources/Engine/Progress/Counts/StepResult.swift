@@ -18,12 +18,15 @@ struct StepResult {
     /// What the verification found wrong in source and new store alike.
     var notices: [String] = []
     let written: WrittenRows
+    /// Of a copy of the source.
+    let kept: KeptTrees?
     /// Rows that an earlier run had read when this one resumed; nil if this one began.
     let resumedRows: Int?
 
     init(_ state: StepState, _ step: StepPlan, resumedRows: Int?) {
         self.resumedRows = resumedRows
         written = state.written
+        kept = state.kept
         validation = state.objects.validation
         endedLinks = state.objects.endedLinks
         made = state.objects.made.values.reduce(0, +)
