@@ -37,35 +37,11 @@ struct StoreCopy {
             _ = try opened(done, state)
         } else {
             events(.phaseBegan("copying pages"))
-            if done.copied == 0 { try checkEntities() }
+            if done.copied == 0 { try EntityNumberCheck(step: step, source: source).check() }
             try copy(done, ledger, state, rows, &progress)
             KillPoint.reach(.pagesCopied)
         }
         try schema.change()
-    }
-
-    /// Rows of entities that the model doesn't have end the run, as where rows are read; patches find them themselves.
-    private func checkEntities() throws(EngineError) {
-        for pass in step.keptPasses
-        where pass.kind == .entity && step.methods.tables[pass.destinationTable]?.method == .keep {
-            let numbers = pass.projections.keys.sorted().map { String($0) }.joined(separator: ", ")
-            let found = try EngineError.reading(source.location.path) { () -> (Int64, Int64?)? in
-                var statement = try source.connection.prepare(
-                    """
-                    SELECT Z_PK, Z_ENT FROM \(try SQLIdentifier(pass.sourceTable)) \
-                    WHERE Z_ENT IS NULL OR Z_ENT NOT IN (\(numbers)) LIMIT 1
-                    """)
-                guard try statement.step() else { return nil }
-                return (statement.int64(at: 0), statement.type(at: 1) == .integer ? statement.int64(at: 1) : nil)
-            }
-            if let (key, number) = found {
-                throw EngineError(
-                    BadRow(
-                        code: .migration, property: nil,
-                        reason: "its Z_ENT \(number.map { String($0) } ?? "NULL") names no entity of this table"),
-                    table: pass.sourceTable, key: key)
-            }
-        }
     }
 
     // MARK: - Pages
