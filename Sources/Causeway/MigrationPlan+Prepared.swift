@@ -156,6 +156,7 @@ extension MigrationSummary {
         violations = outcome.violations
         rejectedRows = outcome.rejectedRows
         quarantinedRows = outcome.quarantinedRows
+        unreadBytes = outcome.unreadBytes
         defaultedValues = outcome.defaultedValues
         bytes = outcome.bytes
         seconds = outcome.seconds

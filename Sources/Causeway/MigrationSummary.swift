@@ -22,6 +22,9 @@ public struct MigrationSummary: Hashable, Sendable, Codable {
     public var rejectedRows = 0
     /// Bad source rows that were left out (`MigrationOptions.badRows`).
     public var quarantinedRows = 0
+    /// Bytes of pages that the new store shares with the source and that the verification hasn't read: its tables stay as
+    /// they are. 0 where the file system can't share, and with `VerificationLevel.full`.
+    public var unreadBytes = 0
     /// Values that were replaced by their attribute's default because of them.
     public var defaultedValues = 0
     /// Bytes of the rows that were moved, over all steps.

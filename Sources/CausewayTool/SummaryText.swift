@@ -33,6 +33,11 @@ struct SummaryText {
                     + "\(Figures.count(summary.rejectedRows, "row", "rows")) rejected, "
                     + "\(Figures.count(summary.defaultedValues, "value", "values")) replaced by the default")
         }
+        if summary.unreadBytes > 0 {
+            lines.append(
+                "Not read: \(Figures.bytes(Double(summary.unreadBytes))) of tables that the new store shares with the "
+                    + "original; verify reads them.")
+        }
         return lines + backup
     }
 

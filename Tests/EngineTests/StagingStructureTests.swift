@@ -35,8 +35,9 @@ struct StagingStructureTests {
                     let names = try FileManager.default.contentsOfDirectory(atPath: scenario.workDirectory)
                     let name = try #require(names.first { $0.hasPrefix("step-") && $0.hasSuffix(".sqlite") })
                     let staging = scenario.workDirectory + "/" + name
-                    let page = try #require(Int(Database.rows(stroke.sql, in: staging)[0]))
-                    let size = try #require(Int(Database.rows("PRAGMA page_size", in: staging)[0]))
+                    let found = try Database.rows(stroke.sql, in: staging)[0]
+                    let pageSize = try Database.rows("PRAGMA page_size", in: staging)[0]
+                    let (page, size) = (try #require(Int(found)), try #require(Int(pageSize)))
                     var data = try Data(contentsOf: URL(filePath: staging))
                     let place = (page - 1) * size + stroke.offset
                     data.replaceSubrange(place..<place + stroke.bytes.count, with: stroke.bytes)

@@ -71,6 +71,8 @@ package struct VerifiedRecord: Codable, Hashable, Sendable {
     package var bereftRows: Int
     /// How thoroughly it was verified.
     package var verification: VerificationLevel
+    /// Bytes of pages, shared with the source, that nothing has read; nil in records of older versions.
+    package var unreadBytes: Int?
     /// Rows and bytes read by this step and those before.
     package var progressRows: Int
     package var progressBytes: Int

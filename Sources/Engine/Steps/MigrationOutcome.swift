@@ -31,6 +31,8 @@ package struct MigrationOutcome: Sendable {
     package var walBreak: WALBreak?
     /// Bad source rows (`--bad-rows quarantine`).
     package var quarantinedRows = 0
+    /// Bytes of pages, shared with the source, that nothing has read.
+    package var unreadBytes = 0
 
     /// Where a run resumed.
     package struct Resumed: Hashable, Sendable {

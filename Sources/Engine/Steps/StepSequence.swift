@@ -201,6 +201,7 @@ struct StepSequence {
             outcome.defaultedValues += record.defaulted
             outcome.rejectedRows += record.rejected
             outcome.quarantinedRows += record.quarantined
+            outcome.unreadBytes += record.unreadBytes ?? 0
             if record.quarantined > 0 { outcome.warnings.append(quarantineWarning(record, step: index)) }
             if record.endedLinks > 0 {
                 let versions = prepared.steps[index].versions.joined(separator: " → ")
@@ -234,6 +235,7 @@ extension VerifiedRecord {
         rejected = result.validation.rejected
         quarantined = result.quarantined
         (quarantinedLinks, bereftRows) = (result.quarantinedLinks, result.bereftRows)
+        unreadBytes = result.kept.map(\.unreadBytes) ?? 0
         (progressRows, progressBytes) = (progress.rows, progress.bytes)
         sideFiles = marks
         passes = result.written.passes.map { count in

@@ -38,13 +38,15 @@ public enum OnViolation: String, Hashable, Sendable, CaseIterable {
 
 /// How much of the new store is checked before it takes the old one's place.
 public enum VerificationLevel: String, Hashable, Sendable, CaseIterable, Codable {
-    /// The rows that were written against those that were read, which costs nothing; nothing about kept tables.
+    /// The rows that were written against those that were read, which costs nothing. Of tables that came with a copy of
+    /// the source nothing is read, but for patched ones that keep indexes: these are compared with the rows.
     case none
-    /// Also row counts, kept tables' among them, metadata, hashes, the structure of every page, and links that an index
-    /// counts. Uniqueness is kept by the indexes: SQLite, or the sorting, refuses equal keys.
+    /// Also row counts, metadata, hashes, the structure of every page, links that an index counts, and every index that
+    /// came with a copy against the rows. Uniqueness is kept by the indexes: SQLite, or the sorting, refuses equal keys.
+    /// Where the file system shares the source's pages with the new store, unchanged tables aren't read.
     case quick
-    /// Also every carried value, read again from both stores by connections of its own; every link; and SQLite's
-    /// integrity check, which compares the indexes with the rows.
+    /// Also those tables; every carried value, read again from both stores by connections of its own; every link; and
+    /// SQLite's integrity check, which compares all indexes with the rows.
     case full
 }
 
