@@ -258,8 +258,9 @@ let package = Package(
         .executableTarget(
             name: "reliability",
             dependencies: [
-                "CausewayReliabilityKit", "CausewayFuzzTargets", "CausewayPlatform", "CausewayTool", "CausewayMain",
-                "ColourfulPostsMigrator", "TracksMigrator", "StaffMigrator", arguments,
+                "CausewayReliabilityKit", "CausewayFuzzTargets", "CausewayPreparation", "CausewayPlatform",
+                "CausewayTool",
+                "CausewayMain", "ColourfulPostsMigrator", "TracksMigrator", "StaffMigrator", arguments,
             ],
             path: "Tests/ReliabilityCommand", swiftSettings: settings),
         // Not in `Benchmarks/`: a package of its own sees no `package` declarations.

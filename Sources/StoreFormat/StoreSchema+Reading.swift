@@ -21,11 +21,14 @@ extension StoreFormatError {
 extension StoreSchema {
     /// Reads the schema within the limits above. Views and virtual tables are listed but never opened.
     ///
+    /// - Parameters:
+    ///   - connection: to the store.
+    ///   - hasHouse: false for a new store that is still without Core Data's own tables.
     /// - Throws: `notACoreDataStore` without Z_PRIMARYKEY or Z_METADATA, `limitExceeded`, `database`.
-    package init(reading connection: borrowing Connection) throws(StoreFormatError) {
+    package init(reading connection: borrowing Connection, hasHouse: Bool = true) throws(StoreFormatError) {
         let objects = try Self.readObjects(connection)
         let names = Set(objects.filter { $0.kind == .table && !$0.isVirtualTable }.map { $0.name.uppercased() })
-        for house in Self.requiredTables where !names.contains(house) {
+        for house in Self.requiredTables where hasHouse && !names.contains(house) {
             throw StoreFormatError(
                 .notACoreDataStore,
                 "the database has no table \(house), so Core Data didn't make it; check that the path is right",
@@ -39,7 +42,7 @@ extension StoreSchema {
                 "column \(column.name) of \(table.name) is generated, which Core Data never makes: rebuild the table",
                 place: table.name)
         }
-        let primaryKeys = try Self.readPrimaryKeys(connection)
+        let primaryKeys = hasHouse ? try Self.readPrimaryKeys(connection) : []
         let version = try StoreFormatError.doing("reading the schema's version") { () throws(SQLiteError) in
             try connection.pragmaInteger("schema_version")
         }

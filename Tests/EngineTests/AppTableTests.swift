@@ -102,7 +102,7 @@ struct AppTableTests {
         let whole = try scenario()
         let expected = try whole.rows("SELECT * FROM keyed ORDER BY b DESC, a")
         let stopped = try scenario()
-        var request = stopped.request(to: "V2", batchRows: batch, jobs: 1)
+        var request = stopped.request(to: "V2", batchRows: batch, jobs: 1, engine: .statements)
         request.options.checkpointInterval = 0
         try stopped.interrupt(request) { event in
             if case .progress(let rows, _, _) = event { rows >= 13 } else { false }

@@ -16,7 +16,7 @@ struct CancellationTests {
         let scenario = try Scenario.chain()
         let store = try Data(contentsOf: URL(filePath: scenario.store))
         let cancellation = Cancellation()
-        let run = Migration(scenario.request(to: "V4"), cancellation: cancellation) { event in
+        let run = Migration(scenario.request(to: "V4", engine: .statements), cancellation: cancellation) { event in
             if case .phaseBegan(phase) = event { cancellation.cancel(kind) }
         }
         let error = try failure { _ = try run.run() }
@@ -34,7 +34,7 @@ struct CancellationTests {
     func savesAtTheEnd() throws {
         let scenario = try Scenario.chain()
         // Commits come once a second: nothing but the tables is committed when the stop comes.
-        try scenario.interrupt(afterBatches: 6, scenario.request(to: "V4", batchRows: 7, jobs: 1))
+        try scenario.interrupt(afterBatches: 6, scenario.request(to: "V4", batchRows: 7, jobs: 1, engine: .statements))
         #expect(scenario.work.contains { $0.hasPrefix("ckpt-1-") })
         #expect(try scenario.rerun().outcome.resumed?.rows == 42)
         try scenario.expectChainDone()

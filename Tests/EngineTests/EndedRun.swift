@@ -88,7 +88,7 @@ extension Scenario {
                 store: errand.store, models: errand.models, output: errand.output, target: errand.target,
                 options: EngineOptions(batchRows: 7, jobs: 1))
             request.options.checkpointInterval = 0
-            request.options.copyChunkBytes = smallChunk
+            request.options.copyChunkBytes = Scenario.smallChunk
             request.options.engine = EngineChoice(rawValue: errand.engine) ?? .auto
             _ = try Migration(request).run()
         }
@@ -110,7 +110,8 @@ extension Scenario {
 
     func rerun(_ request: MigrationRequest? = nil) throws -> Rerun {
         var events: [EngineEvent] = []
-        let outcome = try Migration(request ?? self.request(to: lastVersion, engine: .statements)) { events.append($0) }.run()
+        let outcome = try Migration(request ?? self.request(to: lastVersion, engine: .statements)) { events.append($0) }
+            .run()
         return Rerun(outcome: outcome, events: events)
     }
 

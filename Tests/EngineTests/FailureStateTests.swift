@@ -86,7 +86,7 @@ struct FailureStateTests {
         }
         if place.wal { try writeToWAL(scenario) }
         let output = place.output ? scenario.folder + "/New.sqlite" : nil
-        var request = scenario.request(to: "V2", output: output, batchRows: 1, jobs: 1)
+        var request = scenario.request(to: "V2", output: output, batchRows: 1, jobs: 1, engine: .statements)
         request.options.checkpointInterval = 0
         let before = try files(scenario)
         let error = try error(cause, scenario, request)
@@ -121,7 +121,7 @@ struct FailureStateTests {
     @Test("a store that stays in rollback mode for unfinished work isn't called untouched")
     func waiting() throws {
         let scenario = try Scenario(Self.from, Self.to, wal: true, rows: Self.rows)
-        var request = scenario.request(to: "V2", batchRows: 1, jobs: 1)
+        var request = scenario.request(to: "V2", batchRows: 1, jobs: 1, engine: .statements)
         for _ in 0..<2 {
             let error = try stopped(request) { if case .progress = $0 { true } else { false } }
             guard case .settled(let what) = error.state else {

@@ -44,7 +44,9 @@ struct PreflightLinkTests {
         "Tag.people lacks the Tag end of its link in 1 row (p5)",
     ]
 
-    @Test("each relationship is counted in the plan, listed by a full verification, and carried", arguments: [true, false])
+    @Test(
+        "each relationship is counted in the plan, listed by a full verification, and carried",
+        arguments: [true, false])
     func counted(fuses: Bool) throws {
         let scenario = try Self.scenario()
         let select = "SELECT Z_PK, ZBOSS, ZFRIEND FROM ZPERSON ORDER BY 1"

@@ -158,7 +158,7 @@ struct RecoverySwapTests {
         var more = scenario.careful()
         more.verification = .full
         try scenario.interrupt(afterBatches: 4, more)
-        var request = scenario.request(to: "V4")
+        var request = scenario.request(to: "V4", engine: .statements)
         request.resume = .refuse
         #expect(try failure { _ = try scenario.rerun(request) }.kind == .undecided)
         request.resume = resume

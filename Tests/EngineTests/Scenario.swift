@@ -145,7 +145,7 @@ enum Database {
         return try rows(sql, connection)
     }
 
-    private static func rows(_ sql: String, _ connection: borrowing Connection) throws -> [String] {
+    static func rows(_ sql: String, _ connection: borrowing Connection) throws -> [String] {
         var statement = try connection.prepare(sql)
         var result: [String] = []
         while try statement.step() {

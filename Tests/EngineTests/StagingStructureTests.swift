@@ -53,7 +53,9 @@ struct StagingStructureTests {
     func sameFindings(stroke: Int, autoVacuum: Int) throws {
         let one = try Self.findings(Self.strokes[stroke], jobs: 1, autoVacuum: autoVacuum)
         let many = try Self.findings(Self.strokes[stroke], jobs: 4, autoVacuum: autoVacuum)
-        #expect(one.kind == .verification && !one.details.isEmpty, "\(one)")
+        #expect(one.kind == .verification && many.kind == .verification, "\(one)")
+        // A page that is no b-tree page at all can't be read.
+        #expect(!one.details.isEmpty || one.message.contains("can't be read"), "\(one)")
         #expect(one.details == many.details)
     }
 }

@@ -44,9 +44,10 @@ struct VerifStagingTests {
     /// Migrates; when the verification begins, `sql` is run in the staging store.
     @discardableResult
     private static func migrate(
-        _ scenario: Scenario, _ level: VerificationLevel, tampering sql: String = ""
+        _ scenario: Scenario, _ level: VerificationLevel, _ engine: EngineChoice = .statements,
+        tampering sql: String = ""
     ) throws -> MigrationOutcome {
-        var request = scenario.request(to: "V2")
+        var request = scenario.request(to: "V2", engine: engine)
         request.verification = level
         return try Migration(request) { event in
             guard case .phaseBegan("verification") = event, !sql.isEmpty else { return }
@@ -60,10 +61,12 @@ struct VerifStagingTests {
         }.run()
     }
 
-    private static func findings(_ level: VerificationLevel, _ sql: String) throws -> [String] {
+    private static func findings(
+        _ level: VerificationLevel, _ sql: String, by engine: EngineChoice = .statements
+    ) throws -> [String] {
         let scenario = try scenario()
         let store = try Data(contentsOf: URL(filePath: scenario.store))
-        let error = try failure { try migrate(scenario, level, tampering: sql) }
+        let error = try failure { try migrate(scenario, level, engine, tampering: sql) }
         #expect(error.kind == .verification)
         #expect(error.message.contains("nothing was swapped"))
         #expect(try Data(contentsOf: URL(filePath: scenario.store)) == store)
@@ -128,6 +131,19 @@ struct VerifStagingTests {
         #expect(invented.contains("Z_PRIMARYKEY: Z_MAX of Firm is below the key p6000"))
         let other = try Self.findings(level, "UPDATE ZPERSON SET Z_ENT = 4 WHERE Z_PK = 1")
         #expect(other.contains("Person p1 is a row of Worker in the new store"))
+    }
+
+    @Test("rows of kept tables are named, too")
+    func kept() throws {
+        let lost = try Self.findings(.quick, "DELETE FROM ZPERSON WHERE Z_PK IN (8, 399)", by: .pages)
+        #expect(lost.contains("ZPERSON: 400 rows in the source, 398 are there"))
+        #expect(lost.contains("Worker p8 is missing in the new store"))
+        let changed = try Self.findings(
+            .full, "UPDATE ZPERSON SET ZNAME = 'other' WHERE Z_PK = 17", by: .pages)
+        #expect(changed.contains("Person p17: ZNAME differ"))
+        let moved = try Self.findings(
+            .full, "UPDATE Z_3TAGS SET Z_5TAGS = 6 WHERE Z_3PEOPLE = 4 AND Z_5TAGS = 5", by: .pages)
+        #expect(moved.contains("Person.tags p4 → p6 isn't in the source"))
     }
 
     @Test("a changed link is found by its index's count, or by reading again")

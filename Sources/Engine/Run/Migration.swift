@@ -128,9 +128,7 @@ package struct Migration {
         return notices
     }
 
-    /// Checks the rows for all steps.
-    ///
-    /// - Parameter isRun: the steps follow, and check the rest.
+    /// Checks the rows for all steps; where `isRun` holds, but for what the steps check themselves.
     private func notices(
         _ prepared: PreparedMigration, _ store: SourceStore, isRun: Bool = false
     ) throws(EngineError) -> [String] {

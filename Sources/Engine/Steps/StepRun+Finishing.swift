@@ -10,6 +10,8 @@ extension StepRun {
         try QuarantinedLinks(
             step: step, state: state, staging: staging, ledger: ledger, cancellation: cancellation, events: events
         ).end()
+        // A stop in one of the statements that follow takes back what isn't committed: no row for it.
+        try ledger.commit()
         KillPoint.reach(.rowsMade)
         events(.phaseBegan("indexes"))
         let finisher = StoreFinisher(

@@ -43,6 +43,16 @@ struct StepRun {
     /// - Returns: what was made, with what is wrong in both stores.
     /// - Throws: the first failure.
     func run(_ progress: inout Progress, isSourceTold: Bool) throws(EngineError) -> StepResult {
+        try run(&progress, isSourceTold: isSourceTold, startsOver: 0)
+    }
+
+    /// A step starts over for what an earlier run has left, and then for rows that don't fit the copy of the source: what
+    /// comes after that is this run's own doing.
+    private static let mostStarts = 2
+
+    private func run(
+        _ progress: inout Progress, isSourceTold: Bool, startsOver starts: Int
+    ) throws(EngineError) -> StepResult {
         let before = progress
         let run: StepRun
         var result: StepResult
@@ -53,13 +63,15 @@ struct StepRun {
         } catch {
             // What an earlier run saved can't be read or doesn't fit, or what the plan begins with doesn't: the step
             // starts over, since its source still exists.
-            guard error.kind == .foreignCheckpoint || error.isMisfit else { throw StepCheck(self).explained(error) }
+            guard error.kind == .foreignCheckpoint || error.isMisfit, starts < Self.mostStarts else {
+                throw StepCheck(self).explained(error)
+            }
             events(.warning("\(error.message); the step starts over"))
             try place.removeFiles()
             progress = before
             // Without files there is nothing foreign any more.
             let next = error.isMisfit ? anew : self
-            return try next.run(&progress, isSourceTold: isSourceTold)
+            return try next.run(&progress, isSourceTold: isSourceTold, startsOver: starts + 1)
         }
         try condemning { () throws(EngineError) in try settleChangeCounter() }
         if !Mutant.isOn(.swapBeforeVerification) {

@@ -60,6 +60,12 @@ struct DigestRecheck {
                 ).findings(source: source, result: result)
             }
         }
+        for pass in verification.step.keptPasses where tables.contains(pass.destinationTable) {
+            findings += try RowDifferences(
+                pass: pass, shape: DigestShape(pass), isUTF8: isUTF8, isOnlyPass: true, skipped: [],
+                cancellation: verification.cancellation
+            ).findings(source: source, result: result)
+        }
         return findings
     }
 

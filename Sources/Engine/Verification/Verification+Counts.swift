@@ -23,10 +23,12 @@ extension Verification {
 
     /// Rows of a kept table against the source's.
     func keptCount(of pass: RowPass, _ result: borrowing Connection, _ outcome: inout Outcome) throws(SQLiteError) {
-        let table = try SQLIdentifier(pass.destinationTable)
-        let found = try result.count("SELECT count(*) FROM \(table)")
+        let table = pass.destinationTable
+        let found = try result.count("SELECT count(*) FROM \(try SQLIdentifier(table))")
         let expected = try sourceCount(of: pass, expecting: found)
-        if found != expected { outcome.add("\(table): \(expected) rows in the source, \(found) are there") }
+        if found != expected {
+            outcome.add("\(table): \(expected) rows in the source, \(found) are there", table: table)
+        }
     }
 
     /// Rows that the source has for a pass: where its indexes say something else than what is expected, as its table says.

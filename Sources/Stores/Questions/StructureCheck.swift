@@ -6,7 +6,7 @@ package import CausewaySQLite
 /// memory say nothing about the database: they are thrown.
 package enum StructureCheck {
     /// Findings that are listed; SQLite stops there.
-    static let namedFindings = 20
+    package static let namedFindings = 20
 
     /// Reads every page, and twice if anything is wrong.
     ///

@@ -39,7 +39,7 @@ struct KeptIndexCheck {
     func compare(includingKept: Bool) throws(EngineError) -> Outcome {
         var plain: [KeptIndexReading.Index] = []
         var others: [(table: String, indexes: [TableIndex])] = []
-        let schema = try file.schema()
+        let schema = try file.schema(hasHouse: false)
         for work in step.works where work.method == .patch || includingKept && work.method == .keep {
             let kept = work.indexes.filter { $0.method == .keep || $0.method == .patch }.map(\.index)
             guard !kept.isEmpty else { continue }
@@ -90,6 +90,16 @@ struct KeptIndexCheck {
         return Outcome(stale: stale, bytes: found.pages * pages.layout.pageSize)
     }
 
+    /// SQLite's findings are about all indexes of the table: each names one at its end, or is about the table.
+    private static func stale(_ indexes: [TableIndex], _ findings: [String]) -> [Stale] {
+        // There may be more of them.
+        let areAll = findings.count < StructureCheck.namedFindings
+        return indexes.compactMap { index in
+            let reason = findings.first { !areAll || $0.hasSuffix("index \(index.name)") || !$0.contains(" index ") }
+            return reason.map { Stale(index: index, method: .statements, reason: $0) }
+        }
+    }
+
     /// SQLite looks up every row in every index of its table.
     private func bySQLite(_ tables: [(table: String, indexes: [TableIndex])]) throws(EngineError) -> [Stale] {
         guard !tables.isEmpty else { return [] }
@@ -102,8 +112,7 @@ struct KeptIndexCheck {
                     // Nobody but the app can compare what its own collating sequences order.
                     guard indexes.allSatisfy(\.hasKnownOrder) else { continue }
                     let findings = try StructureCheck.findings(connection, withIndexes: true, of: table)
-                    guard let reason = findings.first else { continue }
-                    stale += indexes.map { Stale(index: $0, method: .statements, reason: reason) }
+                    stale += Self.stale(indexes, findings)
                 }
                 return stale
             }

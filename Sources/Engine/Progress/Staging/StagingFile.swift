@@ -35,17 +35,20 @@ struct StagingFile {
     }
 
     /// What SQLite reads of the schema. The file's pages may be in the making: only the schema is read.
+    /// `hasHouse` is false before the step has made Core Data's own tables.
     ///
     /// - Throws: `.foreignCheckpoint` where it isn't the file that an earlier run left, `.inputOutput`.
-    func schema() throws(EngineError) -> StoreSchema {
+    func schema(hasHouse: Bool = true) throws(EngineError) -> StoreSchema {
         do throws(EngineError) {
             return try EngineError.reading(path) {
-                try StoreSchema(reading: try Connection(path: path, mode: .readOnly, hardening: .own))
+                try StoreSchema(
+                    reading: try Connection(path: path, mode: .readOnly, hardening: .own), hasHouse: hasHouse)
             }
         } catch {
             // No damage to the user's data: the step can be made again.
             guard error.kind == .sourceData else { throw error }
-            throw EngineError(.foreignCheckpoint, "\(path): the unfinished store can't be read any more")
+            throw EngineError(
+                .foreignCheckpoint, "\(path): the unfinished store can't be read any more: \(error.message)")
         }
     }
 
