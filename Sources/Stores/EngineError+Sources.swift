@@ -77,7 +77,7 @@ extension EngineError {
             self.init(
                 .inputOutput, "\(what): the new store is damaged: \(error.message)",
                 remedy: "check the disk and the memory, then run again: the step starts over")
-            isFailedSync = true
+            (isFailedSync, isDamage) = (true, true)
         default:
             self.init(.inputOutput, "\(what): \(error)")
         }

@@ -13,6 +13,8 @@ package struct EngineError: Error, Sendable, CustomStringConvertible {
     package var work = WorkState.none
     /// A staging store's fsync failed, or the store is damaged: its pages must be taken as lost, whatever a later fsync says.
     package var isFailedSync = false
+    /// SQLite found the new store damaged while it wrote: by the disk, by memory, or because its pages are copies.
+    package var isDamage = false
     /// Rows of the source don't fit the copy of it that the plan begins with: the new store must be made anew.
     package var isMisfit = false
 

@@ -329,11 +329,16 @@ struct KeptTableTests {
         #expect(try Self.content(scenario.store) == Self.content(other.store))
     }
 
-    @Test("a row of an entity that the model doesn't have ends the run, and the store stays as it was")
-    func unknownEntity() throws {
-        let scenario = try Self.scenario(rows: "UPDATE ZTAG SET Z_ENT = 99 WHERE Z_PK = 2;")
+    @Test(
+        "a row of an entity that the model doesn't have ends the run, and the store stays as it was",
+        arguments: ["ZTAG SET Z_ENT = 99", "ZTAG SET Z_ENT = NULL", "ZKIND SET Z_ENT = 99", "ZKIND SET Z_ENT = NULL"],
+        VerificationLevel.allCases)
+    func unknownEntity(change: String, level: VerificationLevel) throws {
+        let scenario = try Self.scenario(rows: "UPDATE \(change) WHERE Z_PK = 2;")
         let before = try Data(contentsOf: URL(filePath: scenario.store))
-        let error = try failure { _ = try Migration(scenario.request(to: "V2", engine: .pages)).run() }
+        var request = scenario.request(to: "V2", engine: .pages)
+        request.verification = level
+        let error = try failure { _ = try Migration(request).run() }
         #expect(error.kind == .sourceData, "\(error)")
         #expect(try Data(contentsOf: URL(filePath: scenario.store)) == before)
     }

@@ -32,8 +32,10 @@ struct StepCheck {
     /// - Returns: what is wrong with the store that the step reads; the error itself where nothing is.
     func explained(_ error: EngineError) -> EngineError {
         // What was made of a damaged page is damaged too, and a later step's store is this run's own work.
-        let isOfSource = error.kind == .sourceData || (error.kind == .verification && run.place.index == 0)
-        guard isOfSource, !error.isFailedSync, !run.step.tablesOfPages.isEmpty else { return error }
+        let isCopied = run.place.index == 0 && (error.kind == .verification || error.isDamage)
+        guard error.kind == .sourceData || isCopied, !error.isFailedSync || error.isDamage,
+            !run.step.tablesOfPages.isEmpty
+        else { return error }
         let found: EngineError
         do throws(EngineError) {
             try run.cancellation.interrupting(run.source.connection.interruptHandle) { () throws(EngineError) in

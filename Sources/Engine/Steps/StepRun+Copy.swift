@@ -8,20 +8,22 @@ extension StepRun {
     /// Begins the store as a copy of the source, or goes on with that, and compares its indexes with the rows; from then
     /// on the progress is in the store.
     func copied(
-        _ ledger: StepLedger, _ state: StepState, _ progress: inout Progress
+        _ ledger: StepLedger, _ state: StepState, from start: Progress, _ progress: inout Progress
     ) throws(EngineError) -> StagingConnection {
-        let before = progress
         let rows = try keptRows()
         if state.kept == nil { state.kept = KeptTrees() }
         try copy(ledger, state, rows: rows, &progress)
-        if try hasStaleIndexes(state) {
+        let found = try staleIndexes(state)
+        if !found.stale.isEmpty {
             // Rare: a second copy without their entries costs less than reading every index before the first.
             ledger.forget(CopiedChunks.part)
             try place.removeFiles()
-            progress = before
+            progress = start
             try copy(ledger, state, rows: rows, &progress)
-            _ = try hasStaleIndexes(state)
         }
+        let isRead = verification == .full || verification == .quick && source.autoVacuum == 0
+        let unread = state.kept?.unreadBytes ?? 0
+        state.kept?.unreadBytes = isRead ? 0 : max(0, unread - found.bytes)
         guard
             let staging = try StagingConnection(resuming: place.staging, cancellation: cancellation, events: events)
         else {
@@ -52,8 +54,8 @@ extension StepRun {
 
     /// Compares the copy's indexes with its rows.
     ///
-    /// - Returns: whether some are stale; the state says which.
-    private func hasStaleIndexes(_ state: StepState) throws(EngineError) -> Bool {
+    /// - Returns: those that are stale, of which the state is told.
+    private func staleIndexes(_ state: StepState) throws(EngineError) -> KeptIndexCheck.Outcome {
         var kept = state.kept ?? KeptTrees()
         kept.isCompared = comparesKept(isClone: kept.isClone)
         let found = try KeptIndexCheck(
@@ -63,10 +65,8 @@ extension StepRun {
             events(.warning("\(index.index.title): stale in the source: \(index.reason); it is made from the rows"))
             kept.stale[index.index.name] = index.method
         }
-        let isRead = verification == .full || verification == .quick && source.autoVacuum == 0
-        kept.unreadBytes = isRead ? 0 : max(0, kept.unreadBytes - found.bytes)
         state.kept = kept
-        return !found.stale.isEmpty
+        return found
     }
 
     /// Whether indexes are compared though their tables haven't changed. Pages that the copy shares with the source are

@@ -2,6 +2,7 @@ import CausewayObjects
 import CausewayPlanning
 import CausewayPlatform
 import CausewayPreparation
+import CausewaySQLite
 import CausewayStoreFormat
 import CausewayStores
 
@@ -23,6 +24,8 @@ struct StepRun {
     let validation: OnViolation
     let sideFiles: SideFiles
     let verification: VerificationLevel
+    /// Whether SQLite has checked the structure of the source's pages in this run.
+    let isSourceChecked: Bool
     /// What happens to bad rows; mapping models have `validation`.
     let badRows: BadRowPolicy
     /// Whether links may end because their relationship leads to another entity now.
@@ -59,7 +62,7 @@ struct StepRun {
         do throws(EngineError) {
             let beginning = try condemning { () throws(EngineError) in try begin(&progress) }
             run = asBegun(beginning.ledger)
-            result = try run.made(beginning, &progress)
+            result = try run.made(beginning, from: before, &progress)
         } catch {
             // What an earlier run saved can't be read or doesn't fit, or what the plan begins with doesn't: the step
             // starts over, since its source still exists.
@@ -98,7 +101,9 @@ struct StepRun {
     }
 
     /// The phases that write.
-    private func made(_ beginning: Beginning, _ progress: inout Progress) throws(EngineError) -> StepResult {
+    private func made(
+        _ beginning: Beginning, from start: Progress, _ progress: inout Progress
+    ) throws(EngineError) -> StepResult {
         let (ledger, state) = (beginning.ledger, StepState(step))
         let staging: StagingConnection
         do throws(EngineError) {
@@ -106,7 +111,7 @@ struct StepRun {
             if step.methods.beginning == .copy {
                 try ledger.keep(KeptTrees.part, restore: state.restoreKept, save: state.saveKept)
             }
-            let opened = beginning.lacksCopy ? try copied(ledger, state, &progress) : beginning.staging
+            let opened = beginning.lacksCopy ? try copied(ledger, state, from: start, &progress) : beginning.staging
             staging = try load(into: opened, ledger, state, &progress)
             try settled(by: state).finish(staging, ledger, state)
             if step.methods.beginning == .copy { try restoreAutoVacuum(staging, ledger) }
@@ -193,6 +198,12 @@ struct StepRun {
     private func begun(_ progress: inout Progress) throws(EngineError) -> Beginning {
         // Again: until the store was locked, or the snapshot began, its rows could change. A later step's rows exist
         // only now.
+        if place.index == 0, !isSourceChecked, !step.readsOnlyPages {
+            // A run with other methods has begun, or the plan's were no good: nobody has looked at what statements read.
+            try cancellation.interrupting(source.connection.interruptHandle) { () throws(EngineError) in
+                try source.checkIntegrity()
+            }
+        }
         var preflight = StepCheck(self).preflight
         preflight.numberedByPages = step.tablesOfPages
         let notices = try preflight.check()
@@ -223,8 +234,12 @@ struct StepRun {
     /// Rows of the tables that the new store begins with.
     func keptRows() throws(EngineError) -> Int {
         guard step.methods.beginning == .copy else { return 0 }
-        return try EngineError.reading(source.location.path) {
-            try step.keptPasses.reduce(0) { rows, pass in rows + (try source.connection.count(pass.shape.countSQL)) }
+        return try cancellation.interrupting(source.connection.interruptHandle) { () throws(EngineError) in
+            try EngineError.reading(source.location.path) {
+                try step.keptPasses.reduce(0) { rows, pass in
+                    rows + (try source.connection.count(pass.shape.countSQL))
+                }
+            }
         }
     }
 

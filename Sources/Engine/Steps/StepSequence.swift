@@ -2,6 +2,7 @@ import CausewayCheckpoint
 import CausewayPlanning
 import CausewayPlatform
 import CausewayPreparation
+import CausewaySQLite
 import CausewayStores
 
 /// The steps of a plan, one after another: each hands a verified staging store to the next, and the previous one is
@@ -48,7 +49,7 @@ struct StepSequence {
             let index = done.count
             if index > 0 {
                 let before = place(index - 1, in: work)
-                try seal(before, isWAL: false)
+                try seal(before, isWAL: false, of: store)
                 source = try SourceStore.staged(before.staging.path)
             }
             defer { if index > 0 { source.release() } }
@@ -70,7 +71,7 @@ struct StepSequence {
         // If an earlier run did all steps, nothing has checked them yet.
         try files.require(done[last].sideFiles)
         let place = place(last, in: work)
-        try seal(place, isWAL: isWAL)
+        try seal(place, isWAL: isWAL, of: store)
         take(done, &outcome)
         return place.staging.path
     }
@@ -79,11 +80,17 @@ struct StepSequence {
         StepPlace(work: work.path, index: index, identity: plan.identity)
     }
 
-    private func seal(_ place: StepPlace, isWAL: Bool) throws(EngineError) {
+    private func seal(_ place: StepPlace, isWAL: Bool, of store: SourceStore) throws(EngineError) {
         do throws(EngineError) {
             try place.staging.seal(inWALMode: isWAL)
         } catch {
             if error.isFailedSync, !Mutant.isOn(.trustAfterSyncError) { try place.condemn() }
+            // Pages that were copied are damaged as the source's are.
+            if error.isDamage, place.index == 0, prepared.steps[0].methods.beginning == .copy {
+                try cancellation.interrupting(store.connection.interruptHandle) { () throws(EngineError) in
+                    try store.checkIntegrity()
+                }
+            }
             throw error
         }
     }
@@ -166,6 +173,7 @@ struct StepSequence {
             frameworkVersion: prepared.frameworkVersion, options: options,
             external: ExternalValues(directory: external.externalData), handlers: prepared.handlers[index],
             code: request.code, validation: request.violations, sideFiles: files, verification: request.verification,
+            isSourceChecked: !isResumed && prepared.steps.first?.readsOnlyPages == false,
             badRows: request.badRows, endsLinks: request.endsLinks,
             told: index == 0
                 ? nil

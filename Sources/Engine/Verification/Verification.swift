@@ -125,9 +125,14 @@ struct Verification {
         return findings
     }
 
-    /// Whether nothing reads a kept table: the new store has the source's own pages.
+    /// Whether nothing reads a kept table: the new store has the source's own pages of it, and of its indexes.
     func isUnread(_ table: String) -> Bool {
-        kept?.isClone == true && level != .full && step.methods.tables[table]?.method == .keep
+        guard let kept, kept.isClone, level != .full, step.methods.tables[table]?.method == .keep,
+            written.stage == nil, !step.derivedValues.contains(where: { $0.table == table })
+        else { return false }
+        return step.indexes.filter { $0.table.lowercased() == table.lowercased() }.allSatisfy {
+            step.methods.indexes[$0.name]?.method == .keep && kept.stale[$0.name] == nil
+        }
     }
 
     /// With `full`: values and links, each against the source's.

@@ -55,16 +55,17 @@ extension Preflight {
 
     private func identityQuestions(_ table: EntityTable) -> [Question] {
         let name = table.name
-        guard !numberedByPages.contains(name), let numbers = step.source.numbers(ofTree: table.rootEntity) else {
-            return []
-        }
+        guard let numbers = step.source.numbers(ofTree: table.rootEntity) else { return [] }
         let own = "t.Z_ENT BETWEEN \(numbers.lowerBound) AND \(numbers.upperBound)"
         let any = "t.Z_ENT BETWEEN 1 AND \(step.source.entities.count)"
-        var questions = [
-            stranger(name, "t.Z_ENT IS NULL", "Z_ENT is NULL"),
-            stranger(name, "\(any) AND NOT \(own)", "Z_ENT is that of an entity with another table"),
-            stranger(name, "NOT \(any)", "Z_ENT names no entity of the model"),
-        ]
+        var questions: [Question] = []
+        if !numberedByPages.contains(name) {
+            questions += [
+                stranger(name, "t.Z_ENT IS NULL", "Z_ENT is NULL"),
+                stranger(name, "\(any) AND NOT \(own)", "Z_ENT is that of an entity with another table"),
+                stranger(name, "NOT \(any)", "Z_ENT names no entity of the model"),
+            ]
+        }
         if makesObjects {
             // Core Data counts keys from 1; object IDs depend on it.
             questions.append(

@@ -5,10 +5,11 @@ import CausewayStores
 
 /// Looks for entity numbers that a copy would keep, and that rows which are read don't: each table is read once.
 ///
-/// Numbers that are patched need no look: a patch refuses those that it doesn't know.
+/// Of numbers that are patched only NULL needs a look: a patch refuses those that it doesn't know, but lets NULL stay.
 struct EntityNumberCheck {
     let step: StepPlan
     let source: SourceStore
+    let cancellation: Cancellation
 
     /// A table whose rows stay, with the numbers that may stay in its columns.
     private struct Question {
@@ -22,8 +23,11 @@ struct EntityNumberCheck {
     ///   a link to an entity that isn't its target's or a subentity's: it ends where rows are read.
     func check() throws(EngineError) {
         for pass in step.keptPasses where pass.kind == .entity {
-            try EngineError.reading(source.location.path) {
-                if let question = try question(pass) { try ask(question) }
+            try cancellation.check()
+            try cancellation.interrupting(source.connection.interruptHandle) { () throws(EngineError) in
+                try EngineError.reading(source.location.path) {
+                    if let question = try question(pass) { try ask(question) }
+                }
             }
         }
     }
@@ -38,14 +42,13 @@ struct EntityNumberCheck {
             links.append((column, numbers))
         }
         let entities = patched.contains("z_ent") ? nil : pass.projections.keys.sorted().map { Int64($0) }
-        if entities == nil, links.isEmpty { return nil }
         return Question(table: try SQLIdentifier(pass.sourceTable), entities: entities, links: links)
     }
 
     private func ask(_ question: Question) throws {
         func list(_ numbers: [Int64]) -> String { numbers.map { String($0) }.joined(separator: ", ") }
-        var odd = question.links.map { "\($0.column) NOT IN (\(list($0.numbers)))" }
-        if let entities = question.entities { odd += ["Z_ENT IS NULL", "Z_ENT NOT IN (\(list(entities)))"] }
+        var odd = question.links.map { "\($0.column) NOT IN (\(list($0.numbers)))" } + ["Z_ENT IS NULL"]
+        if let entities = question.entities { odd.append("Z_ENT NOT IN (\(list(entities)))") }
         let columns = ["Z_PK", "Z_ENT"] + question.links.map(\.column.quoted)
         var statement = try source.connection.prepare(
             """
@@ -55,7 +58,8 @@ struct EntityNumberCheck {
         guard try statement.step() else { return }
         let key = statement.int64(at: 0)
         let number = statement.type(at: 1) == .integer ? statement.int64(at: 1) : nil
-        if let entities = question.entities, !(number.map(entities.contains) ?? false) {
+        let isKnown = number.map { question.entities?.contains($0) ?? true } ?? (statement.type(at: 1) != .null)
+        if !isKnown {
             throw EngineError(
                 BadRow(
                     code: .migration, property: nil,

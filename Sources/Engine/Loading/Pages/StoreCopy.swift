@@ -37,7 +37,9 @@ struct StoreCopy {
             _ = try opened(done, state)
         } else {
             events(.phaseBegan("copying pages"))
-            if done.copied == 0 { try EntityNumberCheck(step: step, source: source).check() }
+            if done.copied == 0 {
+                try EntityNumberCheck(step: step, source: source, cancellation: cancellation).check()
+            }
             try copy(done, ledger, state, rows, &progress)
             KillPoint.reach(.pagesCopied)
         }
