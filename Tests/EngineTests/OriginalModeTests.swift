@@ -83,7 +83,12 @@ struct OriginalModeTests {
         try await scenario.kill(at: .storeOwned)
         try FileManager.default.removeItem(atPath: scenario.store)
         try FileManager.default.moveItem(atPath: other.store, toPath: scenario.store)
-        _ = try scenario.rerun()
+        let note = scenario.workFile("was-wal")
+        #expect(FileManager.default.fileExists(atPath: note))
+        _ = try Migration(scenario.request(to: "V4")) { event in
+            // The new store may get the number of the file that the note is about.
+            if case .stepBegan = event { #expect(!FileManager.default.fileExists(atPath: note)) }
+        }.run()
         try expectDone(scenario, [1, 1])
     }
 }

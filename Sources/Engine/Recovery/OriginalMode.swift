@@ -20,11 +20,14 @@ struct OriginalMode {
     private static let maximumLength = 20
 
     /// Whether the store, as it was before a run owned it, was in WAL mode: the note is about the file that is there.
+    /// One about another file goes: the new store may get that file's number.
     func isNoted() throws(EngineError) -> Bool {
         try EngineError.at(path) {
             guard try Files.exists(path) else { return false }
             let text = String(decoding: try Files.readFile(path, limit: Self.maximumLength), as: UTF8.self)
-            return try text == inode()
+            if try text == inode() { return true }
+            try Files.unlink(path)
+            return false
         }
     }
 
