@@ -43,47 +43,29 @@ struct StagingStructure {
         let file = try StagingFile.pages(at: path)
         for object in schema.objects where object.rootPage > 0 {
             guard object.kind == .table || object.kind == .index else { continue }
-            let isTable = object.kind == .table && schema.table(object.name)?.isWithoutRowID == false
             let name = object.table.lowercased()
             guard !unread.contains(name) else { continue }
             // What is damaged is found when it is read.
-            let tree = TreeRoot(Int(object.rootPage), isTable ? .table : .index)
-            leaves[name, default: 0] += (try? file.leafCount(of: tree)) ?? 0
+            leaves[name, default: 0] += (try? file.leafCount(of: TreeRoot(object, in: schema))) ?? 0
         }
         return leaves.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key) + ["sqlite_schema"]
     }
 
-    /// A table in flight.
-    private struct Work: Sendable {
-        var place: Int?
-        var isSound = true
-    }
-
     private func areSound(_ tables: [String]) throws -> Bool {
-        let jobs = min(max(1, jobs), tables.count)
         let (path, withIndexes, cancellation) = (path, withIndexes, cancellation)
         var areSound = true
-        try OrderedPipeline(workers: jobs, batches: (0...jobs).map { _ in Work() }, cancellation: cancellation).run(
-            reading: { every throws(EngineError) in
-                var next = 0
-                try every { (work: inout Work) throws(EngineError) in
-                    work.place = next
-                    next += 1
-                    return next < tables.count
+        try PlacePipeline(tables.indices, jobs: jobs, cancellation: cancellation).run { every throws(EngineError) in
+            let connection = try EngineError.reading(path) {
+                try Connection(path: path, mode: .readOnly, hardening: .untrusted)
+            }
+            try cancellation.interrupting(connection.interruptHandle) { () throws(EngineError) in
+                try every { place throws(EngineError) in
+                    StructureCheck.isSound(connection, withIndexes: withIndexes, tables[place])
                 }
-            },
-            working: { _, every throws(EngineError) in
-                let connection = try EngineError.reading(path) {
-                    try Connection(path: path, mode: .readOnly, hardening: .untrusted)
-                }
-                _ = try cancellation.interrupting(connection.interruptHandle) { () throws(EngineError) in
-                    try every { (work: inout Work) throws(EngineError) in
-                        guard let place = work.place else { return }
-                        work.isSound = StructureCheck.isSound(connection, withIndexes: withIndexes, tables[place])
-                    }
-                }
-            },
-            take: { work throws(EngineError) in areSound = areSound && work.isSound })
+            }
+        } take: { _, isSound throws(EngineError) in
+            areSound = areSound && isSound
+        }
         return areSound
     }
 }

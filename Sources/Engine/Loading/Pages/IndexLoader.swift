@@ -15,16 +15,11 @@ struct IndexLoader {
     let options: EngineOptions
     let cancellation: Cancellation
 
-    /// An index in flight.
-    private struct Work: Sendable {
-        /// Its place among those that are left; nil before the first.
-        var place: Int?
-        let entries = Entries()
-    }
-
     /// The sorted entries of one index. Sendable although it is mutable: the pipeline hands it from thread to thread.
     private final class Entries: @unchecked Sendable {
         var sorted: SortedIndex?
+
+        init(_ sorted: consuming SortedIndex) { self.sorted = consume sorted }
     }
 
     /// Fills the indexes, in this order, or those that an earlier run has left: each is a station.
@@ -35,35 +30,20 @@ struct IndexLoader {
         let open = Array(indexes.dropFirst(done))
         guard !open.isEmpty else { return }
         let file = try pages.reading()
-        let jobs = min(max(1, options.jobs), open.count)
+        let pipeline = PlacePipeline(open.indices, jobs: options.jobs, cancellation: cancellation)
         let reader = TableEntries(
-            file: file, schema: schema, memory: options.sortMemoryBytes / (jobs + 1), place: place,
+            file: file, schema: schema, memory: options.sortMemoryBytes / (pipeline.workers + 1), place: place,
             cancellation: cancellation)
         let leaves = PackedLeaves(pageSize: pages.pageSize)
-        try OrderedPipeline(
-            workers: jobs, batches: (0...jobs).map { _ in Work() }, cancellation: cancellation
-        ).run(
-            reading: { every throws(EngineError) in
-                var next = 0
-                try every { (work: inout Work) throws(EngineError) in
-                    work.place = next
-                    next += 1
-                    return next < open.count
-                }
-            },
-            working: { _, every throws(EngineError) in
-                _ = try every { (work: inout Work) throws(EngineError) in
-                    guard let place = work.place else { return }
-                    work.entries.sorted = try reader.sorted(open[place], number: place)
-                }
-            },
-            take: { work throws(EngineError) in
-                guard let place = work.place, let sorted = work.entries.sorted.take() else { return }
-                try write(open[place], sorted, through: leaves)
-                let scratch = reader.scratch(place)
-                try EngineError.at(scratch) { try Files.unlink(scratch) }
-                KillPoint.reach(.indexMade)
-            })
+        try pipeline.run { every throws(EngineError) in
+            try every { place throws(EngineError) in Entries(try reader.sorted(open[place], number: place)) }
+        } take: { place, entries throws(EngineError) in
+            guard let sorted = entries.sorted.take() else { return }
+            try write(open[place], sorted, through: leaves)
+            let scratch = reader.scratch(place)
+            try EngineError.at(scratch) { try Files.unlink(scratch) }
+            KillPoint.reach(.indexMade)
+        }
     }
 
     private func write(

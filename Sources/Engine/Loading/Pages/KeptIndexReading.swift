@@ -36,13 +36,6 @@ struct KeptIndexReading {
         case disorder(String)
     }
 
-    /// A tree in flight.
-    private struct Work: Sendable {
-        var place: Int?
-        var found: Found?
-        var pages = 0
-    }
-
     /// What came of it.
     struct Outcome: Sendable {
         /// For each index what is wrong; nil where its entries are those of the rows.
@@ -57,38 +50,22 @@ struct KeptIndexReading {
         var wanted = [EntrySum?](repeating: nil, count: indexes.count)
         var found = [Found?](repeating: nil, count: indexes.count)
         var outcome = Outcome()
-        let jobs = min(max(1, options.jobs), trees.count)
         let reader = TreeSums(file: file, path: path, indexes: indexes, cancellation: cancellation)
-        try OrderedPipeline(
-            workers: jobs, batches: (0...jobs).map { _ in Work() }, cancellation: cancellation
-        ).run(
-            reading: { every throws(EngineError) in
-                var next = 0
-                try every { (work: inout Work) throws(EngineError) in
-                    work.place = next
-                    next += 1
-                    return next < trees.count
-                }
-            },
-            working: { _, every throws(EngineError) in
-                let batch = RowBatch()
-                _ = try every { (work: inout Work) throws(EngineError) in
-                    guard let place = work.place else { return }
-                    let claims = PageClaims(pageCount: reader.file.layout.pageCount)
-                    work.found = try reader.read(trees[place], claims, batch)
-                    work.pages = claims.pageCount
-                }
-            },
-            take: { work throws(EngineError) in
-                guard let place = work.place else { return }
-                outcome.pages += work.pages
-                switch (trees[place], work.found) {
-                case (.rows(let places), .rows(let sums)?):
-                    for (index, sum) in zip(places, sums) { wanted[index] = sum }
-                case (.entries(let index), let sum): found[index] = sum
-                default: break
-                }
-            })
+        try PlacePipeline(trees.indices, jobs: options.jobs, cancellation: cancellation).run {
+            every throws(EngineError) in
+            let batch = RowBatch()
+            try every { place throws(EngineError) in
+                let claims = PageClaims(pageCount: reader.file.layout.pageCount)
+                return (found: try reader.read(trees[place], claims, batch), pages: claims.pageCount)
+            }
+        } take: { place, tree throws(EngineError) in
+            outcome.pages += tree.pages
+            switch (trees[place], tree.found) {
+            case (.rows(let places), .rows(let sums)): for (index, sum) in zip(places, sums) { wanted[index] = sum }
+            case (.entries(let index), let sum): found[index] = sum
+            case (.rows, _): break
+            }
+        }
         outcome.disagreements = indexes.indices.map { Self.difference(wanted[$0], found[$0]) }
         return outcome
     }
