@@ -100,6 +100,17 @@ package enum ColumnRole: Hashable, Sendable {
         case .primaryKey, .entityNumber, .optimisticLock, .attribute, .toOneEntity, .orderKey, .virtualOrderKey: false
         }
     }
+
+    /// The entity whose rows, and subentities' rows, have the column's property; nil where every row has it.
+    package func owner(in model: ManagedObjectModel) -> String? {
+        switch self {
+        case .attribute(let entity, _), .toOne(let entity, _), .toOneEntity(let entity, _), .orderKey(let entity, _):
+            entity
+        case .virtualToOne(let owner, let relationship), .virtualOrderKey(let owner, let relationship):
+            model.relationship(relationship, of: owner)?.relationship.destination
+        case .primaryKey, .entityNumber, .optimisticLock: nil
+        }
+    }
 }
 
 /// The table of a many-to-many relationship.

@@ -18,7 +18,7 @@ struct OwnedCells {
         for table in layout.tables {
             let there = Set(try Self.columns(of: table.name, in: connection).map { $0.uppercased() })
             for column in table.columns where there.contains(column.name.uppercased()) {
-                guard let owner = Self.owner(of: column.role, in: model) else { continue }
+                guard let owner = column.role.owner(in: model) else { continue }
                 let numbers = model.entityAndSubentities(of: owner).compactMap { layout.entityNumbers[$0] }
                 try connection.execute(
                     """
@@ -45,17 +45,6 @@ struct OwnedCells {
     private static func columns(of table: String, in connection: borrowing Connection) throws -> [String] {
         try Database.rows("SELECT name FROM pragma_table_info('\(table)')", connection).map {
             String($0.dropFirst().dropLast())
-        }
-    }
-
-    /// The entity whose rows, and subentities' rows, have the column's property; nil where every row has it.
-    private static func owner(of role: ColumnRole, in model: ManagedObjectModel) -> String? {
-        switch role {
-        case .attribute(let entity, _), .toOne(let entity, _), .toOneEntity(let entity, _), .orderKey(let entity, _):
-            entity
-        case .virtualToOne(let owner, let relationship), .virtualOrderKey(let owner, let relationship):
-            model.relationship(relationship, of: owner)?.relationship.destination
-        case .primaryKey, .entityNumber, .optimisticLock: nil
         }
     }
 }

@@ -81,7 +81,7 @@ struct KeptTables {
     private func carryingStrays(_ pass: RowPass, into table: EntityTable, of model: ManagedObjectModel) -> RowPass {
         var pass = pass
         for column in pass.destinationColumns.indices {
-            guard let later = Self.owner(of: table.columns[column].role, in: model) else { continue }
+            guard let later = table.columns[column].role.owner(in: model) else { continue }
             let recipes = pass.projections.sorted(by: { $0.key < $1.key }).map(\.value).compactMap {
                 $0.cells.indices.contains(column) ? $0.cells[column] : nil
             }
@@ -106,17 +106,7 @@ struct KeptTables {
 
     /// The entity whose rows, and subentities' rows, have the column's property.
     private func owner(of name: String, in table: String) -> String? {
-        column(name, of: table).flatMap { Self.owner(of: $0.role, in: source.model) }
-    }
-
-    private static func owner(of role: ColumnRole, in model: ManagedObjectModel) -> String? {
-        switch role {
-        case .attribute(let entity, _), .toOne(let entity, _), .toOneEntity(let entity, _), .orderKey(let entity, _):
-            entity
-        case .virtualToOne(let owner, let relationship), .virtualOrderKey(let owner, let relationship):
-            model.relationship(relationship, of: owner)?.relationship.destination
-        case .primaryKey, .entityNumber, .optimisticLock: nil
-        }
+        column(name, of: table).flatMap { $0.role.owner(in: source.model) }
     }
 
     /// The Z_ENTs of the entities to which a column's link leads; nil for other columns.
