@@ -69,7 +69,9 @@ struct PageReading {
         var (stay, all) = (0, 0)
         for object in store.schema.objects where object.rootPage > 0 {
             // What is damaged is found, and named, when it is read.
-            guard let leaves = try? pages.leafCount(of: tree(of: object)) else { return false }
+            guard let leaves = try? pages.leafCount(of: TreeRoot(object, in: store.schema)) else {
+                return false
+            }
             all += leaves
             if kept.contains(object.name) { stay += leaves }
         }
@@ -84,23 +86,13 @@ struct PageReading {
     func sharedBytes(of step: StepPlan) -> Int {
         guard step.methods.beginning == .copy, let pages = try? store.pageFile(), pages.canShareExtents(in: folder)
         else { return 0 }
-        let stay = step.schemaEdit(of: store.schema).kept.filter { kept in
-            let numbers =
-                kept.kind == .table
-                ? step.methods.kept[kept.newName]?.renumberings : step.methods.keptIndexes[kept.newName]?.renumberings
-            return numbers?.isEmpty == true
-        }
+        let stay = step.schemaEdit(of: store.schema).kept.filter { step.methods.renumberings(of: $0).isEmpty }
         let names = Set(stay.map { $0.name.lowercased() })
         return store.schema.objects.reduce(0) { bytes, object in
             guard object.rootPage > 0, names.contains(object.name.lowercased()),
-                let leaves = try? pages.leafCount(of: tree(of: object))
+                let leaves = try? pages.leafCount(of: TreeRoot(object, in: store.schema))
             else { return bytes }
             return bytes + leaves * pages.layout.pageSize
         }
-    }
-
-    private func tree(of object: StoreSchema.Object) -> TreeRoot {
-        let isTable = object.kind == .table && store.schema.table(object.name)?.isWithoutRowID == false
-        return TreeRoot(Int(object.rootPage), isTable ? .table : .index)
     }
 }

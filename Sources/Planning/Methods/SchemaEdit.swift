@@ -72,3 +72,14 @@ extension StepPlan {
     /// The passes that nothing moves: their tables stay.
     package var keptPasses: [RowPass] { passes.filter { keeps(table: $0.destinationTable) } }
 }
+
+extension StepMethods {
+    /// The integers of a kept table or index that change; none where its pages stay as they are.
+    package func renumberings(of kept: SchemaEdit.Kept) -> [KeptTable.Renumbering] {
+        switch kept.kind {
+        case .table: self.kept[kept.newName]?.renumberings ?? []
+        case .index: keptIndexes[kept.newName]?.renumberings ?? []
+        case .trigger, .view: []
+        }
+    }
+}

@@ -11,26 +11,26 @@ package struct CopyPlan: Sendable {
 
     /// Walks the freed trees, the list of free pages, and the interior pages of the patched trees.
     ///
-    /// A page that a freed tree shares with a kept one shows only where the file has a pointer map, or the page is the
-    /// kept tree's root; else the kept tree is damaged in the copy too, as `PRAGMA quick_check` finds.
+    /// A b-tree page that a freed tree shares with a kept one is an error: it would be empty in the copy. Overflow pages
+    /// of kept trees aren't known; one that a freed tree has too shows only where the file has a pointer map.
     ///
     /// - Parameters:
     ///   - file: the source, audited.
-    ///   - kept: roots of trees whose pages stay as they are; that of the schema table, page 1, needn't be named.
+    ///   - kept: trees whose pages stay as they are; the schema table, on page 1, needn't be named. Their interior pages
+    ///     are read.
     ///   - patches: of trees whose integers change.
     ///   - freed: trees of which only an empty root stays.
     /// - Throws: what is damaged; `.usedTwice` also where a tree is named twice.
     package init(
-        of file: PageFile, keeping kept: [Int], patching patches: [TreePatch] = [], freeing freed: [TreeRoot] = []
+        of file: PageFile, keeping kept: [TreeRoot], patching patches: [TreePatch] = [], freeing freed: [TreeRoot] = []
     ) throws(PageReadError) {
         let claims = PageClaims(pageCount: file.layout.pageCount)
         for tree in freed where tree.page < 2 { throw PageReadError(.badPageNumber, page: 1, value: Int64(tree.page)) }
         self.freed = try FreedPages(of: file, freed, claims: claims)
-        for root in [1] + kept {
-            guard root == 1 || file.layout.mayHoldContent(root) else {
-                throw PageReadError(.badPageNumber, page: 1, value: Int64(root))
-            }
-            guard claims.claim(root) else { throw PageReadError(.usedTwice, page: root) }
+        for tree in [TreeRoot(1, .table)] + kept.filter({ $0.page != 1 }) {
+            var path = TreePath(file, root: tree.page, tree.kind, claims: claims)
+            try path.begin()
+            while path.leaveFinished() { try path.moveRight() }
         }
         patched = try PatchedPages(of: file, patches, claims: claims)
         self.patches = patches

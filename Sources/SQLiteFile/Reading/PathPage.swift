@@ -49,7 +49,8 @@ final class PathPage {
     /// - Throws: `.empty`, `.badCell`, `.overlap`, `.badFreeblock`, `.unaccounted`, `.rowidOutOfOrder`, `.tooLong`.
     func check(within bounds: ClosedRange<Int64>, _ coverage: PageCoverage, _ spill: PayloadSpill) throws(PageReadError)
     {
-        if cellCount == 0 { throw PageReadError(.empty, page: number) }
+        // Page 1 has no cells where its only child's don't fit beside the file's header (btree.c, balance_nonroot).
+        if cellCount == 0, number != 1 { throw PageReadError(.empty, page: number) }
         self.bounds = bounds
         coverage.begin()
         var previous: Int64?

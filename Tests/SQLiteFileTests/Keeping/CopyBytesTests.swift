@@ -88,7 +88,11 @@ import Testing
         let file = try OpenFile(store.path, mode: .read)
         let layout = try DatabaseLayout(of: file)
         let source = PageFile(file, layout)
-        let plan = try CopyPlan(of: source, keeping: ["t", "te", "tp"].map { try store.root($0) })
+        let kept = [
+            TreeRoot(try store.root("t"), .table), TreeRoot(try store.root("te"), .index),
+            TreeRoot(try store.root("tp"), .index),
+        ]
+        let plan = try CopyPlan(of: source, keeping: kept)
         let target = try NewStore(copying: store)
         try FileManager.default.removeItem(atPath: target.path)
         let copy = try DatabaseCopy.begin(source, plan, at: target.path, sharing: false)

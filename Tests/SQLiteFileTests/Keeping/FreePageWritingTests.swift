@@ -183,7 +183,8 @@ import Testing
         let source = PageFile(file, layout)
         // A million small pages take a while.
         for refills in pageSize < 4_096 ? [true] : [false, true] {
-            let plan = try CopyPlan(of: source, keeping: [other], freeing: [TreeRoot(root, .table)])
+            let plan = try CopyPlan(
+                of: source, keeping: [TreeRoot(other, .table)], freeing: [TreeRoot(root, .table)])
             let target = try NewStore(pageSize: 512, autoVacuum: 0, "")
             try FileManager.default.removeItem(atPath: target.path)
             let copy = try DatabaseCopy.begin(source, plan, at: target.path, sharing: false)

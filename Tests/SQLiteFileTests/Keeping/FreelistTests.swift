@@ -21,9 +21,9 @@ struct FreelistTests {
     private static func plan(_ store: NewStore, freeing table: Bool = true) throws -> CopyPlan {
         let file = try OpenFile(store.path, mode: .read)
         let layout = try DatabaseLayout(of: file)
-        let (t, u) = (try store.root("t"), try store.root("u"))
+        let (t, u) = (TreeRoot(try store.root("t"), .table), TreeRoot(try store.root("u"), .table))
         return try CopyPlan(
-            of: PageFile(file, layout), keeping: table ? [u] : [t, u], freeing: table ? [TreeRoot(t, .table)] : [])
+            of: PageFile(file, layout), keeping: table ? [u] : [t, u], freeing: table ? [t] : [])
     }
 
     /// Four bytes of the file.
@@ -113,16 +113,16 @@ struct FreelistTests {
         let layout = try DatabaseLayout(of: file)
         let source = PageFile(file, layout)
         let (t, u) = (TreeRoot(try store.root("t"), .table), TreeRoot(try store.root("u"), .table))
-        func code(_ kept: [Int], _ freed: [TreeRoot]) -> PageReadError.Code? {
+        func code(_ kept: [TreeRoot], _ freed: [TreeRoot]) -> PageReadError.Code? {
             let error = #expect(throws: PageReadError.self) { try CopyPlan(of: source, keeping: kept, freeing: freed) }
             return error?.code
         }
-        #expect(code([u.page], [t, t]) == .usedTwice)
-        #expect(code([u.page, t.page], [t]) == .usedTwice)
+        #expect(code([u], [t, t]) == .usedTwice)
+        #expect(code([u, t], [t]) == .usedTwice)
         #expect(code([], [t, TreeRoot(1, .table)]) == .badPageNumber)
         #expect(code([], [t, TreeRoot(0, .table)]) == .badPageNumber)
         #expect(code([], [TreeRoot(u.page, .index)]) == .badKind)
-        #expect(code([99_999], [t]) == .badPageNumber)
+        #expect(code([TreeRoot(99_999, .table)], [t]) == .badPageNumber)
     }
 
     /// Every byte of the freed tree's pages and of the list is changed once: an error or the same plan, no trap or hang.

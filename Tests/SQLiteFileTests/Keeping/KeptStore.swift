@@ -147,20 +147,21 @@ struct KeptStore {
 
     /// Each tree's fate: tables and their two indexes, `used` too.
     func plan(of file: PageFile) throws -> CopyPlan {
-        var (kept, patches, freed) = ([Int](), [TreePatch](), [TreeRoot]())
+        var (kept, patches, freed) = ([TreeRoot](), [TreePatch](), [TreeRoot]())
         for table in tables {
             let (root, entities) = (try store.root(table.name), try store.root(table.name + "e"))
             let payloads = try store.root(table.name + "p")
+            let indexes = [TreeRoot(entities, .index), TreeRoot(payloads, .index)]
             switch table.fate {
-            case .keep: kept += [root, entities, payloads]
+            case .keep: kept += [TreeRoot(root, .table)] + indexes
             case .patch:
-                kept.append(payloads)
+                kept.append(indexes[1])
                 patches += try Self.patches(table: root, index: entities)
             case .replace:
-                freed += [TreeRoot(root, .table), TreeRoot(entities, .index), TreeRoot(payloads, .index)]
+                freed += [TreeRoot(root, .table)] + indexes
             case .refill:
                 freed.append(TreeRoot(root, .table))
-                kept += [entities, payloads]
+                kept += indexes
             }
         }
         freed.append(TreeRoot(try store.root("used"), .table))

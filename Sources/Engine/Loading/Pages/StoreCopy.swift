@@ -63,8 +63,7 @@ struct StoreCopy {
             let plan = try self.plan(of: pages)
             defer {
                 state.kept?.isClone = done.isClone
-                // Of other copies every page was read.
-                state.kept?.unreadBytes = done.isClone ? plan.stayingPageCount * pages.layout.pageSize : 0
+                state.kept?.sharedBytes = done.isClone ? plan.stayingPageCount * pages.layout.pageSize : 0
             }
             guard done.copied > 0 else {
                 let copy = try DatabaseCopy.begin(
@@ -126,41 +125,22 @@ struct StoreCopy {
         (progress.rows, progress.bytes) = now
     }
 
-    /// One chunk in flight.
-    private struct Chunk: Sendable {
-        var number = 0
-        var hasLongRecords = false
-    }
-
     /// Does something with every chunk, on all workers, and takes the results in the order of the chunks.
     private func chunks(
         _ numbers: Range<Int>, _ body: @escaping @Sendable (Int) throws(PageCopyError) -> Bool,
         take: (Bool) throws(EngineError) -> Void
     ) throws(EngineError) {
-        guard !numbers.isEmpty else { return }
-        let jobs = max(1, options.jobs)
         let (step, source) = (step, source)
-        try OrderedPipeline(
-            workers: jobs, batches: (0..<EngineOptions.poolSize(jobs: jobs)).map { _ in Chunk() },
-            cancellation: cancellation
-        ).run(
-            reading: { every throws(EngineError) in
-                var next = numbers.lowerBound
-                try every { (chunk: inout Chunk) throws(EngineError) in
-                    chunk.number = next
-                    next += 1
-                    return next < numbers.upperBound
-                }
-            },
-            working: { _, every throws(EngineError) in
-                _ = try every { (chunk: inout Chunk) throws(EngineError) in
-                    let number = chunk.number
-                    chunk.hasLongRecords = try Self.doing(step, source) { () throws(PageCopyError) in
-                        try body(number)
-                    }
-                }
-            },
-            take: { chunk throws(EngineError) in try take(chunk.hasLongRecords) })
+        // More than one a worker: while the progress is synced, the others go on.
+        let inFlight = EngineOptions.poolSize(jobs: max(1, options.jobs))
+        try PlacePipeline(numbers, jobs: options.jobs, inFlight: inFlight, cancellation: cancellation).run {
+            every throws(EngineError) in
+            try every { chunk throws(EngineError) in
+                try Self.doing(step, source) { () throws(PageCopyError) in try body(chunk) }
+            }
+        } take: { _, hasLongRecords throws(EngineError) in
+            try take(hasLongRecords)
+        }
     }
 
     /// What becomes of each tree of the source.
@@ -168,20 +148,17 @@ struct StoreCopy {
         let schema = source.schema
         let edit = step.schemaEdit(of: schema)
         let kept = Dictionary(edit.kept.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
-        var (stay, patches, freed): ([Int], [TreePatch], [TreeRoot]) = ([], [], [])
+        var (stay, patches, freed): ([TreeRoot], [TreePatch], [TreeRoot]) = ([], [], [])
         for object in schema.objects where object.rootPage > 0 {
-            let isTable = object.kind == .table && schema.table(object.name)?.isWithoutRowID == false
-            let tree = TreeRoot(Int(object.rootPage), isTable ? .table : .index)
+            let tree = TreeRoot(object, in: schema)
             // The root of an index that is filled again stays, empty.
             guard let kept = kept[object.name.lowercased()], !step.methods.empties(index: kept.newName) else {
                 freed.append(tree)
                 continue
             }
-            let numbers =
-                kept.kind == .table
-                ? step.methods.kept[kept.newName]?.renumberings : step.methods.keptIndexes[kept.newName]?.renumberings
-            guard let numbers, !numbers.isEmpty else {
-                stay.append(tree.page)
+            let numbers = step.methods.renumberings(of: kept)
+            guard !numbers.isEmpty else {
+                stay.append(tree)
                 continue
             }
             do throws(PatchRefusal) {
