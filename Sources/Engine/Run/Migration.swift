@@ -98,34 +98,41 @@ package struct Migration {
         return Migration(request, history: history, cancellation: cancellation, events: events)
     }
 
-    /// A plan whose check of the rows has passed, with its warnings. `refusing` is called if there is something to do,
+    /// A plan whose check of the rows has passed, and what that found; nil if there is nothing to do. `refusing` is called
     /// before the rows are read.
     func checkedPreview(
         _ location: StoreLocation, _ history: ModelHistory, refusing: () throws(EngineError) -> Void
-    ) throws(EngineError) -> PreparedMigration {
+    ) throws(EngineError) -> (prepared: PreparedMigration, check: SourceCheck?) {
         try SourceStore.reading(location) { store throws(EngineError) in
-            var prepared = try PreparedMigration(request, history: history, store: store)
-            guard !prepared.steps.isEmpty else { return prepared }
+            let prepared = try PreparedMigration(request, history: history, store: store)
+            guard !prepared.steps.isEmpty else { return (prepared, nil) }
             try refusing()
             events(.prepared(prepared))
-            prepared.notices = try check(prepared, store)
-            return prepared
+            return (prepared, try check(prepared, store))
         }
     }
 
+    /// What the check before the first byte has found.
+    struct SourceCheck {
+        /// Warnings about rows that are carried anyway.
+        var notices: [String] = []
+        /// Whether SQLite has read all pages: not where the first step reads them itself.
+        var coversPages = false
+    }
+
     /// Checks of the source what the first step doesn't check while it reads, before a byte is written.
-    ///
-    /// - Returns: warnings about rows that are carried anyway.
-    func check(_ prepared: PreparedMigration, _ store: SourceStore) throws(EngineError) -> [String] {
+    func check(_ prepared: PreparedMigration, _ store: SourceStore) throws(EngineError) -> SourceCheck {
         events(.phaseBegan("check"))
+        var result = SourceCheck()
         if let step = prepared.steps.first, !step.readsOnlyPages {
+            result.coversPages = true
             try cancellation.interrupting(store.connection.interruptHandle) { () throws(EngineError) in
                 try store.checkIntegrity()
             }
         }
-        let notices = try notices(prepared, store, isRun: true)
-        for notice in notices { events(.warning(notice)) }
-        return notices
+        result.notices = try notices(prepared, store, isRun: true)
+        for notice in result.notices { events(.warning(notice)) }
+        return result
     }
 
     /// Checks the rows for all steps; where `isRun` holds, but for what the steps check themselves.

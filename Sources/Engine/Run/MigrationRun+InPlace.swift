@@ -122,7 +122,7 @@ extension MigrationRun {
         }
         hasForeignWork = false
         guard prepared.steps.isEmpty else {
-            notices = nil
+            check = nil
             if let backup { earlierCopies = try StoreBackups(location: source).walCopies(of: backup) }
             return nil
         }

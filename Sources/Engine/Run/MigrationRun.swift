@@ -15,8 +15,8 @@ struct MigrationRun {
     let destination: StoreLocation
     /// The versions, once they are read.
     private var history: ModelHistory?
-    /// Warnings of the check of the rows; nil if it hasn't run.
-    var notices: [String]?
+    /// What the check of the source has found; nil if it hasn't run.
+    var check: Migration.SourceCheck?
     /// There is work of an earlier run that hasn't been taken over.
     var hasForeignWork = true
     private(set) var hasPlan = false
@@ -70,7 +70,8 @@ struct MigrationRun {
             hasRolledBack = try rollBackHotJournal(in: directory)
         }
         let (source, destination, isOutput) = (source, destination, isOutput)
-        let prepared = try migration.checkedPreview(source, try versions()) { [migration] () throws(EngineError) in
+        let (prepared, check) = try migration.checkedPreview(source, try versions()) {
+            [migration] () throws(EngineError) in
             try migration.refusePlace(destination, for: source)
             try migration.refuseTakenSideFiles()
             if !isOutput {
@@ -78,7 +79,7 @@ struct MigrationRun {
             }
         }
         guard !prepared.steps.isEmpty else { return try nothingToDo(prepared, in: directory) }
-        notices = prepared.notices
+        self.check = check
         return nil
     }
 
@@ -148,9 +149,9 @@ struct MigrationRun {
         let fingerprint = PlanFingerprint(prepared, request)
         try found.requirePlan(fingerprint, steps: prepared.steps.map(\.versions), verification: request.verification)
         hasForeignWork = false
-        prepared.notices = found.plan?.notices ?? notices ?? []
-        if found.plan != nil || notices == nil { migration.events(.prepared(prepared)) }
-        if found.plan == nil, notices == nil { prepared.notices = try migration.check(prepared, store) }
+        if found.plan != nil || check == nil { migration.events(.prepared(prepared)) }
+        if found.plan == nil, check == nil { check = try migration.check(prepared, store) }
+        prepared.notices = found.plan?.notices ?? check?.notices ?? []
         outcome.warnings += prepared.notices
         outcome.warnings += try rollbackWarning(in: directory)
         let externalBytes = isOutput ? try ExternalFiles(from: source, to: destination).bytes : 0
@@ -167,7 +168,8 @@ struct MigrationRun {
         if isOutput { try tellOfSource(store, &outcome) }
         let steps = StepSequence(
             request: request, cancellation: migration.cancellation, events: migration.events, prepared: prepared,
-            plan: plan, external: source, isResumed: found.plan != nil, furtherBytes: externalBytes)
+            plan: plan, external: source, isResumed: found.plan != nil,
+            isSourceChecked: check?.coversPages ?? false, furtherBytes: externalBytes)
         let staging = try steps.build(from: store, isWAL: plan.sourceIsWAL, in: directory, &outcome)
         if isOutput { try requireUnchanged(store) }
         migration.events(.phaseBegan("swap"))

@@ -21,19 +21,14 @@ extension StepRun {
             progress = start
             try copy(ledger, state, rows: rows, &progress)
         }
-        let isRead = verification == .full || verification == .quick && source.autoVacuum == 0
-        let unread = state.kept?.unreadBytes ?? 0
-        state.kept?.unreadBytes = isRead ? 0 : max(0, unread - found.bytes)
-        guard
-            let staging = try StagingConnection(resuming: place.staging, cancellation: cancellation, events: events)
-        else {
-            throw EngineError(
-                .verification, "\(place.staging.path): the copy of the store can't be read",
-                remedy: "check the disk and the memory, then run again")
-        }
-        ledger.forget(CopiedChunks.part)
-        ledger.keep(in: staging)
-        return staging
+        state.kept?.comparedBytes = found.bytes
+        return try reopened(ledger, without: CopiedChunks.part)
+    }
+
+    /// Bytes of pages, shared with the source, that nothing has read, once this run has verified the store.
+    func unreadBytes(_ kept: KeptTrees) -> Int {
+        if verification == .full || verification == .quick && source.autoVacuum == 0 { return 0 }
+        return max(0, kept.sharedBytes - kept.comparedBytes)
     }
 
     private func copy(
@@ -93,8 +88,6 @@ extension StepRun {
                 with their rows than --verify \(verification.rawValue)
                 """, remedy: "run again with --restart to discard the unfinished work")
         }
-        var run = self
-        run.step.methods = step.methods.making(kept.stale)
-        return run
+        return making(step.methods.making(kept.stale))
     }
 }

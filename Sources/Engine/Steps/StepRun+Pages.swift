@@ -45,7 +45,9 @@ extension StepRun {
         try ledger.commit()
         KillPoint.reach(.pagesDone)
         if Mutant.isOn(.wholeTooEarly) { try pages.finish() }
-        return try reopened(ledger)
+        let staging = try reopened(ledger, without: StagingPages.part)
+        try ledger.commit()
+        return staging
     }
 
     /// Closes the store whose trees pages will fill.
@@ -99,8 +101,9 @@ extension StepRun {
         return names
     }
 
-    /// The connection on the whole file; from here on the progress is in it.
-    private func reopened(_ ledger: StepLedger) throws(EngineError) -> StagingConnection {
+    /// The connection on a file that was made without SQLite; from here on the progress is in it, without the part about
+    /// what was made, which nobody needs any more.
+    func reopened(_ ledger: StepLedger, without part: String) throws(EngineError) -> StagingConnection {
         guard
             let staging = try StagingConnection(resuming: place.staging, cancellation: cancellation, events: events)
         else {
@@ -108,9 +111,8 @@ extension StepRun {
                 .verification, "\(place.staging.path): the pages of the new store can't be read",
                 remedy: "check the disk and the memory, then run again with --restart")
         }
-        ledger.forget(StagingPages.part)
+        ledger.forget(part)
         ledger.keep(in: staging)
-        try ledger.commit()
         return staging
     }
 }

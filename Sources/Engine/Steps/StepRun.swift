@@ -9,7 +9,7 @@ import CausewayStores
 /// Makes one staging store, from the beginning or from where an earlier run ended. Its phases, in this order: load the
 /// rows, finish the store, verify it.
 struct StepRun {
-    var step: StepPlan
+    private(set) var step: StepPlan
     /// The steps that come after it.
     let following: [StepPlan]
     let source: SourceStore
@@ -88,9 +88,12 @@ struct StepRun {
     }
 
     /// The same step, with nothing of the source's pages kept.
-    private var anew: StepRun {
+    private var anew: StepRun { making(step.methods.anew) }
+
+    /// The same step with other methods.
+    func making(_ methods: StepMethods) -> StepRun {
         var run = self
-        run.step.methods = step.methods.anew
+        run.step.methods = methods
         return run
     }
 
@@ -123,6 +126,7 @@ struct StepRun {
         KillPoint.reach(.schemaFinished)
         var result = StepResult(state, step, resumedRows: ledger.resumedRows)
         result.rows += try keptRows()
+        result.unreadBytes = state.kept.map(unreadBytes) ?? 0
         return result
     }
 

@@ -16,6 +16,8 @@ struct StepSequence {
     /// The store beside which externally stored values are.
     let external: StoreLocation
     let isResumed: Bool
+    /// Whether SQLite has checked the structure of the source's pages in this run.
+    let isSourceChecked: Bool
     /// Bytes that are needed besides those of a step.
     var furtherBytes = 0
 
@@ -173,7 +175,7 @@ struct StepSequence {
             frameworkVersion: prepared.frameworkVersion, options: options,
             external: ExternalValues(directory: external.externalData), handlers: prepared.handlers[index],
             code: request.code, validation: request.violations, sideFiles: files, verification: request.verification,
-            isSourceChecked: !isResumed && prepared.steps.first?.readsOnlyPages == false,
+            isSourceChecked: isSourceChecked,
             badRows: request.badRows, endsLinks: request.endsLinks,
             told: index == 0
                 ? nil
@@ -243,7 +245,7 @@ extension VerifiedRecord {
         rejected = result.validation.rejected
         quarantined = result.quarantined
         (quarantinedLinks, bereftRows) = (result.quarantinedLinks, result.bereftRows)
-        unreadBytes = result.kept.map(\.unreadBytes) ?? 0
+        unreadBytes = result.unreadBytes
         (progressRows, progressBytes) = (progress.rows, progress.bytes)
         sideFiles = marks
         passes = result.written.passes.map { count in

@@ -11,8 +11,10 @@ struct KeptTrees: Hashable, Sendable {
     var isClone = false
     /// Whether the indexes of unchanged tables were compared with their rows; those of changed ones always are.
     var isCompared = false
-    /// Bytes of kept pages that nothing has read.
-    var unreadBytes = 0
+    /// Bytes of pages that the file shares with the source; every page of other copies was read.
+    var sharedBytes = 0
+    /// Bytes of the trees that were read to compare indexes.
+    var comparedBytes = 0
     /// The methods that make the indexes whose entries weren't those of the rows, by name.
     var stale: [String: IndexWork.Method] = [:]
 }
@@ -23,7 +25,8 @@ extension KeptTrees {
     func save(_ writer: inout FieldWriter) {
         writer.write(isClone)
         writer.write(isCompared)
-        writer.write(unreadBytes)
+        writer.write(sharedBytes)
+        writer.write(comparedBytes)
         writer.write(count: stale.count)
         for (name, method) in stale.sorted(by: { $0.key < $1.key }) {
             writer.write(name)
@@ -34,7 +37,7 @@ extension KeptTrees {
     init(from reader: inout FieldReader) throws(CheckpointError) {
         isClone = try reader.bool()
         isCompared = try reader.bool()
-        unreadBytes = try reader.int()
+        (sharedBytes, comparedBytes) = (try reader.int(), try reader.int())
         for _ in 0..<(try reader.count(limit: Self.maximumIndexes)) {
             let name = try reader.string()
             stale[name] = try reader.bool() ? .sort : .statements

@@ -20,6 +20,8 @@ struct StepResult {
     let written: WrittenRows
     /// Of a copy of the source.
     let kept: KeptTrees?
+    /// Bytes of pages, shared with the source, that nothing has read.
+    var unreadBytes = 0
     /// Rows that an earlier run had read when this one resumed; nil if this one began.
     let resumedRows: Int?
 
