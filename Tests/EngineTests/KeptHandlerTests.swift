@@ -58,4 +58,13 @@ struct KeptHandlerTests {
         let error = try failure { _ = try scenario.rerun(Self.request(scenario, .full)) }
         #expect(error.kind == .verification && error.details.contains { $0.contains("own") }, "\(error)")
     }
+
+    @Test("no object can have a key below 1: such a row ends the run before anything is written")
+    func keysBelowOne() throws {
+        let scenario = try KeptTableTests.scenario()
+        let before = try Data(contentsOf: URL(filePath: scenario.store))
+        let error = try failure { _ = try scenario.rerun(Self.request(scenario, .none)) }
+        #expect(error.kind == .sourceData && error.details.contains { $0.contains("ZNOTE") }, "\(error)")
+        #expect(try Data(contentsOf: URL(filePath: scenario.store)) == before)
+    }
 }

@@ -274,6 +274,29 @@ struct KeptTableTests {
         try Self.expectDone(scenario)
     }
 
+    @Test("a pointer map that names wrong parents ends the run, and the store stays as it was", arguments: [1, 2])
+    func wrongPointerMap(autoVacuum: Int) throws {
+        let scenario = try Self.fullAutoVacuum()
+        try Self.write("PRAGMA auto_vacuum = \(autoVacuum); VACUUM", to: scenario.store)
+        let root = try #require(
+            Int(try scenario.rows("SELECT rootpage FROM sqlite_schema WHERE name = 'ZNOTE'").first ?? ""))
+        var bytes = try Self.bytes(scenario.store)
+        func number(_ offset: Int, _ length: Int) -> Int {
+            bytes[offset..<offset + length].reduce(0) { $0 << 8 | Int($1) }
+        }
+        // The last child of a table that stays has an entry of five bytes in the map's page before it, the last four its
+        // parent (https://www.sqlite.org/fileformat2.html#ptrmap_pages).
+        let page = number((root - 1) * 512 + 8, 4)
+        let map = (page - 2) / (512 / 5 + 1) * (512 / 5 + 1) + 2
+        let parent = (map - 1) * 512 + 5 * (page - map - 1) + 1
+        #expect(number(parent, 4) == root)
+        bytes[parent + 3] ^= 1
+        try bytes.write(to: URL(filePath: scenario.store))
+        let error = try failure { _ = try Migration(scenario.request(to: "V2", engine: .pages)).run() }
+        #expect(error.kind == .sourceData, "\(error)")
+        #expect(try Self.bytes(scenario.store) == bytes)
+    }
+
     /// A row that the patch of its table doesn't expect.
     private static let odd = "UPDATE ZNOTE SET Z3_KIND = 99 WHERE Z_PK = 1500;"
 
@@ -291,6 +314,24 @@ struct KeptTableTests {
         #expect(try Self.content(scenario.store) == Self.oddByStatements.get())
     }
 
+    @Test("rows count once where a store is made a second time")
+    func progressOfSecondStart() throws {
+        let scenario = try Self.scenario(rows: Self.odd)
+        let all = try Self.rowCount(scenario)
+        let run = try scenario.rerun(Self.careful(scenario))
+        let found = run.events.compactMap { event -> Int? in
+            if case .progress(let rows, _, _) = event { rows } else { nil }
+        }
+        #expect(found.max() == all && found.last == all, "\(found)")
+    }
+
+    /// Rows of the tables that the new store has, too.
+    private static func rowCount(_ scenario: Scenario) throws -> Int {
+        try ["ZKIND", "ZNOTE", "ZTAG", "ZSMALL", "Z_5TAGS", "own"].reduce(0) { rows, table in
+            rows + (Int(try scenario.rows("SELECT count(*) FROM \(table)").first ?? "") ?? 0)
+        }
+    }
+
     @Test(
         "resumes a store that was made anew after a kill, and moves no row twice",
         arguments: [
@@ -299,9 +340,7 @@ struct KeptTableTests {
         ])
     func misfitKilled(point: KillPoint, count: Int) async throws {
         let scenario = try Self.scenario(rows: Self.odd)
-        let all = try ["ZKIND", "ZNOTE", "ZTAG", "ZSMALL", "Z_5TAGS", "own"].reduce(0) { rows, table in
-            rows + (Int(try scenario.rows("SELECT count(*) FROM \(table)").first ?? "") ?? 0)
-        }
+        let all = try Self.rowCount(scenario)
         try await scenario.kill(at: point, count, engine: .pages)
         let run = try scenario.rerun(Self.careful(scenario))
         #expect(!run.warnings.contains { $0.contains("starts over") }, "\(run.warnings)")

@@ -240,4 +240,16 @@ struct PageEngineTests {
         before[place.offset] = 1
         #expect(try Data(contentsOf: URL(filePath: scenario.store)) == before)
     }
+
+    @Test("statements that take over from pages have the source checked first, as nobody has read its pages whole")
+    func damagedBeforeStatements() throws {
+        let scenario = try Self.scenario()
+        let place = try Self.fragmentCount(in: scenario)
+        try scenario.interrupt(afterBatches: 1, Self.careful(scenario))
+        try Self.damage(scenario.store, at: place.offset)
+        let before = try Data(contentsOf: URL(filePath: scenario.store))
+        let error = try failure { _ = try scenario.rerun(Self.careful(scenario, .statements)) }
+        #expect(error.kind == .sourceData, "\(error)")
+        #expect(try Data(contentsOf: URL(filePath: scenario.store)) == before)
+    }
 }

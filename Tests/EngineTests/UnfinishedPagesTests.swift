@@ -40,11 +40,7 @@ struct UnfinishedPagesTests {
     @Test("the rows are those of an undisturbed run", arguments: cases)
     func damaged(place: Place, damage: Damage) async throws {
         let scenario = try PageEngineTests.scenario()
-        try await scenario.kill(at: place.point.0, place.point.1, engine: .pages)
-        try Self.make(damage, scenario)
-        var request = PageEngineTests.careful(scenario)
-        request.verification = .none
-        _ = try scenario.rerun(request)
+        try await Self.finish(scenario, killedAt: place.point, damage)
         try PageEngineTests.expectDone(scenario)
     }
 
@@ -69,12 +65,19 @@ struct UnfinishedPagesTests {
     @Test("the rows are those of an undisturbed run where the copy is damaged", arguments: copyCases)
     func damagedCopy(place: CopyPlace, damage: Damage) async throws {
         let scenario = try KeptTableTests.scenario()
-        try await scenario.kill(at: place.point.0, place.point.1, engine: .pages)
-        try Self.make(damage, scenario)
+        try await Self.finish(scenario, killedAt: place.point, damage)
+        try KeptTableTests.expectDone(scenario)
+    }
+
+    /// Kills a run, damages its files, and runs again.
+    private static func finish(
+        _ scenario: Scenario, killedAt point: (place: KillPoint, count: Int), _ damage: Damage
+    ) async throws {
+        try await scenario.kill(at: point.place, point.count, engine: .pages)
+        try make(damage, scenario)
         var request = KeptTableTests.careful(scenario)
         request.verification = .none
         _ = try scenario.rerun(request)
-        try KeptTableTests.expectDone(scenario)
     }
 
     private static func make(_ damage: Damage, _ scenario: Scenario) throws {
