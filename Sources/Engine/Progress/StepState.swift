@@ -17,8 +17,12 @@ final class StepState {
     /// What a copy of the source has brought; nil where the store began empty, or before it is restored.
     var kept: KeptTrees?
 
-    init(_ step: StepPlan) {
+    /// Whether rows are digested, because they will be verified.
+    let takesSums: Bool
+
+    init(_ step: StepPlan, takesSums: Bool) {
         self.step = step
+        self.takesSums = takesSums
     }
 
     /// What the pass of that name has moved so far; nil if it hasn't begun.
@@ -65,6 +69,7 @@ extension StepState {
     fileprivate static let maximumEntries = 1_000_000
 
     func save(_ writer: inout FieldWriter) {
+        writer.write(takesSums)
         writer.write(count: passes.count)
         for pass in passes {
             writer.write(pass.pass.id)
@@ -83,6 +88,11 @@ extension StepState {
     }
 
     func restore(_ reader: inout FieldReader) throws(CheckpointError) {
+        let hasSums = try reader.bool()
+        // The other way round, nobody asks for those of the rows so far.
+        guard hasSums || !takesSums else {
+            throw CheckpointError(.foreignPlan, "the step was begun with --verify none")
+        }
         passes = []
         for _ in 0..<(try reader.count(limit: Self.maximumEntries)) {
             let id = try reader.string()

@@ -87,7 +87,8 @@ extension StepRun {
     func mover(_ ledger: StepLedger, _ state: StepState) -> PassMover {
         PassMover(
             source: source, ledger: ledger, state: state, external: external, options: options,
-            rejects: sideFiles.rejects, screening: screening(of:), cancellation: cancellation, events: events)
+            rejects: sideFiles.rejects, quarantines: badRows == .quarantine, screening: screening(of:),
+            cancellation: cancellation, events: events)
     }
 
     /// What a pass needs to leave bad rows out; nil if they stop the run.

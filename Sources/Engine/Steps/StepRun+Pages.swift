@@ -1,6 +1,7 @@
 import CausewayCheckpoint
 import CausewayPlanning
 import CausewayPlatform
+import CausewayPreparation
 import CausewayStoreFormat
 import CausewayStores
 
@@ -40,6 +41,11 @@ extension StepRun {
             ).load(indexes.map(\.index))
         }
         try ledger.once(StagingPages.part) { () throws(EngineError) in
+            if state.takesSums {
+                try RecordRecheck(
+                    schema: schema, passes: state.passes, jobs: max(1, options.jobs), cancellation: cancellation
+                ).run(try pages.reading())
+            }
             if Mutant.isOn(.wholeTooEarly) { try pages.pretendFinished() } else { try pages.finish() }
         }
         try ledger.commit()

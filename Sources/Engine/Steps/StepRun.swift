@@ -107,7 +107,7 @@ struct StepRun {
     private func made(
         _ beginning: Beginning, from start: Progress, _ progress: inout Progress
     ) throws(EngineError) -> StepResult {
-        let (ledger, state) = (beginning.ledger, StepState(step))
+        let (ledger, state) = (beginning.ledger, StepState(step, takesSums: verification != .none))
         let staging: StagingConnection
         do throws(EngineError) {
             try keepMethods(in: ledger)

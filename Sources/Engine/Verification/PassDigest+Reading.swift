@@ -55,8 +55,15 @@ extension PassDigest {
     /// Takes over the sums of columns that can't be compared; their number of values stays.
     mutating func adoptSums(of other: PassDigest, columns: Set<String>) {
         guard !columns.isEmpty else { return }
+        adoptSums(of: other) { $0.map(columns.contains) ?? true }
+    }
+
+    /// Takes over the sums of all columns, and only them.
+    mutating func adoptSums(of other: PassDigest) { adoptSums(of: other) { _ in true } }
+
+    private mutating func adoptSums(of other: PassDigest, where isOne: (String?) -> Bool) {
         for group in shape.summed {
-            for (name, place) in shape.columns(of: group) where name.map(columns.contains) ?? true {
+            for (name, place) in shape.columns(of: group) where isOne(name) {
                 for lane in [place, place + 1] {
                     source[lane] = other.source[lane]
                     destination[lane] = other.destination[lane]

@@ -105,11 +105,11 @@ struct Verification {
         }
         try cancellation.check()
         outcome.findings += try StoreIdentityCheck(step: step, uuid: source.metadata.uuid).findings(result)
-        let recheck = DigestRecheck(verification: self, result: try StoreSchema(reading: result))
+        var recheck = DigestRecheck(verification: self, result: try StoreSchema(reading: result))
         if level == .full {
             let reader = try source.companions(1)[0]
             try cancellation.interrupting(reader.connection.interruptHandle) {
-                try compare(reader.connection, result, recheck, &outcome)
+                try compare(reader.connection, result, &recheck, &outcome)
             }
         }
         outcome.findings += try recheck.rows(in: outcome.suspects, source: source.connection, result: result)
@@ -137,7 +137,7 @@ struct Verification {
 
     /// With `full`: values and links, each against the source's.
     private func compare(
-        _ source: borrowing Connection, _ result: borrowing Connection, _ recheck: DigestRecheck,
+        _ source: borrowing Connection, _ result: borrowing Connection, _ recheck: inout DigestRecheck,
         _ outcome: inout Outcome
     ) throws {
         try recheck.run(source: source, result: result, &outcome)

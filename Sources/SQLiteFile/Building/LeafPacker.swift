@@ -62,26 +62,45 @@ package final class LeafPacker {
     /// - Throws: `.outOfOrder` for a rowid that isn't greater than the one before it; `.tooLong` for a record over
     ///   2³¹−1 bytes.
     package func append(rowid: Int64, record: UnsafeRawBufferPointer) throws(PageBuildError) {
-        if unsafe state.pointee.rowCount > 0, unsafe rowid <= state.pointee.lastRowid { throw outOfOrder(rowid) }
         if record.count > Int(Int32.max) { throw .payloadTooLong }
-        let key = UInt64(bitPattern: rowid)
-        let payload = UInt64(record.count)
-        let header = Varint.length(of: payload) + Varint.length(of: key)
         let local = spill.localLength(record.count)
-        let length = header + local + (local < record.count ? 4 : 0)
-        let room = max(LeafLayout.minimumCellLength, length)
+        let isWhole = local == record.count
+        let cell = try open(rowid: rowid, length: record.count, onPage: isWhole ? local : local + 4)
+        guard let page = unsafe state.pointee.leaf?.page else { preconditionFailure("append before begin") }
+        if let source = record.baseAddress { unsafe (page + cell).copyMemory(from: source, byteCount: local) }
+        if !isWhole { unsafe addChain(UnsafeRawBufferPointer(rebasing: record[local...]), pointer: cell + local) }
+    }
+
+    /// Adds a row whose record the caller writes, before the next row is added.
+    ///
+    /// - Parameters:
+    ///   - rowid: greater than the one before it.
+    ///   - length: bytes of the record.
+    /// - Returns: where they go; nil where they don't fit on one page, and nothing was added.
+    /// - Throws: `.outOfOrder` for a rowid that isn't greater than the one before it.
+    @unsafe @inline(__always) func place(rowid: Int64, length: Int) throws(PageBuildError) -> UnsafeMutableRawPointer? {
+        if length > spill.maximumLocal { return nil }
+        let cell = try open(rowid: rowid, length: length, onPage: length)
+        return unsafe state.pointee.leaf.map { unsafe $0.page + cell }
+    }
+
+    /// Makes room for a cell with a payload of `length` bytes, and writes what comes before it; `onPage` are the bytes that
+    /// follow there. Gives where the payload begins in the page.
+    @inline(__always) private func open(rowid: Int64, length: Int, onPage: Int) throws(PageBuildError) -> Int {
+        if unsafe state.pointee.rowCount > 0, unsafe rowid <= state.pointee.lastRowid { throw outOfOrder(rowid) }
+        let key = UInt64(bitPattern: rowid)
+        let payload = UInt64(length)
+        let header = Varint.length(of: payload) + Varint.length(of: key)
+        let room = max(LeafLayout.minimumCellLength, header + onPage)
         let start = unsafe state.pointee.leaf?.add(length: room) ?? startOnNewLeaf(length: room, rowid)
         guard let page = unsafe state.pointee.leaf?.page else { preconditionFailure("append before begin") }
-        var cursor = unsafe page + start
-        unsafe cursor += Varint.write(payload, to: cursor)
-        unsafe cursor += Varint.write(key, to: cursor)
-        if let source = record.baseAddress { unsafe cursor.copyMemory(from: source, byteCount: local) }
-        if room > length { unsafe (page + start + length).zero(room - length) }
+        let cell = unsafe page + start
+        unsafe Varint.write(payload, to: cell)
+        unsafe Varint.write(key, to: cell + header - Varint.length(of: key))
+        if room > header + onPage { unsafe (cell + header + onPage).zero(room - header - onPage) }
         unsafe state.pointee.lastRowid = rowid
         unsafe state.pointee.rowCount += 1
-        if local < record.count {
-            unsafe addChain(UnsafeRawBufferPointer(rebasing: record[local...]), pointer: start + header + local)
-        }
+        return start + header
     }
 
     /// Closes the last leaf; the buffer can then be handed over.

@@ -1,5 +1,5 @@
-/// How many entries an index has, and a digest of them that doesn't depend on their order: the sum of a 128-bit hash of
-/// each entry's bytes.
+/// How many entries an index has, or rows a table, and a digest of them that doesn't depend on their order: the sum of a
+/// 128-bit hash of each entry's bytes, or of each rowid and record.
 ///
 /// Sums of parts merge in any grouping. The mixing is wyhash's, as in the digests of rows: it finds what bugs, crashes
 /// and failing hardware change, and doesn't protect against a deliberate collision.
@@ -10,6 +10,11 @@ package struct EntrySum: Hashable, Sendable {
 
     /// The sum of no entries.
     package init() {}
+
+    /// What was saved.
+    package init(count: Int, first: UInt64, second: UInt64) {
+        (self.count, self.first, self.second) = (count, first, second)
+    }
 
     /// Adds the entries of another part.
     package mutating func add(_ other: EntrySum) {
@@ -25,8 +30,25 @@ package struct EntrySum: Hashable, Sendable {
 
     /// Adds one entry.
     @unsafe @inline(__always) mutating func add(_ entry: UnsafeRawBufferPointer) {
+        unsafe add(entry, from: (Self.word0, Self.word1))
+    }
+
+    /// Adds a record of a table with its rowid.
+    @unsafe @inline(__always) mutating func add(_ record: UnsafeRawBufferPointer, rowid: Int64) {
+        let key = UInt64(bitPattern: rowid)
+        unsafe add(record, from: (Self.fold(key ^ Self.word2, Self.word1), Self.fold(key ^ Self.word3, Self.word0)))
+    }
+
+    /// Adds the records of a batch.
+    package mutating func add(_ rows: RowBatch) {
+        for index in 0..<rows.count { unsafe add(rows.record(at: index), rowid: rows.rowid(at: index)) }
+    }
+
+    @unsafe @inline(__always) private mutating func add(
+        _ entry: UnsafeRawBufferPointer, from start: (UInt64, UInt64)
+    ) {
         let length = UInt64(truncatingIfNeeded: entry.count)
-        var (one, other) = (Self.word0 ^ length, Self.word1 &+ length)
+        var (one, other) = (start.0 ^ length, start.1 &+ length)
         var (left, right): (UInt64, UInt64) = (0, 0)
         if let base = entry.baseAddress {
             let count = entry.count

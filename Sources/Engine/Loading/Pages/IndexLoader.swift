@@ -143,7 +143,7 @@ extension EngineError {
     }
 
     /// Pages of the new store that can't be read back.
-    fileprivate init(rereading error: PageReadError, during title: String) {
+    init(rereading error: PageReadError, during title: String) {
         self.init(
             error.cause == nil ? .verification : .inputOutput, "\(title): the new store's pages: \(error.description)",
             remedy: "check the disk and the memory, then run again")

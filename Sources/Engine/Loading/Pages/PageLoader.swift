@@ -44,13 +44,16 @@ struct PageLoader: TableLoader {
             throw EngineError(
                 .verification, "\(pass.title): a table of the plan isn't there", remedy: "please report this")
         }
-        let map: RowMap
+        let (map, splice): (RowMap, PassSplice?)
+        let columns = RecordForm.columns(pass, of: to)
         do throws(RecordError) {
-            map = try RowMap(pass.shape, of: from)
+            let cells = RowMap.cells(pass.shape, of: from)
+            map = try RowMap(cells, defaults: from.columns.map { _ in .null })
+            splice = mover.quarantines ? nil : try PassSplice(pass, from: cells, to: columns, of: from.columns.count)
         } catch {
             throw EngineError(.sourceData, "\(pass.title): \(error.message)")
         }
-        let pages = pages
+        let (pages, takesSums) = (pages, mover.state.takesSums)
         let limits = BatchLimits(
             rows: EngineOptions.pageBatchRows(adding: pass.addedBytes, pageSize: pages.pageSize),
             bytes: EngineOptions.pageBatchBytes(pageSize: pages.pageSize))
@@ -63,33 +66,36 @@ struct PageLoader: TableLoader {
             },
             sink: { () throws(EngineError) in
                 try pages.begin(.table, root: Int(to.rootPage))
-                return PageSink(pages, form: RecordForm(pass, of: to), title: pass.title)
+                return PageSink(
+                    pages,
+                    LeafPacking(
+                        pageSize: pages.pageSize, form: RecordForm(columns, cells: pass.destinationColumns.count),
+                        splice: splice, takesSums: takesSums, title: pass.title))
             })
     }
 }
 
 extension RowMap {
     /// Where the cells of a shape are in the records of its table.
-    fileprivate init(_ shape: RowShape, of table: StoreSchema.Table) throws(RecordError) {
-        let cells = shape.cells.map { cell -> Cell in
+    fileprivate static func cells(_ shape: RowShape, of table: StoreSchema.Table) -> [Cell] {
+        shape.cells.map { cell -> Cell in
             guard case .column(let name) = cell else { preconditionFailure("only own cells are read out of pages") }
             // `rowid` where no column has the name.
             guard let place = table.position(of: name.name) else { return .rowid }
             let column = table.columns[place]
             return table.isRowID(column) ? .rowid : .column(place, isReal: Affinity(column.declaredType) == .real)
         }
-        try self.init(cells, defaults: table.columns.map { _ in .null })
     }
 }
 
 extension RecordForm {
     /// The form in which a table stores the rows that a pass makes.
-    fileprivate init(_ pass: RowPass, of table: StoreSchema.Table) {
+    fileprivate static func columns(_ pass: RowPass, of table: StoreSchema.Table) -> [Column] {
         let names = pass.destinationColumns
         let places = Dictionary(zip(names.map { $0.lowercased() }, 0...), uniquingKeysWith: { first, _ in first })
         // The app's own values are carried as they are: a STRICT table has rules of its own.
         let isCarried = pass.kind == .appTable
-        let columns = table.columns.map { column -> Column in
+        return table.columns.map { column -> Column in
             guard !table.isRowID(column), let place = places[column.name.lowercased()] else { return .null }
             switch Affinity(column.declaredType) {
             case .numeric: return .cell(place, isCarried ? .asMade : .numeric)
@@ -97,6 +103,5 @@ extension RecordForm {
             case .text, .blob: return .cell(place)
             }
         }
-        self.init(columns, cells: names.count)
     }
 }

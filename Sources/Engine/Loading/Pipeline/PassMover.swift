@@ -13,6 +13,8 @@ struct PassMover {
     let options: EngineOptions
     /// The file for the lines of quarantined rows.
     let rejects: LineFile?
+    /// Whether bad rows may be left out: then rows are made one by one.
+    let quarantines: Bool
     /// What a pass needs to leave bad rows out; nil if they stop the run.
     let screening: (RowPass) throws(EngineError) -> RowScreening?
     let cancellation: Cancellation
@@ -62,8 +64,8 @@ struct PassMover {
         _ progress: inout Progress, _ way: Way<Source, Sink>
     ) throws(EngineError) -> PassCount {
         let pipeline = RowPipeline(
-            pass: pass, map: way.map, limits: way.limits, screening: screening, options: options, external: external,
-            cancellation: cancellation)
+            pass: pass, map: way.map, limits: way.limits, screening: screening, takesSums: state.takesSums,
+            options: options, external: external, cancellation: cancellation)
         var sink = try way.sink()
         let source = way.source
         var cursor = begun ?? StepLedger.Cursor()

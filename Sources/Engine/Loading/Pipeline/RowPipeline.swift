@@ -12,6 +12,8 @@ struct RowPipeline {
     let limits: BatchLimits
     /// What is needed to leave bad rows out; nil if they stop the run.
     var screening: RowScreening?
+    /// Whether the rows are digested, for the verification.
+    var takesSums = true
     let options: EngineOptions
     let external: ExternalValues
     let cancellation: Cancellation
@@ -21,6 +23,7 @@ struct RowPipeline {
         let input = RowBatch()
         let output = RowBatch()
         let packed: Packed
+        var made = MadeRows()
         var dropped = 0
         /// Rows that another pass moves.
         var elsewhere = 0
@@ -56,10 +59,11 @@ struct RowPipeline {
         progress: (Moved) throws(EngineError) -> Void
     ) throws(EngineError) -> PassCount {
         let (pass, map, screening, external, limits) = (pass, map, screening, external, limits)
+        let takesSums = takesSums
         let packing = sink.packing
         let jobs = max(1, options.jobs)
         let batches = (0..<EngineOptions.poolSize(jobs: jobs)).map { _ in
-            Batch(packed: packing.makePacked(), digest: begun.digest)
+            Batch(packed: packing.makePacked(), digest: PassDigest(begun.digest.shape))
         }
         var count = begun
         try OrderedPipeline(workers: jobs, batches: batches, cancellation: cancellation).run(
@@ -70,11 +74,12 @@ struct RowPipeline {
                 }
             },
             working: { _, every throws(EngineError) in
-                let projector = try RowProjector(pass, map: map, external: external, screening: screening)
+                let projector = try RowProjector(
+                    pass, map: map, external: external, screening: screening, takesSums: takesSums)
                 let packer = packing.makePacker()
                 _ = try every { (batch: inout Batch<Sink.Packing.Packer.Packed>) throws(EngineError) in
-                    try projector.project(batch.input, into: batch.output)
-                    try packer.pack(batch.output, into: batch.packed)
+                    batch.made = try packer.make(
+                        batch.input, with: projector, through: batch.output, into: batch.packed)
                     (batch.dropped, batch.elsewhere) = (projector.dropped, projector.elsewhere)
                     batch.quarantined = projector.takeQuarantined()
                     batch.digest = projector.takeDigest()
@@ -85,8 +90,8 @@ struct RowPipeline {
                 departing()
                 try sink.write(batch.output, batch.packed)
                 if !batch.quarantined.lines.isEmpty { try quarantine(batch.quarantined) }
-                count.written += batch.output.count
-                count.bytes += batch.output.byteCount
+                count.written += batch.made.count
+                count.bytes += batch.made.bytes
                 count.dropped += batch.dropped
                 count.quarantined += batch.quarantined.count
                 count.digest.merge(batch.digest)
@@ -105,7 +110,7 @@ struct RowPipeline {
 
     /// Rows in = rows out + dropped + quarantined, batch by batch; the verification counts in the stores again.
     private func requireComplete<Packed>(_ batch: Batch<Packed>) throws(EngineError) {
-        let settled = batch.output.count + batch.dropped + batch.elsewhere + batch.quarantined.count
+        let settled = batch.made.count + batch.dropped + batch.elsewhere + batch.quarantined.count
         guard settled == batch.input.count else {
             throw EngineError(
                 .verification,

@@ -1,8 +1,8 @@
-package import CausewaySQLiteFile
-package import CausewayStores
+import CausewaySQLiteFile
+import CausewayStores
 
 /// Where a pass's rows go: workers pack the rows of a batch, then the sink takes the batches in order.
-package protocol RowSink: ~Copyable {
+protocol RowSink: ~Copyable {
     associatedtype Packing: RowPacking
 
     /// What workers do with a batch's rows before it is written.
@@ -14,7 +14,7 @@ package protocol RowSink: ~Copyable {
 }
 
 /// Makes what workers need to pack rows.
-package protocol RowPacking: Sendable {
+protocol RowPacking: Sendable {
     associatedtype Packer: RowPacker
 
     /// For one batch in flight; used again for later ones.
@@ -24,11 +24,39 @@ package protocol RowPacking: Sendable {
 }
 
 /// Packs the rows of one batch after another: one per worker.
-package protocol RowPacker {
+protocol RowPacker {
     associatedtype Packed: Sendable
 
     /// Packs all rows; what `packed` held before is gone.
     func pack(_ rows: RowBatch, into packed: Packed) throws(EngineError)
+    /// Makes the new rows of a batch that was read, and packs them; what `packed` held before is gone.
+    ///
+    /// - Parameters:
+    ///   - rows: the source's.
+    ///   - projector: makes rows, and counts those that aren't packed.
+    ///   - output: empty; room for the new rows.
+    ///   - packed: what is written.
+    /// - Returns: what was made.
+    /// - Throws: for a row that can't be made or packed.
+    func make(
+        _ rows: RowBatch, with projector: RowProjector, through output: RowBatch, into packed: Packed
+    ) throws(EngineError) -> MadeRows
+}
+
+/// Rows that were made, and the bytes of their records.
+struct MadeRows: Sendable {
+    var count = 0
+    var bytes = 0
+}
+
+extension RowPacker {
+    func make(
+        _ rows: RowBatch, with projector: RowProjector, through output: RowBatch, into packed: Packed
+    ) throws(EngineError) -> MadeRows {
+        try projector.project(rows, into: output)
+        try pack(output, into: packed)
+        return MadeRows(count: output.count, bytes: output.byteCount)
+    }
 }
 
 /// For a sink that takes rows as they were made.

@@ -31,6 +31,10 @@ final class RowProjector {
     private let lines = LineBuffer()
 
     private let meter: DigestMeter
+    private let takesSums: Bool
+    /// Rows since the last digest that were spliced, and what it gets of records.
+    private var spliced = 0
+    private var records = EntrySum()
     /// The new row, read back.
     private let made: RowView
 
@@ -45,13 +49,16 @@ final class RowProjector {
     ///   - map: where the pass's cells are in the records; nil: in its order, as in a statement's rows.
     ///   - external: values beside the source.
     ///   - screening: nil if a bad row stops the run.
+    ///   - takesSums: whether cells are compared and digested; else rows are only counted.
     /// - Throws: where a default value is too large.
     init(
-        _ pass: RowPass, map: RowMap? = nil, external: ExternalValues, screening: RowScreening? = nil
+        _ pass: RowPass, map: RowMap? = nil, external: ExternalValues, screening: RowScreening? = nil,
+        takesSums: Bool = true
     ) throws(EngineError) {
         self.screening = screening
         self.pass = pass
         self.external = external
+        self.takesSums = takesSums
         meter = DigestMeter(DigestShape(pass))
         made = RowView(capacity: pass.destinationColumns.count)
         row = map.map { RowView($0) } ?? RowView(capacity: pass.shape.cells.count)
@@ -77,30 +84,38 @@ final class RowProjector {
 
     /// Projects every row of `input` into `output`.
     func project(_ input: RowBatch, into output: RowBatch) throws(EngineError) {
+        begin()
+        for index in 0..<input.count { try project(index, of: input, into: output) }
+    }
+
+    /// Begins a batch whose rows come one by one.
+    func begin() {
         (dropped, elsewhere) = (0, 0)
         quarantined = QuarantinedRows()
-        for index in 0..<input.count {
-            let rowid = input.rowid(at: index)
-            do {
-                try row.load(index, of: input)
-                let fate = try fate()
-                if fate >= 0 {
-                    try check(demands[fate])
-                    try maker.make(programs[fate], into: output)
-                    try noteReferences(demands[fate], rowid: rowid)
-                    try digest(output, group: fate)
-                } else if fate == Fate.dropped {
-                    dropped += 1
-                } else {
-                    elsewhere += 1
-                }
-            } catch let bad as BadRow {
-                try quarantine(bad, rowid: rowid)
-            } catch let error as RecordError {
-                throw EngineError(.verification, "\(pass.title), row \(rowid): \(error.message)")
-            } catch {
-                throw EngineError(error, during: "\(pass.title), row \(rowid)")
+    }
+
+    /// Projects a row of `input`: puts it at the end of `output`, or counts it.
+    func project(_ index: Int, of input: RowBatch, into output: RowBatch) throws(EngineError) {
+        let rowid = input.rowid(at: index)
+        do {
+            try row.load(index, of: input)
+            let fate = try fate()
+            if fate >= 0 {
+                try check(demands[fate])
+                try maker.make(programs[fate], into: output)
+                try noteReferences(demands[fate], rowid: rowid)
+                try digest(output, group: fate)
+            } else if fate == Fate.dropped {
+                dropped += 1
+            } else {
+                elsewhere += 1
             }
+        } catch let bad as BadRow {
+            try quarantine(bad, rowid: rowid)
+        } catch let error as RecordError {
+            throw EngineError(.verification, "\(pass.title), row \(rowid): \(error.message)")
+        } catch {
+            throw EngineError(error, during: "\(pass.title), row \(rowid)")
         }
     }
 
@@ -124,10 +139,31 @@ final class RowProjector {
     }
 
     /// The digest of the batches projected since the last call, both sides.
-    func takeDigest() -> PassDigest { meter.take() }
+    func takeDigest() -> PassDigest {
+        var digest = meter.take()
+        digest.isSummed = takesSums && spliced == 0
+        digest.records = records
+        (spliced, records) = (0, EntrySum())
+        return digest
+    }
+
+    /// Counts rows that weren't projected, but spliced.
+    ///
+    /// - Parameters:
+    ///   - rows: of one projection.
+    ///   - cells: of each column that its digest covers, those that aren't NULL; empty where sums aren't taken.
+    ///   - group: place of the projection among those of the pass, by number.
+    func count(spliced rows: Int, cells: [Int], group: Int) {
+        spliced += rows
+        meter.add(rows: rows, cells: cells, group: group)
+    }
+
+    /// Takes the sum of the records of a pass that splices rows: those that were projected are among them.
+    func note(_ sum: EntrySum) { records.add(sum) }
 
     /// Program and digest group have the same index: both are sorted by the discriminator.
     private func digest(_ output: RowBatch, group: Int) throws {
+        if !takesSums { return meter.add(rows: 1, cells: [], group: group) }
         try made.load(output.count - 1, of: output)
         guard made.count == pass.destinationColumns.count, meter.add(row, made: made, key: row.rowid, group: group)
         else {

@@ -123,6 +123,20 @@ final class DigestMeter {
         return true
     }
 
+    /// Counts rows without digesting them.
+    ///
+    /// - Parameters:
+    ///   - rows: of the group, without differences between source and destination.
+    ///   - cells: of each column, those that aren't NULL; empty where only rows are counted.
+    ///   - group: place of their projection among the shape's groups.
+    func add(rows: Int, cells: [Int], group: Int) {
+        let group = unsafe groups[group]
+        unsafe values[group.offset] &+= UInt64(rows)
+        for (place, count) in cells.enumerated() {
+            unsafe values[group.offset + 1 + place * DigestShape.valuesPerColumn + 2] &+= UInt64(count)
+        }
+    }
+
     /// Cell by cell, each into the sums of its column.
     private func addCells(_ row: RowView, _ made: RowView, _ place: HashLanes, _ group: Group) {
         let count = shape.valueCount

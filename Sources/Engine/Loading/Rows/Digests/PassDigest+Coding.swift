@@ -1,14 +1,20 @@
 package import CausewayCheckpoint
 package import CausewayPlanning
+import CausewaySQLiteFile
 
 /// In a checkpoint: the source's values, whether the destination's are the same, and if not, those. Of each group its
-/// rows, and where it has any, two sums and a count for each column.
+/// rows, and where it has any, two sums and a count for each column. Then whether the sums cover all rows, and the sum of
+/// new records.
 extension PassDigest {
     package func write(to writer: inout FieldWriter) {
         write(source, to: &writer)
         let isSame = source == destination
         writer.write(isSame)
         if !isSame { write(destination, to: &writer) }
+        writer.write(isSummed)
+        writer.write(records.count)
+        writer.write(fixed: records.first)
+        writer.write(fixed: records.second)
     }
 
     /// Reads the digest of a pass whose recipes are those of `pass`.
@@ -22,6 +28,10 @@ extension PassDigest {
         let source = try Self.values(shape, from: &reader)
         let isSame = try reader.bool()
         self.init(shape, source: source, destination: isSame ? source : try Self.values(shape, from: &reader))
+        isSummed = try reader.bool()
+        let count = try reader.int()
+        let first = try reader.fixed()
+        records = EntrySum(count: count, first: first, second: try reader.fixed())
     }
 
     private func write(_ values: [UInt64], to writer: inout FieldWriter) {

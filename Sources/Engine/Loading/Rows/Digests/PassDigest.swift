@@ -1,8 +1,10 @@
 package import CausewayPlanning
+import CausewaySQLiteFile
 
 /// Order-independent digests of what a pass has carried: for each destination entity and carried column two sums of 64
 /// bits over a hash of (key, storage class, value), the number of rows, and of cells that aren't NULL; once for the
-/// rows as read from the source, once as written to the destination.
+/// rows as read from the source, once as written to the destination. Rows that were spliced have one sum over their new
+/// records instead.
 ///
 /// Sums merge in any order and any grouping, so workers digest their own batches, and a resumed pass continues with the
 /// sums of its checkpoint.
@@ -16,6 +18,11 @@ package struct PassDigest: Sendable, Equatable {
     /// By place in the shape.
     var source: [UInt64]
     var destination: [UInt64]
+    /// Whether the sums cover all rows. Rows that were spliced, and those that nobody wants to verify, are only counted,
+    /// and so are their cells, if they are verified.
+    var isSummed = true
+    /// Count and digest of the new records of rows that were spliced, if they are verified.
+    var records = EntrySum()
 
     /// The digest of no rows.
     package init(_ pass: RowPass) {
@@ -41,6 +48,8 @@ package struct PassDigest: Sendable, Equatable {
             source[place] &+= other.source[place]
             destination[place] &+= other.destination[place]
         }
+        isSummed = isSummed && other.isSummed
+        records.add(other.records)
     }
 
     package static func == (left: PassDigest, right: PassDigest) -> Bool {

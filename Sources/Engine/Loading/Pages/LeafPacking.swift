@@ -1,0 +1,111 @@
+import CausewayPreparation
+import CausewaySQLiteFile
+import CausewayStores
+
+/// What a worker packs a batch's rows into.
+struct PackedRows: Sendable {
+    /// The records that the table's pages get, of rows that aren't spliced.
+    let records = RowBatch()
+    let leaves: PackedLeaves
+}
+
+/// How workers pack rows into leaves: spliced straight from the records that were read, or made cell by cell.
+struct LeafPacking: RowPacking {
+    let pageSize: Int
+    let form: RecordForm
+    /// nil where no row can be spliced.
+    let splice: PassSplice?
+    let takesSums: Bool
+    /// The pass's, for messages.
+    let title: String
+
+    func makePacked() -> PackedRows { PackedRows(leaves: PackedLeaves(pageSize: pageSize)) }
+
+    func makePacker() -> Packer { Packer(self) }
+
+    struct Packer: RowPacker {
+        private let former: RecordFormer
+        private let packer: LeafPacker
+        private let splice: (splicer: RecordSplicer, groups: [Int])?
+        private let takesSums: Bool
+        private let title: String
+
+        init(_ packing: LeafPacking) {
+            former = RecordFormer(packing.form)
+            packer = LeafPacker(pageSize: packing.pageSize)
+            splice = packing.splice.map { ($0.makeSplicer(takesSums: packing.takesSums), $0.groups) }
+            takesSums = packing.takesSums
+            title = packing.title
+        }
+
+        func pack(_ rows: RowBatch, into packed: PackedRows) throws(EngineError) {
+            try form(rows, into: packed)
+            try packing { () throws(PageBuildError) in try packer.pack(packed.records, into: packed.leaves) }
+        }
+
+        func make(
+            _ rows: RowBatch, with projector: RowProjector, through output: RowBatch, into packed: PackedRows
+        ) throws(EngineError) -> MadeRows {
+            guard let splice else {
+                try projector.project(rows, into: output)
+                try pack(output, into: packed)
+                return MadeRows(count: output.count, bytes: output.byteCount)
+            }
+            projector.begin()
+            packer.begin(packed.leaves)
+            var made = MadeRows()
+            var index = 0
+            while index < rows.count {
+                index = try packing { () throws(PageBuildError) in
+                    try splice.splicer.splice(rows, from: index, into: packer)
+                }
+                guard index < rows.count else { break }
+                made.count += try make(index, of: rows, projector, output, packed, noting: splice.splicer)
+                index += 1
+            }
+            packer.finish()
+            let tally = splice.splicer.takeTally()
+            for (program, group) in splice.groups.enumerated() where tally.rows[program] > 0 {
+                projector.count(
+                    spliced: tally.rows[program], cells: takesSums ? tally.cells[program] : [], group: group)
+            }
+            projector.note(tally.records)
+            made.count += tally.count
+            made.bytes = tally.bytes
+            return made
+        }
+
+        /// Makes a row that can't be spliced.
+        /// - Returns: 1, or 0 where it isn't packed.
+        private func make(
+            _ index: Int, of rows: RowBatch, _ projector: RowProjector, _ output: RowBatch, _ packed: PackedRows,
+            noting splicer: RecordSplicer
+        ) throws(EngineError) -> Int {
+            output.removeAll()
+            try projector.project(index, of: rows, into: output)
+            guard output.count == 1 else { return 0 }
+            try form(output, into: packed)
+            try packing { () throws(PageBuildError) in try packer.append(packed.records) }
+            splicer.note(packed.records)
+            return 1
+        }
+
+        private func form(_ rows: RowBatch, into packed: PackedRows) throws(EngineError) {
+            packed.records.removeAll(
+                keepingCapacity: EngineOptions.pageBatchBytes(pageSize: packed.leaves.pageSize) * 2)
+            do throws(RecordError) {
+                try former.form(rows, into: packed.records)
+            } catch {
+                throw EngineError(.verification, "\(title): \(error.message)")
+            }
+        }
+
+        private func packing<Value>(_ body: () throws(PageBuildError) -> Value) throws(EngineError) -> Value {
+            do throws(PageBuildError) {
+                return try body()
+            } catch {
+                throw EngineError(writing: error, during: title)
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import CausewayPlanning
+import CausewayPreparation
+import CausewaySQLiteFile
+import CausewayStoreFormat
+import CausewayStores
+
+/// Reads the tables again whose rows were spliced, and compares count and digest of their records with those of the
+/// records that were packed. So every page, from the roots down, is on the disk as it was meant.
+///
+/// Done when the trees are finished and no connection is open: what comes later may change rows, as handlers do.
+struct RecordRecheck {
+    /// The schema of the new store.
+    let schema: StoreSchema
+    /// What passes have moved.
+    let passes: [PassCount]
+    let jobs: Int
+    let cancellation: Cancellation
+
+    private struct Table {
+        let name: String
+        let root: Int
+        var expected: EntrySum
+    }
+
+    /// A batch in flight.
+    private struct Work: Sendable {
+        let rows = RowBatch()
+        /// Its table's place.
+        var table = 0
+        var sum = EntrySum()
+    }
+
+    /// Compares all of them.
+    /// - Throws: `.verification` where a table differs or its pages are damaged; `.inputOutput`.
+    func run(_ file: PageFile) throws(EngineError) {
+        let tables = tables
+        if tables.isEmpty { return }
+        let bytes = EngineOptions.pageBatchBytes(pageSize: file.layout.pageSize)
+        var found = tables.map { _ in EntrySum() }
+        try OrderedPipeline(
+            workers: jobs, batches: (0..<EngineOptions.poolSize(jobs: jobs)).map { _ in Work() },
+            cancellation: cancellation
+        ).run(
+            reading: { every throws(EngineError) in
+                let claims = PageClaims(pageCount: file.layout.pageCount)
+                var place = 0
+                var reader = TableReader(file, root: tables[place].root, claims: claims)
+                try every { (work: inout Work) throws(EngineError) in
+                    work.table = place
+                    do throws(PageReadError) {
+                        if try reader.fill(work.rows, rows: .max, bytes: bytes) { return true }
+                    } catch {
+                        throw EngineError(rereading: error, during: tables[place].name)
+                    }
+                    place += 1
+                    if place == tables.count { return false }
+                    reader = TableReader(file, root: tables[place].root, claims: claims)
+                    return true
+                }
+            },
+            working: { _, every throws(EngineError) in
+                _ = try every { (work: inout Work) throws(EngineError) in
+                    work.sum = EntrySum()
+                    work.sum.add(work.rows)
+                    work.rows.removeAll(keepingCapacity: bytes * 2)
+                }
+            },
+            take: { work throws(EngineError) in found[work.table].add(work.sum) })
+        let findings = zip(tables, found).compactMap { table, found in
+            found == table.expected
+                ? nil : "\(table.name): of \(table.expected.count) rows, \(found.count) or other ones are on the disk"
+        }
+        guard findings.isEmpty else {
+            throw EngineError(
+                .verification, "the new store's pages aren't those that were written", details: findings,
+                remedy: "check the disk and the memory, then run again with --restart")
+        }
+    }
+
+    /// Those all of whose rows are in a sum of records.
+    private var tables: [Table] {
+        var result: [Table] = []
+        for name in Set(passes.map(\.pass.destinationTable)).sorted() {
+            let counts = passes.filter { $0.pass.destinationTable == name && $0.written > 0 }
+            guard !counts.isEmpty, counts.allSatisfy({ $0.digest.records.count == $0.written }),
+                let root = schema.table(name)?.rootPage
+            else { continue }
+            var expected = EntrySum()
+            for count in counts { expected.add(count.digest.records) }
+            result.append(Table(name: name, root: Int(root), expected: expected))
+        }
+        return result
+    }
+}
