@@ -22,6 +22,8 @@ package struct EngineOptions: Hashable, Sendable {
     package var copyChunkBytes = DatabaseCopy.chunkLength
     /// Both engines make the same rows.
     package var engine = EngineChoice.auto
+    /// Off only to compare: rows of rebuilt tables are then made cell by cell, with the same pages.
+    package var splices = true
 
     package init(
         batchRows: Int = 4_096, batchBytes: Int = 1 << 20, jobs: Int,

@@ -4,8 +4,8 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
-/// Makes the indexes of tables that pages have filled: each worker reads a table again and sorts the entries of one
-/// index, the caller writes the indexes in their order. So the pages don't depend on the number of workers.
+/// Makes the indexes of tables that pages have filled: each worker reads a table again and sorts the entries of one or
+/// two indexes, the caller writes the indexes in their order. So the pages don't depend on the number of workers.
 struct IndexLoader {
     let pages: StagingPages
     /// The schema of the new store, as SQLite has made it.
@@ -15,13 +15,6 @@ struct IndexLoader {
     let options: EngineOptions
     let cancellation: Cancellation
 
-    /// The sorted entries of one index. Sendable although it is mutable: the pipeline hands it from thread to thread.
-    private final class Entries: @unchecked Sendable {
-        var sorted: SortedIndex?
-
-        init(_ sorted: consuming SortedIndex) { self.sorted = consume sorted }
-    }
-
     /// Fills the indexes, in this order, or those that an earlier run has left: each is a station.
     func load(_ indexes: [TableIndex]) throws(EngineError) {
         var done = 0
@@ -30,20 +23,37 @@ struct IndexLoader {
         let open = Array(indexes.dropFirst(done))
         guard !open.isEmpty else { return }
         let file = try pages.reading()
-        let pipeline = PlacePipeline(open.indices, jobs: options.jobs, cancellation: cancellation)
+        let units = Self.units(open)
+        let pipeline = PlacePipeline(units.indices, jobs: options.jobs, cancellation: cancellation)
+        let sorters = (pipeline.workers + 1) * (units.map(\.count).max() ?? 1)
         let reader = TableEntries(
-            file: file, schema: schema, memory: options.sortMemoryBytes / (pipeline.workers + 1), place: place,
+            file: file, schema: schema, memory: options.sortMemoryBytes / sorters, place: place,
             cancellation: cancellation)
         let leaves = PackedLeaves(pageSize: pages.pageSize)
         try pipeline.run { every throws(EngineError) in
-            try every { place throws(EngineError) in Entries(try reader.sorted(open[place], number: place)) }
-        } take: { place, entries throws(EngineError) in
-            guard let sorted = entries.sorted.take() else { return }
-            try write(open[place], sorted, through: leaves)
-            let scratch = reader.scratch(place)
-            try EngineError.at(scratch) { try Files.unlink(scratch) }
-            KillPoint.reach(.indexMade)
+            try every { unit throws(EngineError) in try reader.sorted(open[units[unit]]) }
+        } take: { unit, sorted throws(EngineError) in
+            for (place, entries) in zip(units[unit], sorted) {
+                guard let sorted = entries.sorted.take() else { continue }
+                try write(open[place], sorted, through: leaves)
+                let scratch = reader.scratch(place)
+                try EngineError.at(scratch) { try Files.unlink(scratch) }
+                KillPoint.reach(.indexMade)
+            }
         }
+    }
+
+    /// Neighbours of one table, two at most: more would leave too little memory for each, and workers without work.
+    private static func units(_ indexes: [TableIndex]) -> [Range<Int>] {
+        var units: [Range<Int>] = []
+        for place in indexes.indices {
+            if let last = units.last, last.count == 1, indexes[last.lowerBound].table == indexes[place].table {
+                units[units.count - 1] = last.lowerBound..<place + 1
+            } else {
+                units.append(place..<place + 1)
+            }
+        }
+        return units
     }
 
     private func write(
@@ -67,6 +77,13 @@ struct IndexLoader {
     }
 }
 
+/// The sorted entries of one index. Sendable although it is mutable: the pipeline hands it from thread to thread.
+private final class SortedEntries: @unchecked Sendable {
+    var sorted: SortedIndex?
+
+    init(_ sorted: consuming SortedIndex) { self.sorted = consume sorted }
+}
+
 /// Reads the tables of a new store again, to sort the entries of their indexes.
 private struct TableEntries: Sendable {
     let file: PageFile
@@ -79,31 +96,52 @@ private struct TableEntries: Sendable {
     /// Where the entries of one index are sorted if they don't fit in the memory.
     func scratch(_ number: Int) -> String { place.work + "/" + WorkFile.sorting(place.index, index: number) }
 
-    /// Reads an index's table and sorts its entries.
-    func sorted(_ index: TableIndex, number: Int) throws(EngineError) -> SortedIndex {
-        guard let table = schema.table(index.table), let key = IndexKey(index, of: table) else {
-            throw EngineError(
-                .verification, "\(index.name): the new store's table isn't as planned", remedy: "please report this")
-        }
+    /// Reads the table of one index or two, and sorts their entries.
+    func sorted(_ indexes: ArraySlice<TableIndex>) throws(EngineError) -> [SortedEntries] {
+        guard let first = indexes.first else { return [] }
+        let root = schema.table(first.table)?.rootPage ?? 0
+        let second = indexes.count > 1 ? indexes[indexes.startIndex + 1] : nil
         let pageSize = file.layout.pageSize
+        // Says so where there is no such table.
+        var one = try sorter(first, number: indexes.startIndex)
+        var other: IndexSorter?
+        if let second { other = try sorter(second, number: indexes.startIndex + 1) }
         var reader = TableReader(
-            file, root: Int(table.rootPage), after: nil, claims: PageClaims(pageCount: file.layout.pageCount))
+            file, root: Int(root), after: nil, claims: PageClaims(pageCount: file.layout.pageCount))
         let batch = RowBatch()
         let bytes = EngineOptions.pageBatchBytes(pageSize: pageSize)
-        var sorter = try Self.sorting(index) { () throws(IndexSortError) in
-            try IndexSorter(key, memory: memory, scratchPath: scratch(number))
-        }
         var more = true
         while more {
             try cancellation.check()
             do throws(PageReadError) {
                 more = try reader.fill(batch, rows: .max, bytes: bytes)
             } catch {
-                throw EngineError(rereading: error, during: index.name)
+                throw EngineError(rereading: error, during: first.name)
             }
-            try Self.sorting(index) { () throws(IndexSortError) in try sorter.add(batch) }
+            try Self.sorting(first) { () throws(IndexSortError) in try one.add(batch) }
+            if let second { try Self.sorting(second) { () throws(IndexSortError) in try other?.add(batch) } }
             batch.removeAll(keepingCapacity: bytes * 2)
         }
+        var entries = [SortedEntries(try Self.sorted(one, first, pageSize: pageSize))]
+        if let second, let other = other.take() {
+            entries.append(SortedEntries(try Self.sorted(other, second, pageSize: pageSize)))
+        }
+        return entries
+    }
+
+    private func sorter(_ index: TableIndex, number: Int) throws(EngineError) -> IndexSorter {
+        guard let table = schema.table(index.table), let key = IndexKey(index, of: table) else {
+            throw EngineError(
+                .verification, "\(index.name): the new store's table isn't as planned", remedy: "please report this")
+        }
+        return try Self.sorting(index) { () throws(IndexSortError) in
+            try IndexSorter(key, memory: memory, scratchPath: scratch(number))
+        }
+    }
+
+    private static func sorted(
+        _ sorter: consuming IndexSorter, _ index: TableIndex, pageSize: Int
+    ) throws(EngineError) -> SortedIndex {
         do throws(IndexSortError) {
             return try sorter.sorted(pageSize: pageSize)
         } catch {

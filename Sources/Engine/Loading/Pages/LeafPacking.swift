@@ -4,8 +4,6 @@ import CausewayStores
 
 /// What a worker packs a batch's rows into.
 struct PackedRows: Sendable {
-    /// The records that the table's pages get, of rows that aren't spliced.
-    let records = RowBatch()
     let leaves: PackedLeaves
 }
 
@@ -22,12 +20,16 @@ struct LeafPacking: RowPacking {
     func makePacked() -> PackedRows { PackedRows(leaves: PackedLeaves(pageSize: pageSize)) }
 
     func makePacker() -> Packer { Packer(self) }
+}
 
+extension LeafPacking {
     struct Packer: RowPacker {
         private let former: RecordFormer
         private let packer: LeafPacker
         private let splice: (splicer: RecordSplicer, groups: [Int])?
         private let takesSums: Bool
+        /// The records that the table's pages get, of rows that aren't spliced: of one batch after another.
+        private let records = RowBatch()
         private let title: String
 
         init(_ packing: LeafPacking) {
@@ -40,7 +42,7 @@ struct LeafPacking: RowPacking {
 
         func pack(_ rows: RowBatch, into packed: PackedRows) throws(EngineError) {
             try form(rows, into: packed)
-            try packing { () throws(PageBuildError) in try packer.pack(packed.records, into: packed.leaves) }
+            try packing { () throws(PageBuildError) in try packer.pack(records, into: packed.leaves) }
         }
 
         func make(
@@ -85,16 +87,15 @@ struct LeafPacking: RowPacking {
             try projector.project(index, of: rows, into: output)
             guard output.count == 1 else { return 0 }
             try form(output, into: packed)
-            try packing { () throws(PageBuildError) in try packer.append(packed.records) }
-            splicer.note(packed.records)
+            try packing { () throws(PageBuildError) in try packer.append(records) }
+            splicer.note(records)
             return 1
         }
 
         private func form(_ rows: RowBatch, into packed: PackedRows) throws(EngineError) {
-            packed.records.removeAll(
-                keepingCapacity: EngineOptions.pageBatchBytes(pageSize: packed.leaves.pageSize) * 2)
+            records.removeAll(keepingCapacity: EngineOptions.pageBatchBytes(pageSize: packed.leaves.pageSize) * 2)
             do throws(RecordError) {
-                try former.form(rows, into: packed.records)
+                try former.form(rows, into: records)
             } catch {
                 throw EngineError(.verification, "\(title): \(error.message)")
             }

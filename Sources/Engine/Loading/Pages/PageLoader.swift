@@ -49,7 +49,9 @@ struct PageLoader: TableLoader {
         do throws(RecordError) {
             let cells = RowMap.cells(pass.shape, of: from)
             map = try RowMap(cells, defaults: from.columns.map { _ in .null })
-            splice = mover.quarantines ? nil : try PassSplice(pass, from: cells, to: columns, of: from.columns.count)
+            splice =
+                mover.quarantines || !mover.options.splices
+                ? nil : try PassSplice(pass, from: cells, to: columns, of: from.columns.count)
         } catch {
             throw EngineError(.sourceData, "\(pass.title): \(error.message)")
         }
