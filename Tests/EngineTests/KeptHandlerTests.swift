@@ -8,7 +8,7 @@ import Testing
 /// Tables that stay in a step with handlers: handlers change rows, so these tables are counted before.
 @Suite("Tables that stay, with handlers", .timeLimit(.minutes(60)))
 struct KeptHandlerTests {
-    private static func request(_ scenario: Scenario, _ level: VerificationLevel) throws -> MigrationRequest {
+    static func request(_ scenario: Scenario, _ level: VerificationLevel) throws -> MigrationRequest {
         var request = KeptTableTests.careful(scenario)
         request.verification = level
         request.code.stages = try StagedMigration([

@@ -297,6 +297,21 @@ struct KeptTableTests {
         #expect(try Self.bytes(scenario.store) == bytes)
     }
 
+    @Test("a damaged record of a table that stays ends the run", arguments: [VerificationLevel.quick, .full])
+    func damagedRecord(level: VerificationLevel) throws {
+        let scenario = try Self.scenario()
+        var bytes = try Self.bytes(scenario.store)
+        // The tag 'one': its header, with a text of three bytes, which gets a type that SQLite doesn't have.
+        let record = try #require(bytes.range(of: Data([5, 0, 1, 9, 19, 7] + Array("one".utf8))))
+        bytes[record.lowerBound + 4] = 10
+        try bytes.write(to: URL(filePath: scenario.store))
+        var request = scenario.request(to: "V2", engine: .pages)
+        request.verification = level
+        let error = try failure { _ = try Migration(request).run() }
+        #expect(error.kind == .sourceData, "\(error)")
+        #expect(try Self.bytes(scenario.store) == bytes)
+    }
+
     /// A row that the patch of its table doesn't expect.
     private static let odd = "UPDATE ZNOTE SET Z3_KIND = 99 WHERE Z_PK = 1500;"
 

@@ -136,7 +136,7 @@ struct VerifStagingTests {
     @Test("rows of kept tables are named, too")
     func kept() throws {
         let lost = try Self.findings(.quick, "DELETE FROM ZPERSON WHERE Z_PK IN (8, 399)", by: .pages)
-        #expect(lost.contains("ZPERSON: 400 rows in the source, 398 are there"))
+        #expect(lost.contains("ZPERSON: 400 rows were copied, 398 are there"))
         #expect(lost.contains("Worker p8 is missing in the new store"))
         let changed = try Self.findings(
             .full, "UPDATE ZPERSON SET ZNAME = 'other' WHERE Z_PK = 17", by: .pages)

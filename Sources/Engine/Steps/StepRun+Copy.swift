@@ -1,93 +1,89 @@
 import CausewayPlanning
 import CausewayPreparation
+import CausewaySQLite
 import CausewayStoreFormat
 import CausewayStores
 
 /// A new store that begins as a copy of the source.
 extension StepRun {
-    /// Begins the store as a copy of the source, or goes on with that, and compares its indexes with the rows; from then
-    /// on the progress is in the store.
+    /// Begins the store as a copy of the source, or goes on with that; from then on the progress is in the store.
     func copied(
-        _ ledger: StepLedger, _ state: StepState, from start: Progress, _ progress: inout Progress
+        _ ledger: StepLedger, _ state: StepState, _ progress: inout Progress
     ) throws(EngineError) -> StagingConnection {
-        let rows = try keptRows()
         if state.kept == nil { state.kept = KeptTrees() }
-        try copy(ledger, state, rows: rows, &progress)
-        let found = try staleIndexes(state)
-        if !found.stale.isEmpty {
-            // Rare: a second copy without their entries costs less than reading every index before the first.
-            ledger.forget(CopiedChunks.part)
-            try place.removeFiles()
-            progress = start
-            try copy(ledger, state, rows: rows, &progress)
+        try StoreCopy(
+            step: step, source: source, file: place.staging, options: options, cancellation: cancellation,
+            events: events
+        ).make(ledger, state, rows: keptRows(state), &progress)
+        if asksIndexes {
+            let check = keptIndexCheck
+            try remake(check.compare(includingKept: true, hasHouse: false).stale, check)
         }
-        state.kept?.comparedBytes = found.bytes
         return try reopened(ledger, without: CopiedChunks.part)
     }
 
-    /// Bytes of pages, shared with the source, that nothing has read, once this run has verified the store.
-    func unreadBytes(_ kept: KeptTrees) -> Int {
-        if verification == .full || verification == .quick && source.autoVacuum == 0 { return 0 }
-        return max(0, kept.sharedBytes - kept.comparedBytes)
+    /// Whether statements read kept tables before the verification: what a stale index says would become a value.
+    private var asksIndexes: Bool { !handlers.isEmpty || step.derivedValues.contains { $0.source.table != nil } }
+
+    private var keptIndexCheck: KeptIndexCheck {
+        KeptIndexCheck(step: step, file: place.staging, options: options, cancellation: cancellation)
     }
 
-    private func copy(
-        _ ledger: StepLedger, _ state: StepState, rows: Int, _ progress: inout Progress
-    ) throws(EngineError) {
-        try StoreCopy(
-            step: making(state.kept?.stale), source: source, file: place.staging, options: options,
-            cancellation: cancellation, events: events
-        ).make(ledger, state, rows: rows, &progress)
-    }
-
-    /// The step with fresh entries for indexes whose own weren't those of the rows.
-    private func making(_ stale: [String: IndexWork.Method]?) -> StepPlan {
-        var step = step
-        step.methods = step.methods.making(stale ?? [:])
-        return step
-    }
-
-    /// Compares the copy's indexes with its rows.
-    ///
-    /// - Returns: those that are stale, of which the state is told.
-    private func staleIndexes(_ state: StepState) throws(EngineError) -> KeptIndexCheck.Outcome {
-        var kept = state.kept ?? KeptTrees()
-        kept.isCompared = comparesKept(isClone: kept.isClone)
-        let found = try KeptIndexCheck(
-            step: making(kept.stale), file: place.staging, options: options, cancellation: cancellation
-        ).compare(includingKept: kept.isCompared)
-        for index in found.stale {
+    private func remake(_ stale: [KeptIndexCheck.Stale], _ check: KeptIndexCheck) throws(EngineError) {
+        for index in stale {
             events(.warning("\(index.index.title): stale in the source: \(index.reason); it is made from the rows"))
-            kept.stale[index.index.name] = index.method
         }
-        state.kept = kept
-        return found
+        try check.remake(stale.map(\.index))
     }
 
-    /// Whether indexes are compared though their tables haven't changed. Pages that the copy shares with the source are
-    /// read by `full` alone.
-    private func comparesKept(isClone: Bool) -> Bool {
-        switch verification {
-        case .none: false
-        case .quick: !isClone
-        case .full: true
-        }
-    }
-
-    /// The same run, as its copy of the source has turned out.
+    /// Reads what the copy has brought as far as the verification asks for it, and makes indexes from the rows whose
+    /// entries aren't theirs. The store is finished, and no connection is open on it.
     ///
-    /// - Throws: `.foreignCheckpoint` where an earlier run has compared fewer indexes than this one is to.
-    func settled(by state: StepState) throws(EngineError) -> StepRun {
-        guard step.methods.beginning == .copy else { return self }
-        guard let kept = state.kept else { throw EngineError(unfinishedPagesOf: place) }
-        guard kept.isCompared || !comparesKept(isClone: kept.isClone) else {
-            throw EngineError(
-                .foreignCheckpoint,
-                """
-                \(place.staging.path): the unfinished work was begun with another --verify, which compares fewer indexes \
-                with their rows than --verify \(verification.rawValue)
-                """, remedy: "run again with --restart to discard the unfinished work")
+    /// - Parameter result: is told what was read.
+    /// - Returns: what of the new store can't be read although the source is sound: SQLite is asked what else is wrong.
+    /// - Throws: `.sourceData` for damage that was copied; with `isMisfit` where a new store would be sound.
+    func readKept(_ result: inout StepResult) throws(EngineError) -> EngineError? {
+        guard step.methods.beginning == .copy else { return nil }
+        guard let kept = result.kept else { throw EngineError(unfinishedPagesOf: place) }
+        result.unreadBytes = unreadBytes(kept)
+        guard verification != .none else { return nil }
+        let check = keptIndexCheck
+        let found: KeptIndexCheck.Outcome
+        do throws(EngineError) {
+            found = try check.compare(includingKept: verification == .full || !kept.isClone)
+        } catch {
+            guard error.kind == .sourceData, try isSourceSound() else { throw error }
+            return EngineError(unverified: place.staging.path, [error.message])
         }
-        return making(step.methods.making(kept.stale))
+        guard !found.stale.isEmpty else {
+            result.kept?.reading = found.reading
+            return nil
+        }
+        events(.phaseBegan("indexes"))
+        try remake(found.stale, check)
+        try settleChangeCounter()
+        events(.phaseBegan("verification"))
+        return nil
+    }
+
+    /// Whether SQLite finds nothing wrong with the source's pages.
+    private func isSourceSound() throws(EngineError) -> Bool {
+        do throws(EngineError) {
+            try cancellation.interrupting(source.connection.interruptHandle) { () throws(EngineError) in
+                try source.checkIntegrity()
+            }
+            return true
+        } catch {
+            guard error.kind == .sourceData else { throw error }
+            return false
+        }
+    }
+
+    /// Bytes of pages, shared with the source, that nothing has read, once this run has verified the store.
+    private func unreadBytes(_ kept: KeptTrees) -> Int {
+        // Of other files SQLite reads every page.
+        let isReadWhole = source.autoVacuum == 0 || source.autoVacuum == StagingConnection.fullAutoVacuum
+        if verification == .full || verification == .quick && isReadWhole { return 0 }
+        return kept.sharedBytes
     }
 }

@@ -18,7 +18,7 @@ extension StepRun {
         into opened: StagingConnection?, _ ledger: StepLedger, _ state: StepState, _ progress: inout Progress
     ) throws(EngineError) -> StagingConnection {
         try ledger.keep("written", restore: state.restore, save: state.save)
-        return try settled(by: state).loadRows(into: opened, ledger, state, &progress)
+        return try loadRows(into: opened, ledger, state, &progress)
     }
 
     private func loadRows(
@@ -56,7 +56,7 @@ extension StepRun {
         }
         // Empty: pages fill them.
         for statement in step.indexStatements
-        where step.methods.indexes[statement.name]?.method == .sort && !step.methods.empties(index: statement.name) {
+        where step.methods.indexes[statement.name]?.method == .sort {
             try staging.execute(statement.sql)
         }
     }

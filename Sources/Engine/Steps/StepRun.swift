@@ -10,6 +10,8 @@ import CausewayStores
 /// rows, finish the store, verify it.
 struct StepRun {
     private(set) var step: StepPlan
+    /// Rows that the plan has counted for each of its passes; none where an earlier step makes them.
+    let plannedRows: [Int]
     /// The steps that come after it.
     let following: [StepPlan]
     let source: SourceStore
@@ -57,12 +59,12 @@ struct StepRun {
         _ progress: inout Progress, isSourceTold: Bool, startsOver starts: Int
     ) throws(EngineError) -> StepResult {
         let before = progress
-        let run: StepRun
         var result: StepResult
         do throws(EngineError) {
-            let beginning = try condemning { () throws(EngineError) in try begin(&progress) }
-            run = asBegun(beginning.ledger)
-            result = try run.made(beginning, from: before, &progress)
+            let run: StepRun
+            (run, result) = try finished(&progress)
+            try condemning { () throws(EngineError) in try settleChangeCounter() }
+            if !Mutant.isOn(.swapBeforeVerification) { try run.verify(&result, isTold: isSourceTold) }
         } catch {
             // What an earlier run saved can't be read or doesn't fit, or what the plan begins with doesn't: the step
             // starts over, since its source still exists.
@@ -75,14 +77,6 @@ struct StepRun {
             // Without files there is nothing foreign any more.
             let next = error.isMisfit ? anew : self
             return try next.run(&progress, isSourceTold: isSourceTold, startsOver: starts + 1)
-        }
-        try condemning { () throws(EngineError) in try settleChangeCounter() }
-        if !Mutant.isOn(.swapBeforeVerification) {
-            do throws(EngineError) {
-                result.notices = try run.verify(result, isTold: isSourceTold)
-            } catch {
-                throw StepCheck(self).explained(error)
-            }
         }
         return result
     }
@@ -103,10 +97,15 @@ struct StepRun {
         return step.methods.beginning == .copy && savedMethods(in: ledger) == anew.step.methods.identity ? anew : self
     }
 
+    /// Makes the store, and closes it: no connection is left open.
+    private func finished(_ progress: inout Progress) throws(EngineError) -> (run: StepRun, result: StepResult) {
+        let beginning = try condemning { () throws(EngineError) in try begin(&progress) }
+        let run = asBegun(beginning.ledger)
+        return (run, try run.made(beginning, &progress))
+    }
+
     /// The phases that write.
-    private func made(
-        _ beginning: Beginning, from start: Progress, _ progress: inout Progress
-    ) throws(EngineError) -> StepResult {
+    private func made(_ beginning: Beginning, _ progress: inout Progress) throws(EngineError) -> StepResult {
         let (ledger, state) = (beginning.ledger, StepState(step, takesSums: verification != .none))
         let staging: StagingConnection
         do throws(EngineError) {
@@ -114,9 +113,9 @@ struct StepRun {
             if step.methods.beginning == .copy {
                 try ledger.keep(KeptTrees.part, restore: state.restoreKept, save: state.saveKept)
             }
-            let opened = beginning.lacksCopy ? try copied(ledger, state, from: start, &progress) : beginning.staging
+            let opened = beginning.lacksCopy ? try copied(ledger, state, &progress) : beginning.staging
             staging = try load(into: opened, ledger, state, &progress)
-            try settled(by: state).finish(staging, ledger, state)
+            try finish(staging, ledger, state)
             if step.methods.beginning == .copy { try restoreAutoVacuum(staging, ledger) }
         } catch {
             throw try end(ledger, after: error)
@@ -125,29 +124,28 @@ struct StepRun {
         progress.savingSeconds += ledger.savingSeconds
         KillPoint.reach(.schemaFinished)
         var result = StepResult(state, step, resumedRows: ledger.resumedRows)
-        result.rows += try keptRows()
-        result.unreadBytes = state.kept.map(unreadBytes) ?? 0
+        result.rows += keptRows(state)
         return result
     }
 
     /// Compares the staging store with its source; its connection is closed by now.
     ///
     /// - Parameters:
-    ///   - result: what the step has made.
+    ///   - result: what the step has made; is told what is wrong in both and wasn't reported, for the summary.
     ///   - isTold: what is wrong with the source was reported when the step that made it was verified.
-    /// - Returns: what is wrong in both and wasn't reported, for the summary.
-    /// - Throws: `.verification` where they differ.
-    private func verify(_ result: StepResult, isTold: Bool) throws(EngineError) -> [String] {
+    /// - Throws: `.verification` where they differ; with `isMisfit` where the copy of the source can't be read.
+    private func verify(_ result: inout StepResult, isTold: Bool) throws(EngineError) {
         events(.phaseBegan("verification"))
+        let doubt = try condemning { () throws(EngineError) in try readKept(&result) }
         let notices = try Verification(
             step: step, source: source, written: result.written, frameworkVersion: frameworkVersion,
             level: verification, changesValues: result.validation.defaulted > 0, kept: result.kept, jobs: options.jobs,
             cancellation: cancellation
         ).check(place.staging.path)
-        let untold = isTold ? [] : notices
-        for notice in untold { events(.warning(notice)) }
+        if let doubt { throw doubt }
+        result.notices = isTold ? [] : notices
+        for notice in result.notices { events(.warning(notice)) }
         KillPoint.reach(.verified)
-        return untold
     }
 
     // MARK: - Beginning and ending
@@ -235,15 +233,13 @@ struct StepRun {
         return beginning
     }
 
-    /// Rows of the tables that the new store begins with.
-    func keptRows() throws(EngineError) -> Int {
+    /// Rows of the tables that the new store begins with: as they were copied, else as the plan has counted them.
+    func keptRows(_ state: StepState) -> Int {
         guard step.methods.beginning == .copy else { return 0 }
-        return try cancellation.interrupting(source.connection.interruptHandle) { () throws(EngineError) in
-            try EngineError.reading(source.location.path) {
-                try step.keptPasses.reduce(0) { rows, pass in
-                    rows + (try source.connection.count(pass.shape.countSQL))
-                }
-            }
+        return zip(step.passes, plannedRows).reduce(0) { rows, planned in
+            let table = planned.0.destinationTable
+            guard step.keeps(table: table) else { return rows }
+            return rows + (state.kept?.rows?.tables[table] ?? planned.1)
         }
     }
 

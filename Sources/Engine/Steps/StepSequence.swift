@@ -171,7 +171,8 @@ struct StepSequence {
         options.now = Double(bitPattern: plan.now)
         let place = place(index, in: work)
         let run = StepRun(
-            step: step, following: Array(prepared.steps[(index + 1)...]), source: source, place: place,
+            step: step, plannedRows: index == 0 ? prepared.rows : [], following: Array(prepared.steps[(index + 1)...]),
+            source: source, place: place,
             frameworkVersion: prepared.frameworkVersion, options: options,
             external: ExternalValues(directory: external.externalData), handlers: prepared.handlers[index],
             code: request.code, validation: request.violations, sideFiles: files, verification: request.verification,

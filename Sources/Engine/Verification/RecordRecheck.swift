@@ -82,7 +82,8 @@ struct RecordRecheck {
         var result: [Table] = []
         for name in Set(passes.map(\.pass.destinationTable)).sorted() {
             let counts = passes.filter { $0.pass.destinationTable == name && $0.written > 0 }
-            guard !counts.isEmpty, counts.allSatisfy({ $0.digest.records.count == $0.written }),
+            // Rows of passes that splice nothing were compared cell by cell.
+            guard !counts.isEmpty, counts.allSatisfy({ !$0.digest.isSummed || $0.digest.records.count > 0 }),
                 let root = schema.table(name)?.rootPage
             else { continue }
             var expected = EntrySum()

@@ -16,8 +16,30 @@ extension Verification {
                 outcome.add("\(table): \(expected) rows were written, \(found) are there", table: table)
             }
         }
-        for pass in step.keptPasses where !isUnread(pass.destinationTable) {
+        for pass in step.keptPasses where !isLeftToPages(pass.destinationTable) {
             try keptCount(of: pass, result, &outcome)
+        }
+        readCounts(&outcome)
+    }
+
+    /// Rows that were read in the new store's pages against those that were copied.
+    private func readCounts(_ outcome: inout Outcome) {
+        guard let found = kept?.reading?.rows, let copied = kept?.rows else { return }
+        let tables = step.keptPasses.map(\.destinationTable).filter { isLeftToPages($0) && found.tables[$0] != nil }
+        for table in tables where found.tables[table] != copied.tables[table] {
+            outcome.add(
+                "\(table): \(copied.tables[table] ?? 0) rows were copied, \(found.tables[table] ?? 0) are there",
+                table: table)
+        }
+        for table in step.layout.tables where tables.contains(table.name) {
+            guard let numbers = step.layout.numbers(ofTree: table.rootEntity) else { continue }
+            for number in numbers where (found.entities[number] ?? 0) != (copied.entities[number] ?? 0) {
+                outcome.add(
+                    """
+                    \(table.name): of Z_ENT \(number) \(copied.entities[number] ?? 0) rows were copied, \
+                    \(found.entities[number] ?? 0) are there
+                    """, table: table.name)
+            }
         }
     }
 
@@ -84,7 +106,7 @@ extension Verification {
     /// Rows of each entity in the result, against what mapping models have made and the passes have carried; at `full`
     /// the latter are counted in the source once more.
     func entityCounts(_ result: borrowing Connection, _ outcome: inout Outcome) throws(SQLiteError) {
-        let after = try Self.entityCounts(step.layout.tables.map(\.name).filter { !isUnread($0) }, in: result)
+        let after = try Self.entityCounts(step.layout.tables.map(\.name).filter { !isLeftToPages($0) }, in: result)
         var expected = try expectedEntities(byIndex: true)
         // An index of the source may be stale.
         if !differences(expected, after).isEmpty { expected = try expectedEntities(byIndex: false) }
@@ -111,7 +133,7 @@ extension Verification {
     private func expectedEntities(byIndex: Bool) throws(SQLiteError) -> [String: Int] {
         var expected = written.entities
         if !written.hasObjects {
-            let kept = Set(step.keptPasses.filter { !isUnread($0.destinationTable) }.map(\.sourceTable))
+            let kept = Set(step.keptPasses.filter { !isLeftToPages($0.destinationTable) }.map(\.sourceTable))
             let carried = level == .full ? [:] : carriedRows
             let counted = try sourceRows(
                 of: step.source.tables.filter { level == .full || kept.contains($0.name) }, byIndex: byIndex)

@@ -11,8 +11,8 @@ import CausewayStores
 /// - `none`: the number of rows that the passes read against the number that they wrote.
 /// - `quick`: also every row count, the structure of every page and row, the schema, the metadata, the model cache,
 ///   Z_PRIMARYKEY, and the links that an index counts. Uniqueness needs no check of its own: SQLite or `IndexSorter`
-///   made the unique indexes from the rows, or `KeptIndexCheck` has compared them. Kept tables are compared by their row
-///   counts; those whose pages are the source's own aren't read.
+///   made the unique indexes from the rows, or `KeptIndexCheck` has compared them. Kept tables were read with it, as their
+///   pages are now; those whose pages are the source's own aren't read.
 /// - `full`: also every carried cell read again from both stores, kept tables' among them, every link's other end, and
 ///   the indexes against the rows.
 struct Verification {
@@ -76,9 +76,7 @@ struct Verification {
             throw EngineError(.verification, "verification of \(path): \(error)")
         }
         guard outcome.findings.isEmpty else {
-            throw EngineError(
-                .verification, "\(path): the new store doesn't verify; nothing was swapped", details: outcome.findings,
-                remedy: "please report this with the plan (causeway plan --json); it holds no row content")
+            throw EngineError(unverified: path, outcome.findings)
         }
         return outcome.notices
     }
@@ -116,22 +114,30 @@ struct Verification {
     }
 
     private func structure(of result: borrowing Connection, _ path: String) throws -> [String] {
-        let unread = step.keptPasses.map(\.destinationTable).filter(isUnread).map { $0.lowercased() }
+        let others = step.keptPasses.map(\.destinationTable).filter(isLeftToPages).map { $0.lowercased() }
         let findings = try StagingStructure(
-            path: path, withIndexes: level == .full, unread: Set(unread), jobs: jobs, cancellation: cancellation
+            path: path, withIndexes: level == .full, others: Set(others), reading: others.isEmpty ? nil : kept?.reading,
+            jobs: jobs, cancellation: cancellation
         ).findings(result)
         // Damage that was copied is the source's.
         if !findings.isEmpty, kept != nil { try source.checkIntegrity() }
         return findings
     }
 
-    /// Whether nothing reads a kept table: the new store has the source's own pages of it, and of its indexes.
-    func isUnread(_ table: String) -> Bool {
-        guard let kept, kept.isClone, level != .full, step.methods.tables[table]?.method == .keep,
-            written.stage == nil, !step.derivedValues.contains(where: { $0.table == table })
+    /// Whether SQLite needn't read a kept table: its pages are the source's own, or were read when they had been copied,
+    /// and nothing has changed them or its indexes.
+    func isLeftToPages(_ table: String) -> Bool {
+        // Of the app's own tables SQLite also checks what their texts demand, as NOT NULL.
+        guard let kept, level != .full, written.stage == nil, source.autoVacuum != StagingConnection.fullAutoVacuum,
+            step.keptPasses.contains(where: { $0.destinationTable == table && $0.kind != .appTable }),
+            !step.derivedValues.contains(where: { $0.table == table })
         else { return false }
-        return step.indexes.filter { $0.table.lowercased() == table.lowercased() }.allSatisfy {
-            step.methods.indexes[$0.name]?.method == .keep && kept.stale[$0.name] == nil
+        let isUnread = kept.isClone && step.methods.tables[table]?.method == .keep
+        guard isUnread || kept.reading?.rows.tables[table] != nil && kept.rows?.tables[table] != nil else {
+            return false
+        }
+        return step.indexes.filter { $0.table.lowercased() == table.lowercased() }.allSatisfy { index in
+            [.keep, .patch].contains(step.methods.indexes[index.name]?.method)
         }
     }
 
@@ -149,5 +155,14 @@ struct Verification {
         let links = try LinkComparison(step: step, cancellation: cancellation).compare(source: source, result: result)
         outcome.findings += links.findings
         outcome.notices += links.notices
+    }
+}
+
+extension EngineError {
+    /// A new store that isn't what it should be.
+    init(unverified path: String, _ findings: [String]) {
+        self.init(
+            .verification, "\(path): the new store doesn't verify; nothing was swapped", details: findings,
+            remedy: "please report this with the plan (causeway plan --json); it holds no row content")
     }
 }

@@ -46,25 +46,6 @@ package struct StepMethods: Hashable, Sendable {
         }
     }
 
-    /// Whether the new store begins with an index that has no entries yet, although its table has rows: pages fill it.
-    package func empties(index name: String) -> Bool {
-        keptIndexes[name] != nil && indexes[name]?.method == .sort
-    }
-
-    /// The same where entries of kept indexes aren't taken over.
-    ///
-    /// - Parameter stale: the method that makes each of them from the rows, by name: `sort` where the index is on plain
-    ///   columns, else `statements`.
-    /// - Returns: the methods of which the rest stays the same.
-    package func making(_ stale: [String: IndexWork.Method]) -> StepMethods {
-        var methods = self
-        for (index, method) in stale where keptIndexes[index] != nil {
-            methods.indexes[index] = MethodChoice(method: method, reason: "its entries aren't those of the rows")
-            if method != .sort { methods.keptIndexes[index] = nil }
-        }
-        return methods
-    }
-
     /// The same where nothing of the source's pages is kept.
     package var anew: StepMethods {
         guard beginning == .copy else { return self }

@@ -12,13 +12,15 @@ final class CopiedPages {
 
     private let source: PageFile
     private let plan: CopyPlan
+    private let isClone: Bool
     private let patcher: PagePatcher
     private let rootPages: Set<Int>
     private var buffer: UnsafeMutableRawBufferPointer
 
-    init(_ source: PageFile, _ plan: CopyPlan) {
+    init(_ source: PageFile, _ plan: CopyPlan, isClone: Bool) {
         self.source = source
         self.plan = plan
+        self.isClone = isClone
         patcher = PagePatcher(plan, source)
         rootPages = Set(plan.freed.roots.map(\.page))
         unsafe buffer = .allocate(byteCount: 0, alignment: 4_096)
@@ -44,7 +46,7 @@ final class CopiedPages {
 
     func role(of page: Int) -> Role {
         let numbering = source.layout.numbering
-        if page == 1 || plan.patched.contains(page) { return .made }
+        if page == 1 || (isClone ? plan.changes(page) : plan.patched.contains(page)) { return .made }
         if plan.freed.pages.contains(page) { return plan.freed.list.isTrunk(page) ? .made : .free }
         // Whatever lies there is no content.
         if page == numbering.pendingBytePage { return .free }

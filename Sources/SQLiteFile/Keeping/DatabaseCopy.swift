@@ -16,7 +16,7 @@ internal import CausewayPlatform
 /// Sendable: nothing changes here after `init`.
 package final class DatabaseCopy: Sendable {
     let source: PageFile
-    let plan: CopyPlan
+    package let plan: CopyPlan
     let target: OpenFile
     /// Whether the file began with the source's extents: then only what differs is written.
     package let isClone: Bool
@@ -97,10 +97,11 @@ package final class DatabaseCopy: Sendable {
     /// Copies a chunk.
     ///
     /// - Parameter chunk: 0 and up to `chunkCount`.
-    /// - Returns: what was found and overwritten in it; each chunk counts once.
+    /// - Returns: what was found and overwritten in it; each chunk counts once. Of trees that are only read, nothing where
+    ///   the copy is a clone.
     /// - Throws: what is damaged in the source's patched pages or doesn't fit the patch; what can't be read or written.
     package func copy(_ chunk: Int) throws(PageCopyError) -> PatchCounts {
-        let maker = CopiedPages(source, plan)
+        let maker = CopiedPages(source, plan, isClone: isClone)
         let pages = pages(of: chunk)
         try copy(pages, maker)
         // While the next ones are copied: else the last `sync` would find gigabytes to write.
@@ -110,15 +111,23 @@ package final class DatabaseCopy: Sendable {
         return counts
     }
 
-    /// Patches what of a chunk's records lies on overflow pages. Needed where `PatchCounts` says that there are long
-    /// records, once all chunks are copied; like `copy`, it can be done twice and by any thread.
+    /// Whether the records of the tree of one of the plan's patches are read: in a clone only those that change.
+    package func reads(patch place: Int) -> Bool { !isClone || place < plan.firstRead }
+
+    /// Whether `patchOverflow` is needed: what was found of records that are to change lies on overflow pages.
+    package func hasLongRecords(_ counts: PatchCounts) -> Bool {
+        counts.trees[..<plan.firstRead].contains { $0.longRecords > 0 }
+    }
+
+    /// Patches what of a chunk's records lies on overflow pages. Needed where `hasLongRecords` says so, once all chunks are
+    /// copied; like `copy`, it can be done twice and by any thread.
     ///
     /// - Parameter chunk: 0 and up to `chunkCount`.
     /// - Throws: as `copy`.
     package func patchOverflow(_ chunk: Int) throws(PageCopyError) {
-        let maker = CopiedPages(source, plan)
+        let maker = CopiedPages(source, plan, isClone: isClone)
         let pages = pages(of: chunk)
-        for page in pages where plan.patched.contains(page) {
+        for page in pages where plan.changes(page) {
             let buffer = unsafe maker.memory(for: 1)
             guard let start = buffer.baseAddress else { return }
             do throws(PageReadError) {
@@ -133,7 +142,7 @@ package final class DatabaseCopy: Sendable {
     /// Whether the file's first page is the copy's: no other program, and no connection of SQLite's, has written to it
     /// since the first chunk was copied.
     package func hasOwnFirstPage() throws(PageCopyError) -> Bool {
-        let maker = CopiedPages(source, plan)
+        let maker = CopiedPages(source, plan, isClone: isClone)
         let expected = unsafe maker.memory(for: 1)
         guard let start = expected.baseAddress else { return false }
         do throws(PageReadError) {

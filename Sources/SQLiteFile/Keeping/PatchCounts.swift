@@ -37,14 +37,30 @@ package struct PatchCounts: Hashable, Sendable {
     /// Adds the counts of another chunk of the same copy.
     package mutating func add(_ other: PatchCounts) {
         precondition(trees.count == other.trees.count, "counts of the same patches")
-        for (index, tree) in other.trees.enumerated() {
-            trees[index].records += tree.records
-            trees[index].longRecords += tree.longRecords
-            for (place, column) in tree.columns.enumerated() {
-                for value in column.values.indices { trees[index].columns[place].values[value] += column.values[value] }
-                trees[index].columns[place].others += column.others
-                trees[index].columns[place].nulls += column.nulls
-                trees[index].columns[place].leftOut += column.leftOut
+        numbers = zip(numbers, other.numbers).map { $0 + $1 }
+    }
+
+    /// All of them, in an order that follows from the patches.
+    package var numbers: [Int] {
+        get {
+            trees.flatMap { tree in
+                [tree.records, tree.longRecords]
+                    + tree.columns.flatMap { $0.values + [$0.others, $0.nulls, $0.leftOut] }
+            }
+        }
+        set {
+            var rest = newValue[...]
+            for tree in trees.indices {
+                trees[tree].records = rest.removeFirst()
+                trees[tree].longRecords = rest.removeFirst()
+                for column in trees[tree].columns.indices {
+                    let count = trees[tree].columns[column].values.count
+                    trees[tree].columns[column].values = Array(rest.prefix(count))
+                    rest = rest.dropFirst(count)
+                    trees[tree].columns[column].others = rest.removeFirst()
+                    trees[tree].columns[column].nulls = rest.removeFirst()
+                    trees[tree].columns[column].leftOut = rest.removeFirst()
+                }
             }
         }
     }

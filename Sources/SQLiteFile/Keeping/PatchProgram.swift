@@ -18,6 +18,7 @@ final class PatchProgram: @unchecked Sendable {
         let column: Int
         let map: Table
         let mayStay: Bool
+        let mayBeNull: Bool
         /// -1: none.
         let conditionColumn: Int
         let condition: Table
@@ -56,6 +57,7 @@ final class PatchProgram: @unchecked Sendable {
                 steps.append(
                     Step(
                         column: column.column, map: tables.add(column.map.pairs), mayStay: column.map.others == .stay,
+                        mayBeNull: !column.refusesNull,
                         conditionColumn: column.condition?.column ?? -1, condition: tables.add(condition),
                         firstCounter: counter))
                 counter += column.map.pairs.count + 3

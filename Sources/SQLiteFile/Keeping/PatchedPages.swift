@@ -47,6 +47,9 @@ struct PatchedPages: Sendable {
         if !high.isEmpty { high[page] = UInt8(truncatingIfNeeded: mark >> 8) }
     }
 
+    /// All that could belong to one.
+    var pages: Range<Int> { 0..<low.count }
+
     func contains(_ page: Int) -> Bool {
         guard page < low.count else { return false }
         return low[page] != 0 || !high.isEmpty && high[page] != 0

@@ -120,7 +120,10 @@ final class RecordPatcher {
                 ? try unsafe integer(step.conditionColumn, record, available: available) : nil
             guard let value, program.find(value, in: step.condition) >= 0 else { return Choice(counter: others &+ 2) }
         }
-        guard step.column < count, unsafe found[step.column].type != 0 else { return Choice(counter: others &+ 1) }
+        guard step.column < count, unsafe found[step.column].type != 0 else {
+            if !step.mayBeNull { throw .unknownValue(column: step.column, nil) }
+            return Choice(counter: others &+ 1)
+        }
         let value = try unsafe integer(step.column, record, available: available)
         let pair = value.map { program.find($0, in: step.map) } ?? -1
         if pair < 0 {
@@ -172,25 +175,11 @@ final class RecordPatcher {
 
     /// Adds what was counted, and begins at 0 again.
     func takeCounts(into counts: inout PatchCounts) {
-        for tree in counts.trees.indices {
-            var counter = unsafe program.trees[tree].counter
-            func next() -> Int {
-                defer {
-                    unsafe counters[counter] = 0
-                    counter += 1
-                }
-                return unsafe counters[counter]
-            }
-            counts.trees[tree].records += next()
-            counts.trees[tree].longRecords += next()
-            for column in counts.trees[tree].columns.indices {
-                for value in counts.trees[tree].columns[column].values.indices {
-                    counts.trees[tree].columns[column].values[value] += next()
-                }
-                counts.trees[tree].columns[column].others += next()
-                counts.trees[tree].columns[column].nulls += next()
-                counts.trees[tree].columns[column].leftOut += next()
-            }
+        var numbers = counts.numbers
+        for counter in numbers.indices {
+            numbers[counter] += unsafe counters[counter]
+            unsafe counters[counter] = 0
         }
+        counts.numbers = numbers
     }
 }

@@ -5,6 +5,7 @@
 final class OverflowReader {
     private let file: PageFile
     private let claims: PageClaims
+    private let pointerMap: PointerMapCheck?
     private let pages: UnsafeMutableRawPointer
     /// Pages that there is room for, and how many of them are worth reading at once.
     private let capacity: Int
@@ -15,6 +16,7 @@ final class OverflowReader {
     init(_ file: PageFile, claims: PageClaims) {
         self.file = file
         self.claims = claims
+        pointerMap = claims.checksPointerMap && file.layout.hasPointerMaps ? PointerMapCheck(file) : nil
         capacity = max(1, Self.readLength / file.layout.pageSize)
         unsafe pages = .allocate(byteCount: capacity * file.layout.pageSize, alignment: 16)
     }
@@ -82,6 +84,7 @@ final class OverflowReader {
             var index = 0
             repeat {
                 guard claims.claim(next) else { throw PageReadError(.usedTwice, page: next) }
+                try pointerMap?.require(next, holder == cell ? .firstOverflow : .laterOverflow, parent: holder)
                 let page = unsafe pages + index * layout.pageSize
                 let part = min(content, length - done)
                 if let target = unsafe target { unsafe (target + done).copyMemory(from: page + 4, byteCount: part) }

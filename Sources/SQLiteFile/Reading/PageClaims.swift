@@ -10,9 +10,12 @@ import Synchronization
 package final class PageClaims: @unchecked Sendable {
     private let words: UnsafeMutablePointer<Atomic<UInt64>>
     private let count: Int
+    /// Whether readers compare the pages with the file's pointer map, if it has one.
+    let checksPointerMap: Bool
 
-    package init(pageCount: Int) {
+    package init(pageCount: Int, checksPointerMap: Bool = false) {
         precondition(pageCount >= 0)
+        self.checksPointerMap = checksPointerMap
         count = pageCount / 64 + 1
         unsafe words = .allocate(capacity: count)
         for index in 0..<count { unsafe (words + index).initialize(to: Atomic(0)) }

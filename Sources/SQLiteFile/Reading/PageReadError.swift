@@ -43,6 +43,8 @@ package struct PageReadError: Error, Hashable, Sendable, CustomStringConvertible
         case badFreeCount
         /// It is free or belongs to a tree that isn't kept, and the pointer map says otherwise: `value` is its entry's type.
         case badMapEntry
+        /// It belongs to no tree, isn't free, and has no entries of a pointer map.
+        case unowned
     }
 
     package let code: Code
@@ -88,6 +90,7 @@ package struct PageReadError: Error, Hashable, Sendable, CustomStringConvertible
         case .badFreeTrunk: "it lists\(number) free pages, more than it has room for"
         case .badFreeCount: "its header says that\(number) pages are free, but the list of them has another length"
         case .badMapEntry: "the pointer map says that it is used in another way (type\(number))"
+        case .unowned: "it belongs to nothing"
         }
     }
 }

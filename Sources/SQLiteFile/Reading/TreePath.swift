@@ -14,6 +14,7 @@ struct TreePath: ~Copyable {
 
     private let root: Int
     private let claims: PageClaims
+    private let pointerMap: PointerMapCheck?
     /// Pages of levels that were reached once; the first `depth` are the path.
     private var levels: [PathPage] = []
     /// Known from the first leaf on: all leaves are equally deep.
@@ -27,6 +28,7 @@ struct TreePath: ~Copyable {
         self.root = root
         self.kind = kind
         self.claims = claims
+        pointerMap = claims.checksPointerMap && file.layout.hasPointerMaps ? PointerMapCheck(file) : nil
         spill = kind.spill(pageSize: file.layout.usableSize)
         coverage = PageCoverage(pageSize: file.layout.pageSize)
     }
@@ -88,6 +90,7 @@ struct TreePath: ~Copyable {
         var number = first
         while true {
             guard claims.claim(number) else { throw PageReadError(.usedTwice, page: number) }
+            try pointerMap?.require(number, depth == 0 ? nil : .child, parent: depth == 0 ? 0 : bottom.number)
             if depth == leafDepth {
                 leaf = number
                 return

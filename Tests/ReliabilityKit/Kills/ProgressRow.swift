@@ -44,17 +44,22 @@ struct ProgressRow: Comparable, CustomStringConvertible {
         }
         let connection = try Connection(path: scratch + "/" + name, mode: .readWrite, hardening: .own)
         guard let stored = try Self.stored(connection) else { return nil }
-        guard let length = Self.length(stored), length > 0, length <= stored.count - Self.lengthBytes else {
-            throw HarnessError("\(name): the progress row can't be read")
+        let number = name.dropFirst("step-".count).dropLast(".sqlite".count)
+        var saved = try names.filter { $0.hasPrefix("ckpt-\(number)-") && $0.hasSuffix(".cwz") }.map { file in
+            try Self.progress(Files.readFile(work + "/" + file, limit: Self.fileLimit))
         }
-        let row = try Self.progress(Array(stored.dropFirst(Self.lengthBytes).prefix(length)))
-        let prefix = "ckpt-\(row.step + 1)-"
+        // Room for a row, and none yet: the store has just become a database, and the checkpoints say how far it is.
+        let isBlank = stored.allSatisfy { $0 == 0 } && !saved.isEmpty
+        if !isBlank {
+            guard let length = Self.length(stored), length > 0, length <= stored.count - Self.lengthBytes else {
+                throw HarnessError("\(name): the progress row can't be read")
+            }
+            let row = try Self.progress(Array(stored.dropFirst(Self.lengthBytes).prefix(length)))
+            saved = saved.filter { $0.step == row.step } + [row]
+        }
         // Never ahead of a row: what a checkpoint copies is committed first.
-        var furthest = row.rows
-        for file in names where file.hasPrefix(prefix) && file.hasSuffix(".cwz") {
-            furthest = max(furthest, try Self.progress(Files.readFile(work + "/" + file, limit: Self.fileLimit)).rows)
-        }
-        (step, rows) = (row.step, furthest)
+        guard let furthest = saved.max(by: { $0.rows < $1.rows }) else { return nil }
+        (step, rows) = furthest
         try connection.close()
         try FolderTree.remove(scratch)
     }

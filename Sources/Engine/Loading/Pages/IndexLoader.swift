@@ -163,12 +163,9 @@ private struct TableEntries: Sendable {
 extension EngineError {
     /// An index whose entries can't be sorted.
     fileprivate init(sorting error: IndexSortError, _ index: TableIndex) {
-        let place = "\(index.table), index \(index.name)"
+        let place = index.title
         switch error.code {
-        case .duplicate(let first, let second):
-            self.init(
-                .sourceData, "\(place): rows \(first) and \(second) have the same key, and it is unique",
-                remedy: "the rows break a constraint of the new version; fix them in the source, then run again")
+        case .duplicate(let first, let second): self.init(rows: first, second, areEqualIn: index)
         case .tooLong(let row): self.init(.sourceData, "\(place): the entry of row \(row) is too long for SQLite")
         case .scratch(let cause):
             self.init(.inputOutput, "\(place): \(cause.message)", remedy: "make room, then run again")
@@ -178,6 +175,13 @@ extension EngineError {
             self.init(
                 .verification, "\(place): \(error)", remedy: "check the disk and the memory, then run again")
         }
+    }
+
+    /// Two rows that break a unique index.
+    init(rows first: Int64, _ second: Int64, areEqualIn index: TableIndex) {
+        self.init(
+            .sourceData, "\(index.title): rows \(first) and \(second) have the same key, and it is unique",
+            remedy: "the rows break a constraint of the new version; fix them in the source, then run again")
     }
 
     /// Pages of the new store that can't be read back.

@@ -5,14 +5,14 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
-/// Compares indexes that a copy of the source has kept with the rows of their tables, in the pages of the copy: an index
-/// of the source may be stale, and a store that is made anew gets fresh ones.
+/// Compares indexes that a copy of the source has kept with the rows of their tables: an index of the source may be stale,
+/// and a store that is made anew gets fresh ones. Counts the rows, too.
 ///
-/// Indexes on plain columns are compared by count, order, uniqueness and digest; all others by SQLite. The answer follows
-/// from the source and the plan alone, so a run that copies again finds the same.
+/// Indexes on plain columns are compared by count, order, uniqueness and digest, in the pages of the new store; all
+/// others by SQLite.
 struct KeptIndexCheck {
     let step: StepPlan
-    /// The copy, with the new store's schema; no connection is open on it.
+    /// The new store; no connection is open on it.
     let file: StagingFile
     let options: EngineOptions
     let cancellation: Cancellation
@@ -20,8 +20,6 @@ struct KeptIndexCheck {
     /// An index whose entries aren't those of the rows.
     struct Stale: Hashable, Sendable {
         var index: TableIndex
-        /// How it gets its entries.
-        var method: IndexWork.Method
         /// What is wrong with those that it has.
         var reason: String
     }
@@ -29,21 +27,26 @@ struct KeptIndexCheck {
     /// What came of it.
     struct Outcome: Sendable {
         var stale: [Stale] = []
-        /// Bytes of the trees that were read.
-        var bytes = 0
+        /// The trees that were read; nil where there are none.
+        var reading: KeptReading?
     }
 
-    /// - Parameter includingKept: also the indexes of tables of which no byte was changed.
-    /// - Returns: the stale indexes, in the order of the plan, those that pages make first.
-    /// - Throws: `.sourceData` for a damaged table; with `isMisfit` where an index can only be made with its table.
-    func compare(includingKept: Bool) throws(EngineError) -> Outcome {
+    /// - Parameters:
+    ///   - includingKept: also tables of which no byte was changed, with their indexes.
+    ///   - hasHouse: false before the step has made Core Data's own tables.
+    /// - Returns: the stale indexes.
+    /// - Throws: `.sourceData` for a damaged table; with `isMisfit` for a damaged index.
+    func compare(includingKept: Bool, hasHouse: Bool = true) throws(EngineError) -> Outcome {
+        var tables: [KeptIndexReading.Table] = []
         var plain: [KeptIndexReading.Index] = []
         var others: [(table: String, indexes: [TableIndex])] = []
-        let schema = try file.schema(hasHouse: false)
+        // Tables that SQLite has to read.
+        var partly: Set<String> = []
+        let schema = try file.schema(hasHouse: hasHouse)
         for work in step.works where work.method == .patch || includingKept && work.method == .keep {
             let kept = work.indexes.filter { $0.method == .keep || $0.method == .patch }.map(\.index)
-            guard !kept.isEmpty else { continue }
             guard let table = schema.table(work.table) else { throw EngineError(missing: work.table, in: file.path) }
+            var own: [KeptIndexReading.Index] = []
             var rest: [TableIndex] = []
             for index in kept {
                 guard let root = schema.objects.first(where: { $0.kind == .index && $0.name == index.name })?.rootPage
@@ -53,25 +56,33 @@ struct KeptIndexCheck {
                     throw EngineError(missing: index.name, in: file.path)
                 }
                 if let key = Self.key(of: index, table) {
-                    plain.append(KeptIndexReading.Index(index: index, key: key, table: table, root: Int(root)))
+                    own.append(KeptIndexReading.Index(index: index, key: key, table: tables.count, root: Int(root)))
                 } else {
                     rest.append(index)
                 }
             }
-            // SQLite would miss the entries of indexes that are empty until pages fill them; in the copy that this one
-            // replaces it has compared the others.
-            if !rest.isEmpty, !work.indexes.contains(where: { step.methods.empties(index: $0.index.name) }) {
-                others.append((work.table, rest))
+            if !rest.isEmpty || table.isWithoutRowID || kept.count < work.indexes.count { partly.insert(work.table) }
+            if !table.isWithoutRowID {
+                tables.append(KeptIndexReading.Table(table: table, entities: entities(of: table)))
+                plain += own
             }
+            if !rest.isEmpty { others.append((work.table, rest)) }
         }
-        var outcome = try byPages(plain)
+        var outcome = try byPages(tables, plain)
+        for table in partly { outcome.reading?.rows.tables[table] = nil }
         outcome.stale += try bySQLite(others)
-        if let constraint = outcome.stale.first(where: { $0.method != .sort && $0.index.origin == .constraint }) {
-            var error = EngineError(.sourceData, "\(constraint.index.title): \(constraint.reason)")
-            error.isMisfit = true
-            throw error
-        }
         return outcome
+    }
+
+    /// The entity numbers that the rows of an entity's table have now.
+    private func entities(of table: StoreSchema.Table) -> TreePatch? {
+        guard let layout = step.layout.tables.first(where: { $0.name == table.name }),
+            let place = table.position(of: KeptRecords.entityColumn),
+            let numbers = step.layout.numbers(ofTree: layout.rootEntity)
+        else { return nil }
+        let same = Dictionary(uniqueKeysWithValues: numbers.map { (Int64($0), Int64($0)) })
+        guard let map = try? IntegerMap(same, others: .stay) else { return nil }
+        return try? TreePatch(TreeRoot(Int(table.rootPage), .table), [ColumnPatch(column: place, map: map)])
     }
 
     /// nil where only SQLite knows the entries.
@@ -82,16 +93,68 @@ struct KeptIndexCheck {
         return IndexKey(index, of: table)
     }
 
-    private func byPages(_ indexes: [KeptIndexReading.Index]) throws(EngineError) -> Outcome {
-        guard !indexes.isEmpty else { return Outcome() }
+    private func byPages(
+        _ tables: [KeptIndexReading.Table], _ indexes: [KeptIndexReading.Index]
+    ) throws(EngineError) -> Outcome {
+        guard !tables.isEmpty else { return Outcome() }
         let pages = try file.pages()
+        let claims = PageClaims(pageCount: pages.layout.pageCount, checksPointerMap: true)
         let found = try KeptIndexReading(
-            file: pages, path: file.path, indexes: indexes, options: options, cancellation: cancellation
-        ).compare()
+            file: pages, path: file.path, tables: tables, indexes: indexes, options: options, cancellation: cancellation
+        ).compare(claims)
         let stale = zip(indexes, found.disagreements).compactMap { index, reason in
-            reason.map { Stale(index: index.index, method: .sort, reason: $0) }
+            reason.map { Stale(index: index.index, reason: $0) }
         }
-        return Outcome(stale: stale, bytes: found.pages * pages.layout.pageSize)
+        let trees =
+            tables.map { TreeRoot(Int($0.table.rootPage), .table) } + indexes.map { TreeRoot($0.root, .index) }
+        return Outcome(
+            stale: stale, reading: KeptReading(rows: found.rows, trees: Set(trees), claims: claims))
+    }
+
+    /// Makes indexes from the rows, durably, each in a transaction. Rare: SQLite does it.
+    ///
+    /// - Throws: `.sourceData` where rows break a unique one.
+    func remake(_ indexes: [TableIndex]) throws(EngineError) {
+        try EngineError.writing(file.path) {
+            let connection = try Connection(path: file.path, mode: .readWrite, hardening: .untrusted)
+            try connection.setPragma("synchronous", to: "FULL")
+            try connection.setPragma("secure_delete", to: 1)
+            try cancellation.interrupting(connection.interruptHandle) {
+                for index in indexes {
+                    try cancellation.check()
+                    do throws(SQLiteError) {
+                        // A name without that of its database may be a collating sequence's.
+                        try connection.execute("REINDEX main.\(try SQLIdentifier(index.name))")
+                    } catch {
+                        guard error.code.primary == .constraint else { throw error }
+                        throw try Self.broken(index, connection) ?? EngineError(reading: error, during: index.title)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Names two rows that break a unique index; nil where only SQLite knows what it compares.
+    private static func broken(
+        _ index: TableIndex, _ connection: borrowing Connection
+    ) throws(SQLiteError) -> EngineError? {
+        guard !index.isPartial, index.columns.allSatisfy({ $0.name != nil && $0.collation.uppercased() == "BINARY" })
+        else { return nil }
+        var tables = try connection.prepare(
+            "SELECT 1 FROM pragma_table_list WHERE schema = 'main' AND name = ? AND wr = 0")
+        try tables.bind(index.table, at: 1)
+        guard try tables.step() else { return nil }
+        let columns = try index.columns.compactMap(\.name).map { (name) throws(SQLiteError) in
+            try SQLIdentifier(name).quoted
+        }
+        var statement = try connection.prepare(
+            """
+            SELECT min(rowid), max(rowid) FROM \(try SQLIdentifier(index.table)) NOT INDEXED \
+            WHERE \(columns.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")) \
+            GROUP BY \(columns.joined(separator: ", ")) HAVING count(*) > 1 LIMIT 1
+            """)
+        guard try statement.step() else { return nil }
+        return EngineError(rows: statement.int64(at: 0), statement.int64(at: 1), areEqualIn: index)
     }
 
     /// SQLite's findings are about all indexes of the table: each names one at its end, or is about the table.
@@ -100,7 +163,7 @@ struct KeptIndexCheck {
         let areAll = findings.count < StructureCheck.namedFindings
         return indexes.compactMap { index in
             let reason = findings.first { !areAll || $0.hasSuffix("index \(index.name)") || !$0.contains(" index ") }
-            return reason.map { Stale(index: index, method: .statements, reason: $0) }
+            return reason.map { Stale(index: index, reason: $0) }
         }
     }
 

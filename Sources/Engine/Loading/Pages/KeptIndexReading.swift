@@ -3,34 +3,44 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
-/// Reads indexes on plain columns, and their tables, out of a file's pages, and compares them: each tree is read once,
-/// the largest first, on all workers. Memory: a batch for each worker.
+/// Reads tables and their indexes on plain columns out of a file's pages, compares the indexes with the rows, and counts
+/// the rows: each tree is read once, the largest first, on all workers, as strictly as `PRAGMA quick_check`. Memory: a
+/// batch for each worker, and a bit for each page.
 struct KeptIndexReading {
     let file: PageFile
     /// Of the file, for messages.
     let path: String
+    let tables: [Table]
+    /// All of them on these tables.
     let indexes: [Index]
     let options: EngineOptions
     let cancellation: Cancellation
 
-    /// An index, and the table that it is on.
+    /// A table, and the numbers of entities that its rows may have; nil where they aren't objects.
+    struct Table: Sendable {
+        var table: StoreSchema.Table
+        var entities: TreePatch?
+    }
+
     struct Index: Sendable {
         var index: TableIndex
         var key: IndexKey
-        var table: StoreSchema.Table
+        /// Place of its table.
+        var table: Int
         var root: Int
     }
 
-    /// A tree to read, for the indexes of these places.
+    /// A tree to read.
     fileprivate enum Tree: Sendable {
-        case rows([Int])
+        /// The table of a place, for the indexes of these places.
+        case rows(Int, [Int])
         case entries(Int)
     }
 
     /// What a tree holds.
     fileprivate enum Found: Sendable {
-        /// The entries that each index should have.
-        case rows([EntrySum])
+        /// How many rows there are, of which entities, and the entries that each index should have.
+        case rows(Int, [Int: Int], [EntrySum])
         case entries(EntrySum)
         /// Entries that can't be an index's.
         case disorder(String)
@@ -40,28 +50,29 @@ struct KeptIndexReading {
     struct Outcome: Sendable {
         /// For each index what is wrong; nil where its entries are those of the rows.
         var disagreements: [String?] = []
-        /// Pages of the trees.
-        var pages = 0
+        var rows = KeptRows()
     }
 
+    /// - Parameter claims: of the file; raised by the pages of all these trees.
+    /// - Returns: what was found.
     /// - Throws: `.sourceData` where a table is damaged, also with `isMisfit` where an index is; `.inputOutput`.
-    func compare() throws(EngineError) -> Outcome {
+    func compare(_ claims: PageClaims) throws(EngineError) -> Outcome {
         let trees = largestFirst()
         var wanted = [EntrySum?](repeating: nil, count: indexes.count)
         var found = [Found?](repeating: nil, count: indexes.count)
         var outcome = Outcome()
-        let reader = TreeSums(file: file, path: path, indexes: indexes, cancellation: cancellation)
+        let reader = TreeSums(
+            file: file, path: path, tables: tables, indexes: indexes, claims: claims, cancellation: cancellation)
         try PlacePipeline(trees.indices, jobs: options.jobs, cancellation: cancellation).run {
             every throws(EngineError) in
             let batch = RowBatch()
-            try every { place throws(EngineError) in
-                let claims = PageClaims(pageCount: reader.file.layout.pageCount)
-                return (found: try reader.read(trees[place], claims, batch), pages: claims.pageCount)
-            }
+            try every { place throws(EngineError) in try reader.read(trees[place], batch) }
         } take: { place, tree throws(EngineError) in
-            outcome.pages += tree.pages
-            switch (trees[place], tree.found) {
-            case (.rows(let places), .rows(let sums)): for (index, sum) in zip(places, sums) { wanted[index] = sum }
+            switch (trees[place], tree) {
+            case (.rows(let table, let places), .rows(let rows, let entities, let sums)):
+                outcome.rows.tables[tables[table].table.name] = rows
+                outcome.rows.entities.merge(entities) { $0 + $1 }
+                for (index, sum) in zip(places, sums) { wanted[index] = sum }
             case (.entries(let index), let sum): found[index] = sum
             case (.rows, _): break
             }
@@ -71,9 +82,9 @@ struct KeptIndexReading {
     }
 
     private func largestFirst() -> [Tree] {
-        var rows: [String: [Int]] = [:]
-        for (place, index) in indexes.enumerated() { rows[index.table.name, default: []].append(place) }
-        let trees = rows.sorted { $0.key < $1.key }.map { Tree.rows($0.value) } + indexes.indices.map { .entries($0) }
+        let trees =
+            tables.indices.map { table in Tree.rows(table, indexes.indices.filter { indexes[$0].table == table }) }
+            + indexes.indices.map { .entries($0) }
         // What is damaged is found when the whole tree is read.
         let leaves = trees.map { tree in
             (try? file.leafCount(of: root(of: tree))) ?? 0
@@ -83,7 +94,7 @@ struct KeptIndexReading {
 
     private func root(of tree: Tree) -> TreeRoot {
         switch tree {
-        case .rows(let places): TreeRoot(Int(indexes[places[0]].table.rootPage), .table)
+        case .rows(let table, _): TreeRoot(Int(tables[table].table.rootPage), .table)
         case .entries(let place): TreeRoot(indexes[place].root, .index)
         }
     }
@@ -102,7 +113,9 @@ struct KeptIndexReading {
 private struct TreeSums: Sendable {
     let file: PageFile
     let path: String
+    let tables: [KeptIndexReading.Table]
     let indexes: [KeptIndexReading.Index]
+    let claims: PageClaims
     let cancellation: Cancellation
 
     /// An `EntryFormer` that an array can hold.
@@ -114,28 +127,37 @@ private struct TreeSums: Sendable {
         func sum(_ rows: RowBatch) throws(IndexSortError) -> EntrySum { try former.sum(rows) }
     }
 
-    func read(
-        _ tree: KeptIndexReading.Tree, _ claims: PageClaims, _ batch: RowBatch
-    ) throws(EngineError) -> KeptIndexReading.Found {
+    func read(_ tree: KeptIndexReading.Tree, _ batch: RowBatch) throws(EngineError) -> KeptIndexReading.Found {
         switch tree {
-        case .rows(let places): .rows(try rows(of: places, claims, batch))
-        case .entries(let place): try entries(of: indexes[place], claims, batch)
+        case .rows(let table, let places): try rows(of: tables[table], places, batch)
+        case .entries(let place): try entries(of: indexes[place], batch)
         }
     }
 
-    /// What each of a table's indexes should have.
+    /// A table's rows, and what each of its indexes should have.
     private func rows(
-        of places: [Int], _ claims: PageClaims, _ batch: RowBatch
-    ) throws(EngineError) -> [EntrySum] {
-        let table = indexes[places[0]].table
+        of place: KeptIndexReading.Table, _ places: [Int], _ batch: RowBatch
+    ) throws(EngineError) -> KeptIndexReading.Found {
+        let table = place.table
         var sums = places.map { _ in EntrySum() }
+        var (count, entities) = (0, [Int: Int]())
         do {
             let formers = try places.map { try Former(indexes[$0].key) }
+            let tally = place.entities.map(RecordTally.init)
+            let records = RecordReader(capacity: table.columns.count)
             var reader = TableReader(file, root: Int(table.rootPage), after: nil, claims: claims)
             try every(batch) { () throws(PageReadError) in
                 try reader.fill(batch, rows: .max, bytes: bytes)
             } use: {
+                count += batch.count
+                for index in 0..<batch.count { try unsafe records.load(batch.record(at: index)) }
+                try tally?.add(batch)
                 for place in formers.indices { sums[place].add(try formers[place].sum(batch)) }
+            }
+            if let tally, let column = place.entities?.columns.first {
+                for (pair, rows) in zip(column.map.pairs, tally.take().columns[0].values) {
+                    entities[Int(pair.old)] = rows
+                }
             }
         } catch let error as PageReadError {
             throw EngineError(reading: error, during: "\(path), \(table.name)")
@@ -144,11 +166,11 @@ private struct TreeSums: Sendable {
         } catch {
             throw EngineError(.sourceData, "\(path), \(table.name): \(error)")
         }
-        return sums
+        return .rows(count, entities, sums)
     }
 
     private func entries(
-        of index: KeptIndexReading.Index, _ claims: PageClaims, _ batch: RowBatch
+        of index: KeptIndexReading.Index, _ batch: RowBatch
     ) throws(EngineError) -> KeptIndexReading.Found {
         var check = IndexOrderCheck(index.key)
         do {

@@ -20,8 +20,8 @@ struct StoreCopy {
     ///
     /// - Parameters:
     ///   - ledger: saves how far the copy is, in checkpoint files: until it is whole the file is no database.
-    ///   - state: is told what the copy is; nothing of it has been compared.
-    ///   - rows: of the tables that stay.
+    ///   - state: is told what the copy is.
+    ///   - rows: of the tables that stay, about.
     ///   - progress: rows and bytes of the steps before; raised as they are copied.
     /// - Throws: `EngineError` with `isMisfit` where the source's rows don't allow it: then the store is made anew.
     ///   `.foreignCheckpoint` where the file isn't the one that an earlier run left.
@@ -37,9 +37,6 @@ struct StoreCopy {
             _ = try opened(done, state)
         } else {
             events(.phaseBegan("copying pages"))
-            if done.copied == 0 {
-                try EntityNumberCheck(step: step, source: source, cancellation: cancellation).check()
-            }
             try copy(done, ledger, state, rows, &progress)
             KillPoint.reach(.pagesCopied)
         }
@@ -59,11 +56,12 @@ struct StoreCopy {
                 remedy: "run again with --engine statements")
         }
         let path = file.path
-        return try Self.doing(step, source) { () throws(PageCopyError) in
+        return try Self.doing(source) { () throws(PageCopyError) in
             let plan = try self.plan(of: pages)
             defer {
                 state.kept?.isClone = done.isClone
-                state.kept?.sharedBytes = done.isClone ? plan.stayingPageCount * pages.layout.pageSize : 0
+                state.kept?.sharedBytes =
+                    done.isClone ? (plan.stayingPageCount - plan.changedPageCount) * pages.layout.pageSize : 0
             }
             guard done.copied > 0 else {
                 let copy = try DatabaseCopy.begin(
@@ -84,10 +82,10 @@ struct StoreCopy {
         _ done: CopiedChunks, _ ledger: StepLedger, _ state: StepState, _ rows: Int, _ progress: inout Progress
     ) throws(EngineError) {
         let copy = try opened(done, state)
-        let (step, source, total) = (step, source, progress.total)
+        let (source, total) = (source, progress.total)
         ledger.keep(inFilesAfter: { () throws(EngineError) in
             if Mutant.isOn(.noPageSync) { return }
-            try Self.doing(step, source) { () throws(PageCopyError) in try copy.sync() }
+            try Self.doing(source) { () throws(PageCopyError) in try copy.sync() }
         })
         // What stays in a clone isn't read.
         let bytes = copy.isClone ? 0 : Int(copy.length)
@@ -101,23 +99,31 @@ struct StoreCopy {
             try ledger.advance(to: StepLedger.Cursor())
             events(.progress(rows: now.rows, bytes: now.bytes, totalRows: max(total, now.rows)))
         }
+        var counts = PatchCounts(copy.plan.patches)
+        if !done.counts.isEmpty {
+            guard done.counts.count == counts.numbers.count else {
+                throw EngineError(.foreignCheckpoint, "\(file.path): the counts are those of another plan")
+            }
+            counts.numbers = done.counts
+        }
         try chunks(done.copied..<copy.chunkCount) { chunk throws(PageCopyError) in
-            try copy.copy(chunk).trees.contains { $0.longRecords > 0 }
-        } take: { hasLongRecords throws(EngineError) in
-            if hasLongRecords { done.hasLongRecords = true }
+            try copy.copy(chunk)
+        } take: { found throws(EngineError) in
+            counts.add(found)
+            done.counts = counts.numbers
             done.copied += 1
             try advance()
         }
-        if done.hasLongRecords {
+        if copy.hasLongRecords(counts) {
             // Their overflow pages may lie in any chunk.
             try chunks(done.patched..<copy.chunkCount) { chunk throws(PageCopyError) in
                 try copy.patchOverflow(chunk)
-                return true
             } take: { _ throws(EngineError) in
                 done.patched += 1
                 try advance()
             }
         }
+        state.kept?.rows = KeptRows(counts, copy.plan.patches, readTables(copy))
         done.isWhole = true
         try ledger.commit()
         // Lets go of the descriptor: SQLite gets the file now.
@@ -126,20 +132,20 @@ struct StoreCopy {
     }
 
     /// Does something with every chunk, on all workers, and takes the results in the order of the chunks.
-    private func chunks(
-        _ numbers: Range<Int>, _ body: @escaping @Sendable (Int) throws(PageCopyError) -> Bool,
-        take: (Bool) throws(EngineError) -> Void
+    private func chunks<Value: Sendable>(
+        _ numbers: Range<Int>, _ body: @escaping @Sendable (Int) throws(PageCopyError) -> Value,
+        take: (Value) throws(EngineError) -> Void
     ) throws(EngineError) {
-        let (step, source) = (step, source)
+        let source = source
         // More than one a worker: while the progress is synced, the others go on.
         let inFlight = EngineOptions.poolSize(jobs: max(1, options.jobs))
         try PlacePipeline(numbers, jobs: options.jobs, inFlight: inFlight, cancellation: cancellation).run {
             every throws(EngineError) in
             try every { chunk throws(EngineError) in
-                try Self.doing(step, source) { () throws(PageCopyError) in try body(chunk) }
+                try Self.doing(source) { () throws(PageCopyError) in try body(chunk) }
             }
-        } take: { _, hasLongRecords throws(EngineError) in
-            try take(hasLongRecords)
+        } take: { _, value throws(EngineError) in
+            try take(value)
         }
     }
 
@@ -148,39 +154,42 @@ struct StoreCopy {
         let schema = source.schema
         let edit = step.schemaEdit(of: schema)
         let kept = Dictionary(edit.kept.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
-        var (stay, patches, freed): ([TreeRoot], [TreePatch], [TreeRoot]) = ([], [], [])
+        let records = KeptRecords(step: step, schema: schema)
+        var (stay, patches, read, freed): ([TreeRoot], [TreePatch], [TreePatch], [TreeRoot]) = ([], [], [], [])
         for object in schema.objects where object.rootPage > 0 {
             let tree = TreeRoot(object, in: schema)
-            // The root of an index that is filled again stays, empty.
-            guard let kept = kept[object.name.lowercased()], !step.methods.empties(index: kept.newName) else {
+            guard let kept = kept[object.name.lowercased()] else {
                 freed.append(tree)
                 continue
             }
-            let numbers = step.methods.renumberings(of: kept)
-            guard !numbers.isEmpty else {
+            if !step.methods.renumberings(of: kept).isEmpty {
+                patches.append(records.patch(of: kept, tree))
+            } else if kept.kind == .table {
+                read.append(records.patch(of: kept, tree))
+            } else {
                 stay.append(tree)
-                continue
-            }
-            do throws(PatchRefusal) {
-                patches.append(
-                    try TreePatch(
-                        tree,
-                        numbers.map { (numbers) throws(PatchRefusal) in
-                            ColumnPatch(column: numbers.place, map: try IntegerMap(numbers.numbers, others: .refuse))
-                        }))
-            } catch {
-                preconditionFailure("\(object.name) was planned to be patched, and can't be: \(error)")
             }
         }
         do throws(PageReadError) {
-            return try CopyPlan(of: pages, keeping: stay, patching: patches, freeing: freed)
+            return try CopyPlan(of: pages, keeping: stay, patching: patches, reading: read, freeing: freed)
         } catch {
             throw .source(error)
         }
     }
 
+    /// The new name of the table that each patch of a copy is of; nil for indexes, and for tables that weren't read.
+    private func readTables(_ copy: DatabaseCopy) -> [String?] {
+        let tables = step.schemaEdit(of: source.schema).kept.filter { $0.kind == .table }
+        let names = Dictionary(
+            tables.compactMap { kept in source.schema.table(kept.name).map { (Int($0.rootPage), kept.newName) } },
+            uniquingKeysWith: { first, _ in first })
+        return copy.plan.patches.enumerated().map { place, patch in
+            copy.reads(patch: place) ? names[patch.tree.page] : nil
+        }
+    }
+
     private static func doing<Value>(
-        _ step: StepPlan, _ source: SourceStore, _ body: () throws(PageCopyError) -> Value
+        _ source: SourceStore, _ body: () throws(PageCopyError) -> Value
     ) throws(EngineError) -> Value {
         do throws(PageCopyError) {
             return try body()
@@ -195,14 +204,29 @@ extension EngineError {
     fileprivate init(copying error: PageCopyError, _ source: SourceStore) {
         switch error {
         case .source(let cause): self.init(reading: cause, during: source.location.path)
-        case .record(let cause):
-            let table = source.schema.objects.first { $0.rootPage == Int64(cause.root) }?.name ?? "a tree"
-            self.init(.sourceData, "\(source.location.path), \(table): \(cause.description)")
-            isMisfit = true
+        case .record(let cause): self.init(in: source, cause)
         case .copy(let cause):
             self.init(.inputOutput, "\(cause.path): \(cause.message)", remedy: "make room, then run again")
             isFailedSync = cause.operation == "sync"
         case .otherCopy: self.init(.foreignCheckpoint, error.description)
         }
+    }
+    /// A record of a tree that stays. A row of an entity that the model doesn't have ends the run as where rows are read;
+    /// links end there, and so the store is made anew.
+    private init(in source: SourceStore, _ error: PatchError) {
+        let name = source.schema.objects.first { $0.rootPage == Int64(error.root) }?.name ?? "a tree"
+        let column = source.schema.table(name).flatMap { table in
+            table.columns.indices.contains(error.column) ? table.columns[error.column].name : nil
+        }
+        if error.code == .unknownValue, column?.uppercased() == KeptRecords.entityColumn, let key = error.rowid {
+            self.init(
+                BadRow(
+                    code: .migration, property: nil,
+                    reason: "its Z_ENT \(error.value.map { String($0) } ?? "NULL") names no entity of this table"),
+                table: name, key: key)
+            return
+        }
+        self.init(.sourceData, "\(source.location.path), \(name): \(error.description)")
+        isMisfit = true
     }
 }

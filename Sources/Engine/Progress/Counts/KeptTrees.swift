@@ -1,46 +1,71 @@
 import CausewayCheckpoint
 import CausewayPlanning
+import CausewaySQLiteFile
 
 /// What is known of the trees that a copy of the source has brought into a new store. Saved with the progress: a later
 /// run doesn't copy again.
-struct KeptTrees: Hashable, Sendable {
+struct KeptTrees: Sendable {
     /// The part of the progress that has it.
     static let part = "kept trees"
 
     /// Whether the file began with the source's extents, so that kept pages weren't read.
     var isClone = false
-    /// Whether the indexes of unchanged tables were compared with their rows; those of changed ones always are.
-    var isCompared = false
-    /// Bytes of pages that the file shares with the source; every page of other copies was read.
+    /// Bytes of pages that the file shares with the source; every page of tables in other copies was read.
     var sharedBytes = 0
-    /// Bytes of the trees that were read to compare indexes.
-    var comparedBytes = 0
-    /// The methods that make the indexes whose entries weren't those of the rows, by name.
-    var stale: [String: IndexWork.Method] = [:]
+    /// What was found as they were copied; nil where they were not read.
+    var rows: KeptRows?
+    /// What this run has read of the new store once they were there; not saved.
+    var reading: KeptReading?
+}
+
+/// Trees of a new store that were read whole.
+struct KeptReading: Sendable {
+    /// Of their tables, those with all of their indexes.
+    var rows: KeptRows
+    var trees: Set<TreeRoot>
+    /// Their pages.
+    var claims: PageClaims
 }
 
 extension KeptTrees {
-    private static let maximumIndexes = 20_000
+    private static let maximumObjects = 100_000
 
     func save(_ writer: inout FieldWriter) {
         writer.write(isClone)
-        writer.write(isCompared)
         writer.write(sharedBytes)
-        writer.write(comparedBytes)
-        writer.write(count: stale.count)
-        for (name, method) in stale.sorted(by: { $0.key < $1.key }) {
-            writer.write(name)
-            writer.write(method == .sort)
-        }
+        writer.write(rows != nil)
+        if let rows { Self.save(rows, &writer) }
     }
 
     init(from reader: inout FieldReader) throws(CheckpointError) {
         isClone = try reader.bool()
-        isCompared = try reader.bool()
-        (sharedBytes, comparedBytes) = (try reader.int(), try reader.int())
-        for _ in 0..<(try reader.count(limit: Self.maximumIndexes)) {
-            let name = try reader.string()
-            stale[name] = try reader.bool() ? .sort : .statements
+        sharedBytes = try reader.int()
+        if try reader.bool() { rows = try Self.rows(from: &reader) }
+    }
+
+    private static func save(_ rows: KeptRows, _ writer: inout FieldWriter) {
+        writer.write(count: rows.tables.count)
+        for (name, count) in rows.tables.sorted(by: { $0.key < $1.key }) {
+            writer.write(name)
+            writer.write(count)
         }
+        writer.write(count: rows.entities.count)
+        for (number, count) in rows.entities.sorted(by: { $0.key < $1.key }) {
+            writer.write(number)
+            writer.write(count)
+        }
+    }
+
+    private static func rows(from reader: inout FieldReader) throws(CheckpointError) -> KeptRows {
+        var rows = KeptRows()
+        for _ in 0..<(try reader.count(limit: maximumObjects)) {
+            let name = try reader.string()
+            rows.tables[name] = try reader.int()
+        }
+        for _ in 0..<(try reader.count(limit: maximumObjects)) {
+            let number = try reader.int()
+            rows.entities[number] = try reader.int()
+        }
+        return rows
     }
 }

@@ -19,7 +19,7 @@ struct StepResult {
     var notices: [String] = []
     let written: WrittenRows
     /// Of a copy of the source.
-    let kept: KeptTrees?
+    var kept: KeptTrees?
     /// Bytes of pages, shared with the source, that nothing has read.
     var unreadBytes = 0
     /// Rows that an earlier run had read when this one resumed; nil if this one began.

@@ -12,12 +12,15 @@ final class CopiedChunks {
     var chunkLength = 0
     /// Chunks that are copied, the first ones: they are taken in their order.
     var copied = 0
-    /// Of these, chunks whose long records are patched on overflow pages.
+    /// Chunks whose long records are patched on overflow pages, too.
     var patched = 0
-    /// Whether there are such records.
-    var hasLongRecords = false
+    /// What was found in the chunks that are copied: `PatchCounts.numbers`; none before the first.
+    var counts: [Int] = []
     /// All that the copy writes is in the file. From then on SQLite has it.
     var isWhole = false
+
+    /// Far more trees than a store has, each with columns of a hundred thousand numbers.
+    private static let maximumCounts = 100_000_000
 
     init() {}
 
@@ -33,16 +36,19 @@ final class CopiedChunks {
         writer.write(chunkLength)
         writer.write(copied)
         writer.write(patched)
-        writer.write(hasLongRecords)
+        writer.write(count: counts.count)
+        for count in counts { writer.write(count) }
         writer.write(isWhole)
     }
 
     func restore(_ reader: inout FieldReader) throws(CheckpointError) {
         isClone = try reader.bool()
         (chunkLength, copied, patched) = (try reader.int(), try reader.int(), try reader.int())
-        hasLongRecords = try reader.bool()
+        counts = []
+        for _ in 0..<(try reader.count(limit: Self.maximumCounts)) { counts.append(try reader.int()) }
         isWhole = try reader.bool()
-        guard chunkLength > 0, copied >= 0, patched >= 0 else {
+        // Sums of them don't overflow.
+        guard chunkLength > 0, copied >= 0, patched >= 0, counts.allSatisfy({ (0...Int.max / 4).contains($0) }) else {
             throw CheckpointError(.malformed, "the copy's numbers are impossible; restart the step")
         }
     }
