@@ -5,7 +5,7 @@ import Testing
 @testable import CausewaySQLiteFile
 
 /// Every page of a database belongs to something, and to nothing else.
-@Suite("Owners of pages")
+@Suite("Owners of pages", .timeLimit(.minutes(60)))
 struct PageOwnershipTests {
     /// Three trees with overflow pages, and free pages.
     private static func store(_ autoVacuum: Int) throws -> (store: NewStore, trees: [TreeRoot]) {

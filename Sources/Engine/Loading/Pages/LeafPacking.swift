@@ -22,6 +22,7 @@ struct LeafPacking: RowPacking {
     func makePacker() -> Packer { Packer(self) }
 }
 
+/// What works on one batch after another.
 extension LeafPacking {
     struct Packer: RowPacker {
         private let former: RecordFormer
