@@ -16,7 +16,8 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
     /// that would do the rest differently, or read it otherwise, must not resume a run. 2: numeric attributes convert, links may end where a destination changes, objects of the app's own
     /// are rewritten by SQLite. 3: the plan's values are compared, no longer their SQL. 4: links from an inverse that went
     /// up aren't fused. 5: a step says which tables pages make, and while they do, its progress is in checkpoint files.
-    /// 6: digests say whether they cover all cells, and have the sum of records that were spliced.
+    /// 6: digests say whether they cover all cells, and have the sum of records that were spliced; a copy's
+    /// progress has what was found in its tables.
     static let semanticsRevision = 6
 
     /// The part that holds it.

@@ -33,7 +33,7 @@ extension StepRun {
         for index in stale {
             events(.warning("\(index.index.title): stale in the source: \(index.reason); it is made from the rows"))
         }
-        try check.remake(stale.map(\.index))
+        try check.remake(stale)
     }
 
     /// Reads what the copy has brought as far as the verification asks for it, and makes indexes from the rows whose

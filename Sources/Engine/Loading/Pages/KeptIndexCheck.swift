@@ -22,6 +22,8 @@ struct KeptIndexCheck {
         var index: TableIndex
         /// What is wrong with those that it has.
         var reason: String
+        /// The name of the rowid of its table; nil where it has none, or where only SQLite knows the entries.
+        var rowID: String?
     }
 
     /// What came of it.
@@ -103,7 +105,7 @@ struct KeptIndexCheck {
             file: pages, path: file.path, tables: tables, indexes: indexes, options: options, cancellation: cancellation
         ).compare(claims)
         let stale = zip(indexes, found.disagreements).compactMap { index, reason in
-            reason.map { Stale(index: index.index, reason: $0) }
+            reason.map { Stale(index: index.index, reason: $0, rowID: tables[index.table].table.rowIDName) }
         }
         let trees =
             tables.map { TreeRoot(Int($0.table.rootPage), .table) } + indexes.map { TreeRoot($0.root, .index) }
@@ -114,20 +116,21 @@ struct KeptIndexCheck {
     /// Makes indexes from the rows, durably, each in a transaction. Rare: SQLite does it.
     ///
     /// - Throws: `.sourceData` where rows break a unique one.
-    func remake(_ indexes: [TableIndex]) throws(EngineError) {
+    func remake(_ stale: [Stale]) throws(EngineError) {
         try EngineError.writing(file.path) {
             let connection = try Connection(path: file.path, mode: .readWrite, hardening: .untrusted)
             try connection.setPragma("synchronous", to: "FULL")
             try connection.setPragma("secure_delete", to: 1)
             try cancellation.interrupting(connection.interruptHandle) {
-                for index in indexes {
+                for index in stale {
                     try cancellation.check()
                     do throws(SQLiteError) {
                         // A name without that of its database may be a collating sequence's.
-                        try connection.execute("REINDEX main.\(try SQLIdentifier(index.name))")
+                        try connection.execute("REINDEX main.\(try SQLIdentifier(index.index.name))")
                     } catch {
                         guard error.code.primary == .constraint else { throw error }
-                        throw try Self.broken(index, connection) ?? EngineError(reading: error, during: index.title)
+                        throw try Self.broken(index, connection)
+                            ?? EngineError(reading: error, during: index.index.title)
                     }
                 }
             }
@@ -136,20 +139,17 @@ struct KeptIndexCheck {
 
     /// Names two rows that break a unique index; nil where only SQLite knows what it compares.
     private static func broken(
-        _ index: TableIndex, _ connection: borrowing Connection
+        _ stale: Stale, _ connection: borrowing Connection
     ) throws(SQLiteError) -> EngineError? {
-        guard !index.isPartial, index.columns.allSatisfy({ $0.name != nil && $0.collation.uppercased() == "BINARY" })
-        else { return nil }
-        var tables = try connection.prepare(
-            "SELECT 1 FROM pragma_table_list WHERE schema = 'main' AND name = ? AND wr = 0")
-        try tables.bind(index.table, at: 1)
-        guard try tables.step() else { return nil }
+        let index = stale.index
+        guard let rowID = stale.rowID else { return nil }
+        let key = try SQLIdentifier(rowID)
         let columns = try index.columns.compactMap(\.name).map { (name) throws(SQLiteError) in
             try SQLIdentifier(name).quoted
         }
         var statement = try connection.prepare(
             """
-            SELECT min(rowid), max(rowid) FROM \(try SQLIdentifier(index.table)) NOT INDEXED \
+            SELECT min(\(key)), max(\(key)) FROM \(try SQLIdentifier(index.table)) NOT INDEXED \
             WHERE \(columns.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")) \
             GROUP BY \(columns.joined(separator: ", ")) HAVING count(*) > 1 LIMIT 1
             """)

@@ -12,7 +12,8 @@ struct KeptTrees: Sendable {
     var isClone = false
     /// Bytes of pages that the file shares with the source; every page of tables in other copies was read.
     var sharedBytes = 0
-    /// What was found as they were copied; nil where they were not read.
+    /// What was found in tables as they were copied, in a clone only in those that are patched; nil before the copy is
+    /// whole.
     var rows: KeptRows?
     /// What this run has read of the new store once they were there; not saved.
     var reading: KeptReading?
