@@ -14,10 +14,12 @@ struct PageReading {
     private let refusal: String?
     /// Where the new store is made.
     private let folder: String
+    private let leaves: LeafCounts
 
     init(_ request: MigrationRequest, _ store: SourceStore) {
         engine = request.options.engine
         self.store = store
+        leaves = LeafCounts(of: store)
         folder = request.output.map { Paths.parent(of: $0) } ?? store.location.directory
         obstacle = engine == .statements ? nil : Self.obstacle(request, store)
         refusal = Self.refusal(request, pageSize: Int(store.pageSize))
@@ -69,11 +71,9 @@ struct PageReading {
         var (stay, all) = (0, 0)
         for object in store.schema.objects where object.rootPage > 0 {
             // What is damaged is found, and named, when it is read.
-            guard let leaves = try? pages.leafCount(of: TreeRoot(object, in: store.schema)) else {
-                return false
-            }
-            all += leaves
-            if kept.contains(object.name) { stay += leaves }
+            guard let count = leaves.count(of: object, in: pages) else { return false }
+            all += count
+            if kept.contains(object.name) { stay += count }
         }
         return stay * 4 >= all
     }
@@ -90,9 +90,26 @@ struct PageReading {
         let names = Set(stay.map { $0.name.lowercased() })
         return store.schema.objects.reduce(0) { bytes, object in
             guard object.rootPage > 0, names.contains(object.name.lowercased()),
-                let leaves = try? pages.leafCount(of: TreeRoot(object, in: store.schema))
+                let count = leaves.count(of: object, in: pages)
             else { return bytes }
-            return bytes + leaves * pages.layout.pageSize
+            return bytes + count * pages.layout.pageSize
         }
+    }
+}
+
+/// How many leaves the source's trees have: each is counted once, by reading its interior pages.
+private final class LeafCounts {
+    private let schema: StoreSchema
+    private var counts: [TreeRoot: Int] = [:]
+
+    init(of store: SourceStore) { schema = store.schema }
+
+    /// nil where the tree can't be read.
+    func count(of object: StoreSchema.Object, in pages: PageFile) -> Int? {
+        let tree = TreeRoot(object, in: schema)
+        if let count = counts[tree] { return count }
+        let count = try? pages.leafCount(of: tree)
+        counts[tree] = count
+        return count
     }
 }

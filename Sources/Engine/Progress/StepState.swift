@@ -17,6 +17,9 @@ final class StepState {
     /// What a copy of the source has brought; nil where the store began empty, or before it is restored.
     var kept: KeptTrees?
 
+    /// Tables whose records this run has read again, all of them, and found as they were packed; not saved.
+    var reread: Set<String> = []
+
     /// Whether rows are digested, because they will be verified.
     let takesSums: Bool
 
@@ -41,8 +44,8 @@ final class StepState {
     /// For the verification.
     var written: WrittenRows {
         WrittenRows(
-            passes: passes, entities: entities, hasObjects: step.objects != nil, indexes: objects.indexes, stage: stage,
-            quarantined: quarantine.keys)
+            passes: passes, entities: entities, hasObjects: step.objects != nil, indexes: objects.indexes,
+            reread: reread, stage: stage, quarantined: quarantine.keys)
     }
 
     /// Approximately the most bytes that a step's progress takes: its digests don't compress.

@@ -2,6 +2,7 @@ import CausewayCheckpoint
 import CausewayPlanning
 import CausewayPlatform
 import CausewayPreparation
+import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
@@ -34,17 +35,19 @@ extension StepRun {
         if opened != nil { try ledger.commit() }
         KillPoint.reach(.pagesBegun)
         try PageLoader(mover: mover(ledger, state), pages: pages, schema: schema).load(tables, &progress)
+        var sums: [String: EntrySum] = [:]
         if !indexes.isEmpty {
             events(.phaseBegan("indexes"))
-            try IndexLoader(
-                pages: pages, schema: schema, ledger: ledger, place: place, options: options, cancellation: cancellation
+            sums = try IndexLoader(
+                pages: pages, schema: schema, ledger: ledger, place: place, options: options,
+                takesSums: state.takesSums, cancellation: cancellation
             ).load(indexes.map(\.index))
         }
         try ledger.once(StagingPages.part) { () throws(EngineError) in
             if state.takesSums {
-                try RecordRecheck(
+                state.reread = try RecordRecheck(
                     schema: schema, passes: state.passes, jobs: max(1, options.jobs), cancellation: cancellation
-                ).run(try pages.reading())
+                ).run(try pages.reading(), summed: sums)
             }
             if Mutant.isOn(.wholeTooEarly) { try pages.pretendFinished() } else { try pages.finish() }
         }

@@ -31,12 +31,36 @@ struct RecordRecheck {
     }
 
     /// Compares all of them.
+    ///
+    /// - Parameters:
+    ///   - file: the new store.
+    ///   - summed: what was found in tables that were read since their rows were written: they aren't read again.
+    /// - Returns: the names of the tables.
     /// - Throws: `.verification` where a table differs or its pages are damaged; `.inputOutput`.
-    func run(_ file: PageFile) throws(EngineError) {
-        let tables = tables
-        if tables.isEmpty { return }
-        let bytes = EngineOptions.pageBatchBytes(pageSize: file.layout.pageSize)
+    func run(_ file: PageFile, summed: [String: EntrySum]) throws(EngineError) -> Set<String> {
+        let all = tables
+        let unread = all.filter { summed[$0.name] == nil }
+        let found = summed.merging(zip(unread.map(\.name), try sums(of: unread, file))) { $1 }
+        let findings = all.compactMap { table in
+            found[table.name] == table.expected
+                ? nil
+                : """
+                \(table.name): of \(table.expected.count) rows, \(found[table.name]?.count ?? 0) or other ones are on the \
+                disk
+                """
+        }
+        guard findings.isEmpty else {
+            throw EngineError(
+                .verification, "the new store's pages aren't those that were written", details: findings,
+                remedy: "check the disk and the memory, then run again with --restart")
+        }
+        return Set(all.map(\.name))
+    }
+
+    private func sums(of tables: [Table], _ file: PageFile) throws(EngineError) -> [EntrySum] {
         var found = tables.map { _ in EntrySum() }
+        if tables.isEmpty { return found }
+        let bytes = EngineOptions.pageBatchBytes(pageSize: file.layout.pageSize)
         try OrderedPipeline(
             workers: jobs, batches: (0..<EngineOptions.poolSize(jobs: jobs)).map { _ in Work() },
             cancellation: cancellation
@@ -66,15 +90,7 @@ struct RecordRecheck {
                 }
             },
             take: { work throws(EngineError) in found[work.table].add(work.sum) })
-        let findings = zip(tables, found).compactMap { table, found in
-            found == table.expected
-                ? nil : "\(table.name): of \(table.expected.count) rows, \(found.count) or other ones are on the disk"
-        }
-        guard findings.isEmpty else {
-            throw EngineError(
-                .verification, "the new store's pages aren't those that were written", details: findings,
-                remedy: "check the disk and the memory, then run again with --restart")
-        }
+        return found
     }
 
     /// Those all of whose rows are in a sum of records.

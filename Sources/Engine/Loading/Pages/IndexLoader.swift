@@ -13,15 +13,19 @@ struct IndexLoader {
     let ledger: StepLedger
     let place: StepPlace
     let options: EngineOptions
+    /// Whether the records of the tables are summed while they are read.
+    let takesSums: Bool
     let cancellation: Cancellation
 
     /// Fills the indexes, in this order, or those that an earlier run has left: each is a station.
-    func load(_ indexes: [TableIndex]) throws(EngineError) {
+    ///
+    /// - Returns: the sums of the records of each table that was read, by its name; without `takesSums` none.
+    func load(_ indexes: [TableIndex]) throws(EngineError) -> [String: EntrySum] {
         var done = 0
         while done < indexes.count, ledger.hasDone(next: done + 1) { done += 1 }
         ledger.skip(to: ledger.stations + done)
         let open = Array(indexes.dropFirst(done))
-        guard !open.isEmpty else { return }
+        guard !open.isEmpty else { return [:] }
         let file = try pages.reading()
         let units = Self.units(open)
         let pipeline = PlacePipeline(units.indices, jobs: options.jobs, cancellation: cancellation)
@@ -30,10 +34,19 @@ struct IndexLoader {
             file: file, schema: schema, memory: options.sortMemoryBytes / sorters, place: place,
             cancellation: cancellation)
         let leaves = PackedLeaves(pageSize: pages.pageSize)
+        let takesSums = takesSums
+        var sums: [String: EntrySum] = [:]
         try pipeline.run { every throws(EngineError) in
-            try every { unit throws(EngineError) in try reader.sorted(open[units[unit]]) }
-        } take: { unit, sorted throws(EngineError) in
-            for (place, entries) in zip(units[unit], sorted) {
+            try every { unit throws(EngineError) in
+                let places = units[unit]
+                let table = open[places.lowerBound].table
+                // One of the table's units is enough.
+                let isFirst = unit == 0 || open[units[unit - 1].lowerBound].table != table
+                return try reader.sorted(open[places], summing: takesSums && isFirst)
+            }
+        } take: { unit, found throws(EngineError) in
+            if let sum = found.records { sums[open[units[unit].lowerBound].table] = sum }
+            for (place, entries) in zip(units[unit], found.indexes) {
                 guard let sorted = entries.sorted.take() else { continue }
                 try write(open[place], sorted, through: leaves)
                 let scratch = reader.scratch(place)
@@ -41,6 +54,7 @@ struct IndexLoader {
                 KillPoint.reach(.indexMade)
             }
         }
+        return sums
     }
 
     /// Neighbours of one table, two at most: more would leave too little memory for each, and workers without work.
@@ -84,6 +98,13 @@ private final class SortedEntries: @unchecked Sendable {
     init(_ sorted: consuming SortedIndex) { self.sorted = consume sorted }
 }
 
+/// What came of reading a table.
+private struct Found: Sendable {
+    var indexes: [SortedEntries] = []
+    /// The sum of its records; nil where nobody asked.
+    var records: EntrySum?
+}
+
 /// Reads the tables of a new store again, to sort the entries of their indexes.
 private struct TableEntries: Sendable {
     let file: PageFile
@@ -96,9 +117,10 @@ private struct TableEntries: Sendable {
     /// Where the entries of one index are sorted if they don't fit in the memory.
     func scratch(_ number: Int) -> String { place.work + "/" + WorkFile.sorting(place.index, index: number) }
 
-    /// Reads the table of one index or two, and sorts their entries.
-    func sorted(_ indexes: ArraySlice<TableIndex>) throws(EngineError) -> [SortedEntries] {
-        guard let first = indexes.first else { return [] }
+    /// Reads the table of one index or two, and sorts their entries; sums the table's records if asked.
+    func sorted(_ indexes: ArraySlice<TableIndex>, summing: Bool) throws(EngineError) -> Found {
+        guard let first = indexes.first else { return Found() }
+        var records = summing ? EntrySum() : nil
         let root = schema.table(first.table)?.rootPage ?? 0
         let second = indexes.count > 1 ? indexes[indexes.startIndex + 1] : nil
         let pageSize = file.layout.pageSize
@@ -120,13 +142,14 @@ private struct TableEntries: Sendable {
             }
             try Self.sorting(first) { () throws(IndexSortError) in try one.add(batch) }
             if let second { try Self.sorting(second) { () throws(IndexSortError) in try other?.add(batch) } }
+            records?.add(batch)
             batch.removeAll(keepingCapacity: bytes * 2)
         }
         var entries = [SortedEntries(try Self.sorted(one, first, pageSize: pageSize))]
         if let second, let other = other.take() {
             entries.append(SortedEntries(try Self.sorted(other, second, pageSize: pageSize)))
         }
-        return entries
+        return Found(indexes: entries, records: records)
     }
 
     private func sorter(_ index: TableIndex, number: Int) throws(EngineError) -> IndexSorter {

@@ -8,6 +8,8 @@ struct WrittenRows {
     var hasObjects = false
     /// Statements of indexes that exist already.
     var indexes: Set<String> = []
+    /// Tables whose records were read again, all of them, and are as they were packed.
+    var reread: Set<String> = []
     /// What handlers have done.
     var stage: StageOutcome?
     /// Rows of the source that were left out.
