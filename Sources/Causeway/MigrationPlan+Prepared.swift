@@ -17,7 +17,7 @@ extension MigrationPlan {
         diskBytes = prepared.diskBytes
         let works = prepared.steps.flatMap(\.works)
         let hasPages = works.contains { $0.method == .rebuild }
-        let hasSorting = works.contains { $0.indexes.contains { $0.method == .sort } }
+        let hasSorting = works.contains { $0.indexes.contains { $0.method.writesPages } }
         memoryBytes = max(
             EngineOptions.memoryBytes(jobs: options.jobs, batchBytes: options.batchBytes),
             hasPages ? EngineOptions.pageMemoryBytes(jobs: options.jobs, pageSize: prepared.pageSize) : 0,

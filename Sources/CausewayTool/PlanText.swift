@@ -70,7 +70,7 @@ struct PlanText {
         return [
             tables("keep", "kept"), tables("patch", "patched"), tables("rebuild", "rebuilt from pages"),
             tables("statements", "by statements"), indexes("keep", "kept"), indexes("patch", "patched"),
-            indexes("sort", "sorted"), indexes("statements", "by statements"),
+            indexes("carry", "carried"), indexes("sort", "sorted"), indexes("statements", "by statements"),
         ].compactMap(\.self)
     }
 

@@ -42,7 +42,7 @@ struct PassSpliceTests {
         #expect(splice != nil)
         let packing = LeafPacking(
             pageSize: 512, form: RecordForm(columns, cells: columns.count), splice: splices ? splice : nil,
-            takesSums: takesSums, title: pass.title)
+            takesSums: takesSums, carried: [], title: pass.title)
         let map = try RowMap(cells, defaults: Array(repeating: .null, count: 4))
         let projector = try RowProjector(pass, map: map, external: RowFixture.external, takesSums: takesSums)
         let packed = packing.makePacked()

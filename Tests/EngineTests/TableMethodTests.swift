@@ -20,7 +20,10 @@ struct TableMethodTests {
     private static let third = model(
         entity(
             "Note", attribute("title", was: "text"), attribute("rank", optional: false, default: "7"),
-            toMany("tags", "Tag", inverse: "notes")),
+            toMany("tags", "Tag", inverse: "notes"),
+            """
+            <fetchIndex name="by"><fetchIndexElement property="rank" type="Binary" order="ascending"/></fetchIndex>
+            """),
         entity("Tag", attribute("label"), attribute("new"), toMany("notes", "Note", inverse: "tags")))
     private static let notes = """
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400)

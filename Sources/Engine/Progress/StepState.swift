@@ -1,5 +1,6 @@
 import CausewayCheckpoint
 import CausewayPlanning
+import CausewaySQLiteFile
 
 /// What a step has written so far: for the verification, for the outcome, and for a resumed run.
 final class StepState {
@@ -56,7 +57,7 @@ final class StepState {
             // An empty sum may be written shorter than a full one.
             return total + writer.bytes.count * 10 + 64
         }
-        return 8_192 + digests
+        return 8_192 + digests + step.methods.carriedIndexes.count * EntrySum.writtenLength
     }
 
     /// The plan's pass of that name.

@@ -18,7 +18,7 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
     /// up aren't fused. 5: a step says which tables pages make, and while they do, its progress is in checkpoint files.
     /// 6: digests say whether they cover all cells, and have the sum of records that were spliced; a copy's
     /// progress has what was found in its tables.
-    static let semanticsRevision = 6
+    static let semanticsRevision = 7
 
     /// The part that holds it.
     private static let revision = "the tool's semantics"

@@ -56,7 +56,7 @@ extension StepRun {
         }
         // Empty: pages fill them.
         for statement in step.indexStatements
-        where step.methods.indexes[statement.name]?.method == .sort {
+        where step.methods.indexes[statement.name]?.method.writesPages == true {
             try staging.execute(statement.sql)
         }
     }

@@ -17,7 +17,7 @@ extension StepRun {
     ) throws(EngineError) -> StagingConnection {
         let tables = works.filter { $0.method == .rebuild }
         // Those of kept tables too.
-        let indexes = works.flatMap(\.indexes).filter { $0.method == .sort }
+        let indexes = works.flatMap(\.indexes).filter(\.method.writesPages)
         // A station for each pass and each index, and one for the finished file.
         let stations = tables.reduce(tables.isEmpty && indexes.isEmpty ? 0 : 1 + indexes.count) { $0 + $1.passes.count }
         if let opened, ledger.hasDone(next: stations) {
@@ -34,14 +34,15 @@ extension StepRun {
         // What is saved from here on says that no connection may write to the file.
         if opened != nil { try ledger.commit() }
         KillPoint.reach(.pagesBegun)
-        try PageLoader(mover: mover(ledger, state), pages: pages, schema: schema).load(tables, &progress)
+        let loader = PageLoader(mover: mover(ledger, state), pages: pages, schema: schema)
+        try loader.load(tables, &progress)
         var sums: [String: EntrySum] = [:]
         if !indexes.isEmpty {
             events(.phaseBegan("indexes"))
             sums = try IndexLoader(
-                pages: pages, schema: schema, ledger: ledger, place: place, options: options,
-                takesSums: state.takesSums, cancellation: cancellation
-            ).load(indexes.map(\.index))
+                pages: pages, schema: schema, carried: try carriedIndexes(of: tables, loader, state), ledger: ledger,
+                place: place, options: options, takesSums: state.takesSums, cancellation: cancellation, events: events
+            ).load(indexes)
         }
         try ledger.once(StagingPages.part) { () throws(EngineError) in
             if state.takesSums {
@@ -57,6 +58,29 @@ extension StepRun {
         let staging = try reopened(ledger, without: StagingPages.part)
         try ledger.commit()
         return staging
+    }
+
+    /// The source's indexes whose entries are carried, by the names of the new ones.
+    private func carriedIndexes(
+        of works: [TableWork], _ loader: PageLoader, _ state: StepState
+    ) throws(EngineError) -> [String: CarriedIndex] {
+        var result: [String: CarriedIndex] = [:]
+        for work in works where !work.carriedIndexes.isEmpty {
+            let sums = work.passes.first.flatMap { state.count($0.id) }?.digest.entries ?? []
+            guard let pass = work.passes.first, let table = source.schema.table(pass.sourceTable),
+                sums.count == work.carriedIndexes.count
+            else { continue }
+            let file = try loader.file()
+            for (index, sum) in zip(work.carriedIndexes, sums) {
+                guard let origin = index.origin, let key = IndexKey(origin, of: table),
+                    let object = source.schema.objects.first(where: { $0.kind == .index && $0.name == origin.name })
+                else { continue }
+                result[index.index.name] = CarriedIndex(
+                    title: "\(source.location.path), \(origin.title)", file: file, root: Int(object.rootPage), key: key,
+                    expected: sum, cancellation: cancellation)
+            }
+        }
+        return result
     }
 
     /// Closes the store whose trees pages will fill.

@@ -1,4 +1,4 @@
-import CausewayStoreFormat
+package import CausewayStoreFormat
 
 /// How a table or an index is made, and why not by a cheaper method.
 package struct MethodChoice<Method: Hashable & Sendable>: Hashable, Sendable {
@@ -25,6 +25,8 @@ package struct StepMethods: Hashable, Sendable {
     package var kept: [String: KeptTable] = [:]
     /// Indexes that are kept or patched.
     package var keptIndexes: [String: KeptIndex] = [:]
+    /// The source's indexes whose entries those of rebuilt tables get.
+    package var carriedIndexes: [String: TableIndex] = [:]
     /// Tables and indexes where nothing of the source's pages is kept.
     private var tablesAnew: [String: MethodChoice<TableWork.Method>] = [:]
     private var indexesAnew: [String: MethodChoice<IndexWork.Method>] = [:]
@@ -41,7 +43,7 @@ package struct StepMethods: Hashable, Sendable {
     /// Whether the index has its entries before statements make indexes.
     package func makes(index name: String) -> Bool {
         switch indexes[name]?.method {
-        case .keep, .patch, .sort: true
+        case .keep, .patch, .carry, .sort: true
         case .statements, nil: false
         }
     }
@@ -50,7 +52,7 @@ package struct StepMethods: Hashable, Sendable {
     package var anew: StepMethods {
         guard beginning == .copy else { return self }
         var methods = StepMethods()
-        (methods.tables, methods.indexes) = (tablesAnew, indexesAnew)
+        (methods.tables, methods.indexes, methods.carriedIndexes) = (tablesAnew, indexesAnew, carriedIndexes)
         return methods
     }
 
@@ -121,6 +123,7 @@ package struct MethodChooser {
             before: before,
             after: RecordColumns(layout: step.layout, schema: step.resultingSchema(after: source.schema)))
         let sorting = IndexSorting(derivedValues: step.derivedValues)
+        let carrying = IndexCarrying(of: source)
         let indexes = Dictionary(grouping: step.indexes) { $0.table.lowercased() }
         for (table, passes) in Dictionary(grouping: step.passes, by: \.destinationTable) {
             let indexes = indexes[table.lowercased()] ?? []
@@ -132,8 +135,14 @@ package struct MethodChooser {
                 ?? (isConstrained ? "a constraint of it has an index that only SQLite can make" : nil)
             result.tables[table] = MethodChoice(method: reason == nil ? .rebuild : .statements, reason: reason)
             for (index, own) in zip(indexes, reasons) where index.origin != .constraint || reason == nil {
-                let reason = reason == nil ? own : "its table is filled by statements"
-                result.indexes[index.name] = MethodChoice(method: reason == nil ? .sort : .statements, reason: reason)
+                if let reason = reason == nil ? own : "its table is filled by statements" {
+                    result.indexes[index.name] = MethodChoice(method: .statements, reason: reason)
+                } else if let pass = passes.first {
+                    let found = carrying.counterpart(of: index, filledBy: pass)
+                    result.carriedIndexes[index.name] = found.index
+                    result.indexes[index.name] = MethodChoice(
+                        method: found.index == nil ? .sort : .carry, reason: found.reason)
+                }
             }
         }
         return result

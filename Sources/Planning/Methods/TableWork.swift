@@ -28,6 +28,9 @@ package struct TableWork: Sendable {
     package var passes: [RowPass]
     package var indexes: [IndexWork]
 
+    /// The indexes of the source whose entries are carried.
+    package var carriedIndexes: [IndexWork] { indexes.filter { $0.origin != nil } }
+
     package init(
         table: String, method: Method, reason: String? = nil, passes: [RowPass], indexes: [IndexWork]
     ) {
@@ -47,21 +50,31 @@ package struct IndexWork: Hashable, Sendable {
         case keep
         /// Its pages stay at their numbers, and integers in them are overwritten.
         case patch
+        /// Those of an index of the source are packed anew, in their order, though the table is rebuilt.
+        case carry
         /// They are made from the table's pages and sorted, and dense pages are written.
         case sort
         /// SQLite makes them.
         case statements
+
+        /// Whether its pages are written after those of its table.
+        package var writesPages: Bool { self == .carry || self == .sort }
     }
 
     package var index: TableIndex
     package var method: Method
     /// Why no cheaper method can make it; nil where there is none, or nobody asked.
     package var reason: String?
+    /// The source's index whose entries are carried; nil for another method.
+    package var origin: TableIndex?
 
-    package init(_ index: TableIndex, _ method: Method = .statements, reason: String? = nil) {
+    package init(
+        _ index: TableIndex, _ method: Method = .statements, reason: String? = nil, from origin: TableIndex? = nil
+    ) {
         self.index = index
         self.method = method
         self.reason = reason
+        self.origin = origin
     }
 }
 
@@ -106,7 +119,8 @@ extension StepPlan {
                 table: table, method: choice?.method ?? method, reason: choice?.reason, passes: passes,
                 indexes: (indexes[table.lowercased()] ?? []).map { index in
                     let choice = methods.indexes[index.name]
-                    return IndexWork(index, choice?.method ?? .statements, reason: choice?.reason)
+                    let origin = choice?.method == .carry ? methods.carriedIndexes[index.name] : nil
+                    return IndexWork(index, choice?.method ?? .statements, reason: choice?.reason, from: origin)
                 })
         }
         var order: [String] = []

@@ -44,6 +44,11 @@ package struct EntrySum: Hashable, Sendable {
         for index in 0..<rows.count { unsafe add(rows.record(at: index), rowid: rows.rowid(at: index)) }
     }
 
+    /// Adds the entries of a batch, as `IndexReader` gives them.
+    package mutating func add(entries: RowBatch) {
+        for index in 0..<entries.count { unsafe add(entries.record(at: index)) }
+    }
+
     @unsafe @inline(__always) private mutating func add(
         _ entry: UnsafeRawBufferPointer, from start: (UInt64, UInt64)
     ) {

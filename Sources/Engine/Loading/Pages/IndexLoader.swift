@@ -1,26 +1,41 @@
+import CausewayPlanning
 import CausewayPlatform
 import CausewayPreparation
 import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
-/// Makes the indexes of tables that pages have filled: each worker reads a table again and sorts the entries of one or
-/// two indexes, the caller writes the indexes in their order. So the pages don't depend on the number of workers.
+/// Makes the indexes of tables that pages have filled: workers read, the caller writes the indexes in their order. So the
+/// pages don't depend on the number of workers.
+///
+/// A worker reads a table again and sorts the entries of one or two indexes, or compares an index of the source that is
+/// carried with what the rows have.
 struct IndexLoader {
     let pages: StagingPages
     /// The schema of the new store, as SQLite has made it.
     let schema: StoreSchema
+    /// Of the source, by the name of the new index.
+    let carried: [String: CarriedIndex]
     let ledger: StepLedger
     let place: StepPlace
     let options: EngineOptions
     /// Whether the records of the tables are summed while they are read.
     let takesSums: Bool
     let cancellation: Cancellation
+    let events: (EngineEvent) -> Void
+
+    /// What a worker has found.
+    private enum Found: Sendable {
+        /// The entries, and the sum of the table's records if somebody asks for it.
+        case sorted([SortedEntries], records: EntrySum?)
+        /// What is wrong with the source's index, if anything is.
+        case carried(fault: String?)
+    }
 
     /// Fills the indexes, in this order, or those that an earlier run has left: each is a station.
     ///
     /// - Returns: the sums of the records of each table that was read, by its name; without `takesSums` none.
-    func load(_ indexes: [TableIndex]) throws(EngineError) -> [String: EntrySum] {
+    func load(_ indexes: [IndexWork]) throws(EngineError) -> [String: EntrySum] {
         var done = 0
         while done < indexes.count, ledger.hasDone(next: done + 1) { done += 1 }
         ledger.skip(to: ledger.stations + done)
@@ -33,35 +48,46 @@ struct IndexLoader {
         let reader = TableEntries(
             file: file, schema: schema, memory: options.sortMemoryBytes / sorters, place: place,
             cancellation: cancellation)
+        let summed = takesSums ? Self.firsts(of: units, open) : []
+        let carried = carried
         let leaves = PackedLeaves(pageSize: pages.pageSize)
-        let takesSums = takesSums
         var sums: [String: EntrySum] = [:]
         try pipeline.run { every throws(EngineError) in
             try every { unit throws(EngineError) in
-                let places = units[unit]
-                let table = open[places.lowerBound].table
-                // One of the table's units is enough.
-                let isFirst = unit == 0 || open[units[unit - 1].lowerBound].table != table
-                return try reader.sorted(open[places], summing: takesSums && isFirst)
+                let works = open[units[unit]]
+                if let first = works.first, first.method == .carry {
+                    return Found.carried(fault: try Self.carried(first, in: carried).fault())
+                }
+                let found = try reader.sorted(
+                    works.map(\.index), first: units[unit].lowerBound, summing: summed.contains(unit))
+                return Found.sorted(found.indexes, records: found.records)
             }
-        } take: { unit, found throws(EngineError) in
-            if let sum = found.records { sums[open[units[unit].lowerBound].table] = sum }
-            for (place, entries) in zip(units[unit], found.indexes) {
-                guard let sorted = entries.sorted.take() else { continue }
-                try write(open[place], sorted, through: leaves)
-                let scratch = reader.scratch(place)
-                try EngineError.at(scratch) { try Files.unlink(scratch) }
-                KillPoint.reach(.indexMade)
+        } take: { (unit: Int, found: Found) throws(EngineError) in
+            let first = units[unit].lowerBound
+            switch found {
+            case .sorted(let entries, let records):
+                if let records { sums[open[first].index.table] = records }
+                try write(entries, of: open[units[unit]], from: first, reader, through: leaves)
+            case .carried(nil): try write(open[first].index, carrying: Self.carried(open[first], in: carried), leaves)
+            case .carried(let fault?):
+                let index = open[first].index
+                events(.warning("\(index.title): stale in the source: \(fault); it is made from the rows"))
+                let entries = try reader.sorted([index], first: first, summing: false).indexes
+                try write(entries, of: open[units[unit]], from: first, reader, through: leaves)
             }
         }
         return sums
     }
 
-    /// Neighbours of one table, two at most: more would leave too little memory for each, and workers without work.
-    private static func units(_ indexes: [TableIndex]) -> [Range<Int>] {
+    /// Sorted neighbours of one table, two at most: more would leave too little memory for each, and workers without
+    /// work.
+    private static func units(_ indexes: [IndexWork]) -> [Range<Int>] {
         var units: [Range<Int>] = []
         for place in indexes.indices {
-            if let last = units.last, last.count == 1, indexes[last.lowerBound].table == indexes[place].table {
+            if let last = units.last, last.count == 1, indexes[place].method == .sort,
+                indexes[last.lowerBound].method == .sort,
+                indexes[last.lowerBound].index.table == indexes[place].index.table
+            {
                 units[units.count - 1] = last.lowerBound..<place + 1
             } else {
                 units.append(place..<place + 1)
@@ -70,22 +96,61 @@ struct IndexLoader {
         return units
     }
 
+    /// The first unit of each table whose indexes are sorted.
+    private static func firsts(of units: [Range<Int>], _ indexes: [IndexWork]) -> Set<Int> {
+        var tables: Set<String> = []
+        let sorted = units.indices.filter { indexes[units[$0].lowerBound].method == .sort }
+        return Set(sorted.filter { tables.insert(indexes[units[$0].lowerBound].index.table).inserted })
+    }
+
+    private static func carried(
+        _ work: IndexWork, in carried: [String: CarriedIndex]
+    ) throws(EngineError) -> CarriedIndex {
+        guard let found = carried[work.index.name] else {
+            throw EngineError(
+                .verification, "\(work.index.title): the source's index isn't there", remedy: "please report this")
+        }
+        return found
+    }
+
     private func write(
-        _ index: TableIndex, _ entries: consuming SortedIndex, through leaves: PackedLeaves
+        _ entries: [SortedEntries], of works: ArraySlice<IndexWork>, from first: Int, _ reader: TableEntries,
+        through leaves: PackedLeaves
     ) throws(EngineError) {
+        for (place, (work, entries)) in zip(works, entries).enumerated() {
+            guard var sorted = entries.sorted.take() else { continue }
+            try write(work.index) { () throws(EngineError) in
+                var more = true
+                while more {
+                    try cancellation.check()
+                    more = try TableEntries.sorting(work.index) { () throws(IndexSortError) in try sorted.fill(leaves) }
+                    try pages.add(leaves)
+                }
+            }
+            let scratch = reader.scratch(first + place)
+            try EngineError.at(scratch) { try Files.unlink(scratch) }
+            KillPoint.reach(.indexMade)
+        }
+    }
+
+    private func write(
+        _ index: TableIndex, carrying carried: CarriedIndex, _ leaves: PackedLeaves
+    ) throws(EngineError) {
+        try write(index) { () throws(EngineError) in
+            try carried.pack(into: leaves) { () throws(EngineError) in try pages.add(leaves) }
+        }
+        KillPoint.reach(.indexMade)
+    }
+
+    /// Fills the tree of an index.
+    private func write(_ index: TableIndex, _ fill: () throws(EngineError) -> Void) throws(EngineError) {
         guard let root = schema.objects.first(where: { $0.kind == .index && $0.name == index.name })?.rootPage else {
             throw EngineError(
                 .verification, "\(index.name): the new store hasn't got the index", remedy: "please report this")
         }
-        var entries = entries
         try ledger.once("index \(index.name)") { () throws(EngineError) in
             try pages.begin(.index, root: Int(root))
-            var more = true
-            while more {
-                try cancellation.check()
-                more = try TableEntries.sorting(index) { () throws(IndexSortError) in try entries.fill(leaves) }
-                try pages.add(leaves)
-            }
+            try fill()
             try pages.endTree()
         }
     }
@@ -96,13 +161,6 @@ private final class SortedEntries: @unchecked Sendable {
     var sorted: SortedIndex?
 
     init(_ sorted: consuming SortedIndex) { self.sorted = consume sorted }
-}
-
-/// What came of reading a table.
-private struct Found: Sendable {
-    var indexes: [SortedEntries] = []
-    /// The sum of its records; nil where nobody asked.
-    var records: EntrySum?
 }
 
 /// Reads the tables of a new store again, to sort the entries of their indexes.
@@ -117,17 +175,26 @@ private struct TableEntries: Sendable {
     /// Where the entries of one index are sorted if they don't fit in the memory.
     func scratch(_ number: Int) -> String { place.work + "/" + WorkFile.sorting(place.index, index: number) }
 
-    /// Reads the table of one index or two, and sorts their entries; sums the table's records if asked.
-    func sorted(_ indexes: ArraySlice<TableIndex>, summing: Bool) throws(EngineError) -> Found {
-        guard let first = indexes.first else { return Found() }
+    /// Reads the table of one index or two, and sorts their entries.
+    ///
+    /// - Parameters:
+    ///   - indexes: of one table.
+    ///   - number: the place of the first.
+    ///   - summing: whether the table's records are summed.
+    /// - Returns: their entries, and the sum of the records if it was asked for.
+    /// - Throws: where the table can't be read, or rows break a unique index.
+    func sorted(
+        _ indexes: [TableIndex], first number: Int, summing: Bool
+    ) throws(EngineError) -> (indexes: [SortedEntries], records: EntrySum?) {
+        guard let first = indexes.first else { return ([], nil) }
         var records = summing ? EntrySum() : nil
         let root = schema.table(first.table)?.rootPage ?? 0
-        let second = indexes.count > 1 ? indexes[indexes.startIndex + 1] : nil
+        let second = indexes.count > 1 ? indexes[1] : nil
         let pageSize = file.layout.pageSize
         // Says so where there is no such table.
-        var one = try sorter(first, number: indexes.startIndex)
+        var one = try sorter(first, number: number)
         var other: IndexSorter?
-        if let second { other = try sorter(second, number: indexes.startIndex + 1) }
+        if let second { other = try sorter(second, number: number + 1) }
         var reader = TableReader(
             file, root: Int(root), after: nil, claims: PageClaims(pageCount: file.layout.pageCount))
         let batch = RowBatch()
@@ -149,7 +216,7 @@ private struct TableEntries: Sendable {
         if let second, let other = other.take() {
             entries.append(SortedEntries(try Self.sorted(other, second, pageSize: pageSize)))
         }
-        return Found(indexes: entries, records: records)
+        return (entries, records)
     }
 
     private func sorter(_ index: TableIndex, number: Int) throws(EngineError) -> IndexSorter {

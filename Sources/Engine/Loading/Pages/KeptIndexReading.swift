@@ -118,15 +118,6 @@ private struct TreeSums: Sendable {
     let claims: PageClaims
     let cancellation: Cancellation
 
-    /// An `EntryFormer` that an array can hold.
-    private final class Former {
-        private let former: EntryFormer
-
-        init(_ key: IndexKey) throws(RecordError) { former = try EntryFormer(key) }
-
-        func sum(_ rows: RowBatch) throws(IndexSortError) -> EntrySum { try former.sum(rows) }
-    }
-
     func read(_ tree: KeptIndexReading.Tree, _ batch: RowBatch) throws(EngineError) -> KeptIndexReading.Found {
         switch tree {
         case .rows(let table, let places): try rows(of: tables[table], places, batch)
@@ -142,7 +133,7 @@ private struct TreeSums: Sendable {
         var sums = places.map { _ in EntrySum() }
         var (count, entities) = (0, [Int: Int]())
         do {
-            let formers = try places.map { try Former(indexes[$0].key) }
+            let entries = EntrySummer(places.map { indexes[$0].key })
             let tally = place.entities.map(RecordTally.init)
             let records = RecordReader(capacity: table.columns.count)
             var reader = TableReader(file, root: Int(table.rootPage), after: nil, claims: claims)
@@ -152,7 +143,7 @@ private struct TreeSums: Sendable {
                 count += batch.count
                 for index in 0..<batch.count { try unsafe records.load(batch.record(at: index)) }
                 try tally?.add(batch)
-                for place in formers.indices { sums[place].add(try formers[place].sum(batch)) }
+                for (place, sum) in try entries.sums(of: batch).enumerated() { sums[place].add(sum) }
             }
             if let tally, let column = place.entities?.columns.first {
                 for (pair, rows) in zip(column.map.pairs, tally.take().columns[0].values) {
@@ -209,7 +200,7 @@ private struct TreeSums: Sendable {
 
 extension IndexSortError {
     /// What is wrong with an index, without what to do about it.
-    fileprivate var complaint: String {
+    var complaint: String {
         switch code {
         case .outOfOrder(let entry): "entry \(entry) isn't in its place"
         case .damagedEntry(let entry): "entry \(entry) isn't one of its columns"

@@ -14,6 +14,8 @@ struct LeafPacking: RowPacking {
     /// nil where no row can be spliced.
     let splice: PassSplice?
     let takesSums: Bool
+    /// The keys of the indexes whose entries are carried, in the records of the source's table.
+    let carried: [IndexKey]
     /// The pass's, for messages.
     let title: String
 
@@ -31,6 +33,8 @@ extension LeafPacking {
         private let takesSums: Bool
         /// The records that the table's pages get, of rows that aren't spliced: of one batch after another.
         private let records = RowBatch()
+        /// nil where no index is carried.
+        private let entries: EntrySummer?
         private let title: String
 
         init(_ packing: LeafPacking) {
@@ -38,6 +42,7 @@ extension LeafPacking {
             packer = LeafPacker(pageSize: packing.pageSize)
             splice = packing.splice.map { ($0.makeSplicer(takesSums: packing.takesSums), $0.groups) }
             takesSums = packing.takesSums
+            entries = packing.carried.isEmpty ? nil : EntrySummer(packing.carried)
             title = packing.title
         }
 
@@ -49,6 +54,7 @@ extension LeafPacking {
         func make(
             _ rows: RowBatch, with projector: RowProjector, through output: RowBatch, into packed: PackedRows
         ) throws(EngineError) -> MadeRows {
+            if let entries { projector.note(entries: try sums(of: rows, in: entries)) }
             guard let splice else {
                 try projector.project(rows, into: output)
                 try pack(output, into: packed)
@@ -76,6 +82,14 @@ extension LeafPacking {
             made.count += tally.count
             made.bytes = tally.bytes
             return made
+        }
+
+        private func sums(of rows: RowBatch, in entries: EntrySummer) throws(EngineError) -> [EntrySum] {
+            do throws(IndexSortError) {
+                return try entries.sums(of: rows)
+            } catch {
+                throw EngineError(.sourceData, "\(title): \(error)")
+            }
         }
 
         /// Makes a row that can't be spliced.

@@ -17,16 +17,21 @@ struct PageLoader: TableLoader {
         let file = try file()
         let claims = PageClaims(pageCount: file.layout.pageCount)
         var read: Set<String> = []
-        for pass in works.flatMap(\.passes) {
-            // Two passes may read one table: each claims its pages.
-            let isFirst = read.insert(pass.sourceTable.lowercased()).inserted
-            let own = isFirst ? claims : PageClaims(pageCount: file.layout.pageCount)
-            try mover.move(pass, &progress) { pass throws(EngineError) in try way(of: pass, file, own) }
+        for work in works {
+            let carried = work.carriedIndexes.compactMap(\.origin)
+            for pass in work.passes {
+                // Two passes may read one table: each claims its pages.
+                let isFirst = read.insert(pass.sourceTable.lowercased()).inserted
+                let own = isFirst ? claims : PageClaims(pageCount: file.layout.pageCount)
+                try mover.move(pass, &progress) { pass throws(EngineError) in
+                    try way(of: pass, carrying: carried, file, own)
+                }
+            }
         }
     }
 
     /// The source's file, which the plan has found readable.
-    private func file() throws(EngineError) -> PageFile {
+    func file() throws(EngineError) -> PageFile {
         do throws(SourceRefusal) {
             return try mover.source.pageFile()
         } catch {
@@ -37,7 +42,7 @@ struct PageLoader: TableLoader {
     }
 
     private func way(
-        of pass: RowPass, _ file: PageFile, _ claims: PageClaims
+        of pass: RowPass, carrying indexes: [TableIndex], _ file: PageFile, _ claims: PageClaims
     ) throws(EngineError) -> PassMover.Way<PageSource, PageSink> {
         guard let from = mover.source.schema.table(pass.sourceTable), let to = schema.table(pass.destinationTable)
         else {
@@ -56,6 +61,7 @@ struct PageLoader: TableLoader {
             throw EngineError(.sourceData, "\(pass.title): \(error.message)")
         }
         let (pages, takesSums) = (pages, mover.state.takesSums)
+        let carried = indexes.compactMap { IndexKey($0, of: from) }
         let limits = BatchLimits(
             rows: EngineOptions.pageBatchRows(adding: pass.addedBytes, pageSize: pages.pageSize),
             bytes: EngineOptions.pageBatchBytes(pageSize: pages.pageSize))
@@ -72,7 +78,7 @@ struct PageLoader: TableLoader {
                     pages,
                     LeafPacking(
                         pageSize: pages.pageSize, form: RecordForm(columns, cells: pass.destinationColumns.count),
-                        splice: splice, takesSums: takesSums, title: pass.title))
+                        splice: splice, takesSums: takesSums, carried: carried, title: pass.title))
             })
     }
 }

@@ -35,6 +35,7 @@ final class RowProjector {
     /// Rows since the last digest that were spliced, and what it gets of records.
     private var spliced = 0
     private var records = EntrySum()
+    private var entries: [EntrySum] = []
     /// The new row, read back.
     private let made: RowView
 
@@ -143,7 +144,8 @@ final class RowProjector {
         var digest = meter.take()
         digest.isSummed = takesSums && spliced == 0
         digest.records = records
-        (spliced, records) = (0, EntrySum())
+        digest.entries = entries
+        (spliced, records, entries) = (0, EntrySum(), [])
         return digest
     }
 
@@ -160,6 +162,9 @@ final class RowProjector {
 
     /// Takes the sum of the records of a pass that splices rows: those that were projected are among them.
     func note(_ sum: EntrySum) { records.add(sum) }
+
+    /// Takes what the rows of the batch have in carried indexes.
+    func note(entries: [EntrySum]) { self.entries = entries }
 
     /// Program and digest group have the same index: both are sorted by the discriminator.
     private func digest(_ output: RowBatch, group: Int) throws {

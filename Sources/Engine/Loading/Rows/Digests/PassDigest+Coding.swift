@@ -1,10 +1,11 @@
 package import CausewayCheckpoint
 package import CausewayPlanning
 import CausewaySQLiteFile
+import CausewayStoreFormat
 
 /// In a checkpoint: the source's values, whether the destination's are the same, and if not, those. Of each group its
 /// rows, and where it has any, two sums and a count for each column. Then whether the sums cover all rows, and the sum of
-/// new records.
+/// new records, and those of carried indexes.
 extension PassDigest {
     package func write(to writer: inout FieldWriter) {
         write(source, to: &writer)
@@ -12,9 +13,9 @@ extension PassDigest {
         writer.write(isSame)
         if !isSame { write(destination, to: &writer) }
         writer.write(isSummed)
-        writer.write(records.count)
-        writer.write(fixed: records.first)
-        writer.write(fixed: records.second)
+        records.write(to: &writer)
+        writer.write(count: entries.count)
+        for sum in entries { sum.write(to: &writer) }
     }
 
     /// Reads the digest of a pass whose recipes are those of `pass`.
@@ -29,9 +30,10 @@ extension PassDigest {
         let isSame = try reader.bool()
         self.init(shape, source: source, destination: isSame ? source : try Self.values(shape, from: &reader))
         isSummed = try reader.bool()
-        let count = try reader.int()
-        let first = try reader.fixed()
-        records = EntrySum(count: count, first: first, second: try reader.fixed())
+        records = try EntrySum(from: &reader)
+        for _ in 0..<(try reader.count(limit: StoreSchema.maximumObjects)) {
+            entries.append(try EntrySum(from: &reader))
+        }
     }
 
     private func write(_ values: [UInt64], to writer: inout FieldWriter) {
@@ -65,5 +67,22 @@ extension PassDigest {
             }
         }
         return values
+    }
+}
+
+extension EntrySum {
+    /// Bytes that it takes in a checkpoint, at most.
+    static let writtenLength = 28
+
+    fileprivate func write(to writer: inout FieldWriter) {
+        writer.write(count)
+        writer.write(fixed: first)
+        writer.write(fixed: second)
+    }
+
+    fileprivate init(from reader: inout FieldReader) throws(CheckpointError) {
+        let count = try reader.int()
+        let first = try reader.fixed()
+        self.init(count: count, first: first, second: try reader.fixed())
     }
 }

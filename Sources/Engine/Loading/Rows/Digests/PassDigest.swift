@@ -23,6 +23,8 @@ package struct PassDigest: Sendable, Equatable {
     var isSummed = true
     /// Count and digest of the new records of rows that were spliced, if they are verified.
     var records = EntrySum()
+    /// What the rows have in each index whose entries are carried; empty where there is none, and of no rows.
+    var entries: [EntrySum] = []
 
     /// The digest of no rows.
     package init(_ pass: RowPass) {
@@ -50,6 +52,11 @@ package struct PassDigest: Sendable, Equatable {
         }
         isSummed = isSummed && other.isSummed
         records.add(other.records)
+        if entries.isEmpty {
+            entries = other.entries
+        } else {
+            for (place, sum) in other.entries.enumerated() { entries[place].add(sum) }
+        }
     }
 
     package static func == (left: PassDigest, right: PassDigest) -> Bool {

@@ -1,0 +1,54 @@
+import CausewaySQLite
+import CausewayStoreFormat
+
+/// Finds the indexes of the source that have the same entries as those of rebuilt tables: the rows keep their rowids, and
+/// the columns of the key their values.
+struct IndexCarrying {
+    private let indexes: [TableIndex]
+
+    init(of source: StepSource) { indexes = source.indexes }
+
+    /// - Parameters:
+    ///   - index: of a table that is rebuilt; on columns with the collation BINARY, over all rows.
+    ///   - pass: the only one that fills the table.
+    /// - Returns: the source's index, or why there is none.
+    func counterpart(of index: TableIndex, filledBy pass: RowPass) -> (index: TableIndex?, reason: String?) {
+        guard pass.dropped.isEmpty, pass.elsewhere.isEmpty, !pass.dropsUnknown else {
+            return (nil, "rows are left out")
+        }
+        var key: [String] = []
+        for column in index.columns {
+            let name = column.name ?? ""
+            // In older formats SQLite ignores it.
+            if column.isDescending { return (nil, "column \(name) descends") }
+            guard let origin = origin(of: name, in: pass) else { return (nil, "column \(name) gets new values") }
+            key.append(origin.lowercased())
+        }
+        let table = pass.sourceTable.lowercased()
+        let found = indexes.first { other in
+            other.table.lowercased() == table && other.isUnique == index.isUnique && !other.isPartial
+                && other.columns.map { $0.name?.lowercased() } == key
+                && other.columns.allSatisfy { $0.collation.uppercased() == "BINARY" && !$0.isDescending }
+        }
+        return (found, found == nil ? "the source has no index with its key" : nil)
+    }
+
+    /// The source's column whose cells all rows carry into this one; nil where there is none.
+    private func origin(of name: String, in pass: RowPass) -> String? {
+        guard let column = pass.destinationColumns.firstIndex(where: { $0.lowercased() == name.lowercased() })
+        else { return nil }
+        let cells = Set(
+            pass.projections.values.map { projection -> Int? in
+                guard projection.cells.indices.contains(column) else { return nil }
+                switch projection.cells[column] {
+                case .carry(let cell): return cell
+                case .key(let cell, _, let dropped): return dropped.isEmpty ? cell : nil
+                default: return nil
+                }
+            })
+        guard cells.count == 1, let cell = cells.first.flatMap(\.self),
+            case .column(let origin) = pass.shape.cells[cell]
+        else { return nil }
+        return origin.name
+    }
+}

@@ -1,0 +1,194 @@
+import CausewayEngine
+import CausewayPlanning
+import CausewayPlatform
+import CausewayPreparation
+import CausewayStoreFormat
+import CausewayStores
+import Foundation
+import Testing
+
+/// Indexes of rebuilt tables whose entries stay the same: those of the source are packed anew.
+@Suite("Carried indexes", .timeLimit(.minutes(60)))
+struct CarriedIndexTests {
+    /// All tables are made anew, those of links too: an entity more changes the names of their columns, not the links.
+    private static let versions = [
+        model(
+            entity(
+                "Note", attribute("text"), attribute("size", "Double"), attribute("count", "Integer 16"),
+                attribute("gone"), toOne("owner", "Person", inverse: "notes"), toMany("tags", "Tag", inverse: "notes"),
+                index("size"), index("count"), index("text", "owner")),
+            entity("Person", attribute("name"), attribute("gone"), toMany("notes", "Note", inverse: "owner")),
+            entity("Tag", attribute("label"), attribute("gone"), toMany("notes", "Note", inverse: "tags"))),
+        model(
+            entity("Early", attribute("a")),
+            entity(
+                "Note", attribute("title", was: "text"), attribute("size", "Double"), attribute("count", "Double"),
+                attribute("rank", "Integer 16", optional: false, default: "7"),
+                toOne("owner", "Person", inverse: "notes"), toMany("tags", "Tag", inverse: "notes"), index("size"),
+                index("count"), index("title", "owner"), index("rank")),
+            entity(
+                "Person", attribute("name"), attribute("rank", optional: false, default: "a"),
+                toMany("notes", "Note", inverse: "owner")),
+            entity(
+                "Tag", attribute("label"), attribute("rank", optional: false, default: "a"),
+                toMany("notes", "Note", inverse: "tags"))),
+    ]
+
+    private static func index(_ attributes: String...) -> String {
+        let elements = attributes.map { "<fetchIndexElement property=\"\($0)\" type=\"Binary\" order=\"ascending\"/>" }
+        return "<fetchIndex name=\"by\(attributes.joined())\">\(elements.joined())</fetchIndex>"
+    }
+
+    private static let rows = """
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000)
+        INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT, ZTEXT, ZSIZE, ZCOUNT, ZGONE, ZOWNER) \
+        SELECT i * 3 - 900, 1, i % 4, printf('%d%.*c', i * 7919 % 4000, i % 90 * 7 + CASE WHEN i % 97 THEN 0 ELSE 9000 END, \
+        'x'), CASE i % 5 WHEN 0 THEN NULL WHEN 1 THEN i ELSE i / 8.0 END, i % 9, 'secret', nullif(i % 40, 0) FROM n;
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)
+        INSERT INTO ZPERSON (Z_PK, Z_ENT, Z_OPT, ZNAME) SELECT i, 2, 1, i FROM n;
+        INSERT INTO ZTAG (Z_PK, Z_ENT, Z_OPT, ZLABEL) VALUES (1, 3, 1, 'one'), (2, 3, 1, 'two');
+        INSERT INTO Z_1TAGS SELECT Z_PK, 1 + Z_PK % 2 FROM ZNOTE ORDER BY ZTEXT;
+        """
+
+    private static let origins = [
+        "ZNOTE_ZOWNER_INDEX", "Z_Note_size", "Z_Note_bytextowner", "Z_1TAGS_Z_3TAGS_INDEX",
+        "sqlite_autoindex_Z_1TAGS_1",
+    ]
+
+    private static func scenario() throws -> Scenario {
+        let scenario = try Scenario(versions[0], versions[1], rows: rows)
+        // Pages of the source lie in the order in which the rows came.
+        try Scenario.execute("PRAGMA auto_vacuum = 2; VACUUM", scenario.store)
+        return scenario
+    }
+
+    private static let byStatements = Result {
+        let scenario = try Self.scenario()
+        _ = try Migration(scenario.request(to: "V2", engine: .statements)).run()
+        return try KeptTableTests.content(scenario.store)
+    }
+
+    private static let byPages = Result {
+        let scenario = try Self.scenario()
+        _ = try Migration(scenario.request(to: "V2", engine: .pages)).run()
+        return try Data(contentsOf: URL(filePath: scenario.store))
+    }
+
+    private static func indexes(of scenario: Scenario) throws -> [IndexWork] {
+        let store = try SourceStore.reading(try StoreLocation(existing: scenario.store))
+        defer { store.release() }
+        let history = try ModelHistory(reading: scenario.models, edges: [:])
+        let request = scenario.request(to: "V2", engine: .pages)
+        return try PreparedMigration(request, history: history, store: store).steps.flatMap(\.works).flatMap(\.indexes)
+    }
+
+    @Test("the plan carries what has the same entries, and says why it sorts the others")
+    func plan() throws {
+        let indexes = try Self.indexes(of: Self.scenario())
+        let carried = indexes.filter { $0.method == .carry }
+        #expect(Set(carried.compactMap(\.origin?.name)) == Set(Self.origins), "\(indexes)")
+        #expect(carried.allSatisfy { $0.reason == nil })
+        let sorted = Dictionary(
+            uniqueKeysWithValues: indexes.filter { $0.method == .sort }.map { ($0.index.name, $0.reason ?? "") })
+        // Of one attribute Core Data makes two.
+        let (count, rank) = ("column ZCOUNT gets new values", "column ZRANK gets new values")
+        #expect(
+            sorted == ["Z_Note_count": count, "Z_Note_bycount": count, "Z_Note_rank": rank, "Z_Note_byrank": rank])
+    }
+
+    @Test("indexes of tables that lose rows are sorted")
+    func leavesRowsOut() throws {
+        let first = model(
+            entity("Base", attribute("a"), Self.index("a")), entity("Sub", parent: "Base", attribute("b")))
+        let second = model(entity("Base", attribute("a"), Self.index("a")))
+        let scenario = try Scenario(
+            first, second,
+            rows: "INSERT INTO ZBASE (Z_PK, Z_ENT, Z_OPT, ZA) VALUES (1, 1, 1, 'x'), (2, 2, 1, 'y'), (3, 1, 1, 'z')")
+        let index = try #require(try Self.indexes(of: scenario).first { $0.index.name == "Z_Base_bya" })
+        #expect(index.method == .sort && index.reason == "rows are left out")
+        let run = try scenario.rerun(scenario.request(to: "V2", engine: .pages))
+        #expect(!run.warnings.contains { $0.contains("stale") })
+        #expect(try scenario.rows("PRAGMA integrity_check") == ["'ok'"])
+        #expect(try scenario.rows("SELECT ZA FROM ZBASE INDEXED BY Z_Base_bya WHERE ZA > ''") == ["'x'", "'z'"])
+    }
+
+    @Test(
+        "have the entries of the rows, and the same bytes for any number of workers and batch size",
+        arguments: [1, 2, 5],
+        VerificationLevel.allCases)
+    func same(jobs: Int, level: VerificationLevel) throws {
+        let scenario = try Self.scenario()
+        var request = scenario.request(to: "V2", batchRows: jobs == 2 ? 1 : 4_096, jobs: jobs, engine: .pages)
+        request.verification = level
+        let run = try scenario.rerun(request)
+        #expect(!run.warnings.contains { $0.contains("stale") }, "\(run.warnings)")
+        #expect(try KeptTableTests.content(scenario.store) == Self.byStatements.get())
+        #expect(try scenario.rows("PRAGMA integrity_check") == ["'ok'"])
+        #expect(try Data(contentsOf: URL(filePath: scenario.store)) == Self.byPages.get())
+    }
+
+    @Test(
+        "have the same bytes after a kill",
+        arguments: [
+            (KillPoint.pagesBegun, 1), (.batchWritten, 2), (.checkpointWritten, 2), (.checkpointWritten, 4),
+            (.indexMade, 1), (.indexMade, 2), (.indexMade, 4), (.indexMade, 7), (.pagesDone, 1), (.schemaFinished, 1),
+        ])
+    func killed(point: KillPoint, count: Int) async throws {
+        let scenario = try Self.scenario()
+        try await scenario.kill(at: point, count, engine: .pages)
+        let run = try scenario.rerun(KeptTableTests.careful(scenario))
+        #expect(!run.warnings.contains { $0.contains("stale") || $0.contains("starts over") }, "\(run.warnings)")
+        #expect(try KeptTableTests.content(scenario.store) == Self.byStatements.get())
+        #expect(try Data(contentsOf: URL(filePath: scenario.store)) == Self.byPages.get())
+    }
+
+    private static let damages: [StaleIndexTests.Damage] = [
+        .behind(index: "ZNOTE_ZOWNER_INDEX", sql: "DELETE FROM ZNOTE WHERE Z_PK = 1500"),
+        .behind(
+            index: "ZNOTE_ZOWNER_INDEX",
+            sql: "INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT, ZTEXT) VALUES (90000, 1, 1, 'new')"),
+        .behind(index: "Z_Note_bytextowner", sql: "UPDATE ZNOTE SET ZTEXT = 'other' WHERE Z_PK = 1500"),
+        .behind(index: "Z_1TAGS_Z_3TAGS_INDEX", sql: "INSERT INTO Z_1TAGS VALUES (3, 1)"),
+        .under(
+            text: "DROP INDEX Z_Note_size; CREATE INDEX Z_Note_bysize ON ZNOTE (ZSIZE COLLATE BINARY DESC)",
+            becoming: "'DESC', 'ASC'",
+            index: "Z_Note_bysize"),
+    ]
+
+    @Test(
+        "stale ones are sorted anew, with a warning, at any level of verification", arguments: damages,
+        VerificationLevel.allCases)
+    func stale(damage: StaleIndexTests.Damage, level: VerificationLevel) throws {
+        func scenario() throws -> Scenario {
+            let scenario = try Self.scenario()
+            try damage.apply(to: scenario.store)
+            return scenario
+        }
+        let (one, other) = (try scenario(), try scenario())
+        #expect(try one.rows("PRAGMA integrity_check") != ["'ok'"], "the index isn't stale")
+        _ = try Migration(other.request(to: "V2", engine: .statements)).run()
+        var request = one.request(to: "V2", jobs: 3, engine: .pages)
+        request.verification = level
+        let run = try one.rerun(request)
+        #expect(run.warnings.contains { $0.contains("stale in the source") }, "\(run.warnings)")
+        #expect(try KeptTableTests.content(one.store) == KeptTableTests.content(other.store))
+        #expect(try one.rows("PRAGMA integrity_check") == ["'ok'"])
+    }
+
+    @Test("a damaged index is sorted anew: the rows are sound")
+    func damaged() throws {
+        let scenario = try Self.scenario()
+        let root = try #require(
+            Int(try scenario.rows("SELECT rootpage FROM sqlite_schema WHERE name = 'Z_Note_bytextowner'").first ?? ""))
+        try scenario.change(scenario.store) { bytes in
+            // The number of its cells.
+            bytes[(root - 1) * 4_096 + 3] = 0xFF
+        }
+        var request = scenario.request(to: "V2", engine: .pages)
+        request.verification = .none
+        let run = try scenario.rerun(request)
+        #expect(run.warnings.contains { $0.contains("stale in the source") }, "\(run.warnings)")
+        #expect(try KeptTableTests.content(scenario.store) == Self.byStatements.get())
+        #expect(try scenario.rows("PRAGMA integrity_check") == ["'ok'"])
+    }
+}
