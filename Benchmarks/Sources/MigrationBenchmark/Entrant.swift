@@ -11,6 +11,12 @@ enum Contender: String, Encodable {
     case cloneAndAlter = "clone, ALTER/UPDATE"
     case sqliteUtils = "sqlite-utils transform"
 
+    /// As the command line names them.
+    static let names: [String: Contender] = [
+        "pages": .pages, "statements": .statements, "sql": .sql, "vacuum": .vacuum, "cp": .copy,
+        "cp-alter": .copyAndAlter, "clone-alter": .cloneAndAlter, "sqlite-utils": .sqliteUtils,
+    ]
+
     /// Why it can't take part on this machine; nil where it can.
     var absence: String? {
         let programs: [String] =

@@ -9,6 +9,8 @@ struct Pages: AsyncParsableCommand {
             Works, all of them on generated stores:
             \(Job.allCases.map { "  \($0.rawValue)  \($0.title)" }.joined(separator: "\n"))
 
+            Contenders: \(Contender.names.keys.sorted().joined(separator: ", ")).
+
             All results of the first round are compared row by row; everybody's result is on the disk when the clock stops.
             Results: a table on standard output, JSON and plots where you say. The folder needs room for five stores of
             the largest size. Work e needs root and mkfs.xfs, and room for another five. What isn't installed is skipped \
@@ -23,6 +25,12 @@ struct Pages: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("Which works, separated by commas.", valueName: "works"))
     var works = JobList(jobs: Job.allCases)
+
+    @Option(help: ArgumentHelp("Who works in the first round only, separated by commas.", valueName: "names"))
+    var once = ContenderList(contenders: [])
+
+    @Option(help: ArgumentHelp("Who doesn't work, separated by commas.", valueName: "names"))
+    var without = ContenderList(contenders: [])
 
     @Option(help: ArgumentHelp("Where the stores go while it runs.", valueName: "folder"), completion: .directory)
     var folder = NSTemporaryDirectory()
@@ -84,7 +92,10 @@ struct Pages: AsyncParsableCommand {
         _ job: Job, _ bytes: Int, _ rows: Int, at place: Workplace, into report: inout PagesReport
     ) throws {
         say("work \(job.rawValue), \(bytes.megabytes) MB: \(job.title)")
-        let results = try Rounds(place: place, entrants: job.entrants, count: rounds, checks: !unchecked).run()
+        let entrants = job.entrants.filter { !without.contenders.contains($0.contender) }
+        let results = try Rounds(
+            place: place, entrants: entrants, count: rounds, once: once.contenders, checks: !unchecked
+        ).run()
         let store = PagesReport.Store(
             nominalBytes: bytes, bytes: try Workplace.size(place.source), rows: rows,
             changedTableBytes: try place.bytes(ofTable: "Z\(Archive.smallTable.uppercased())"),
@@ -114,6 +125,23 @@ struct GigabyteList: ExpressibleByArgument {
     }
 
     var defaultValueDescription: String { gigabytes.map { String(format: "%g", $0) }.joined(separator: ",") }
+}
+
+/// `statements,sqlite-utils`.
+struct ContenderList: ExpressibleByArgument {
+    let contenders: Set<Contender>
+
+    init(contenders: Set<Contender>) {
+        self.contenders = contenders
+    }
+
+    init?(argument: String) {
+        let parts = argument.split(separator: ",", omittingEmptySubsequences: false)
+        contenders = Set(parts.compactMap { Contender.names[String($0)] })
+        guard contenders.count == parts.count else { return nil }
+    }
+
+    var defaultValueDescription: String { "nobody" }
 }
 
 /// `a,b,c`.

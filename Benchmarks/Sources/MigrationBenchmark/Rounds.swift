@@ -5,6 +5,8 @@ struct Rounds {
     let place: Workplace
     let entrants: [Entrant]
     let count: Int
+    /// Who works in the first round only.
+    var once: Set<Contender> = []
     /// Compares every result of the first round, row by row.
     var checks = true
 
@@ -28,7 +30,9 @@ struct Rounds {
         for round in 1...max(1, count) {
             // There and back: a disk or a machine that gets slower meanwhile counts for all.
             for index in round % 2 == 1 ? Array(entrants.indices) : entrants.indices.reversed()
-            where results[index].absence == nil && results[index].failure == nil {
+            where results[index].absence == nil && results[index].failure == nil
+                && (round == 1 || !once.contains(entrants[index].contender))
+            {
                 do {
                     let outcome = try run(entrants[index], isChecked: checks && round == 1)
                     outcomes[index].append(outcome)
