@@ -42,14 +42,16 @@ struct ProgressRow: Comparable, CustomStringConvertible {
         for file in [name, name + "-journal"] where names.contains(file) {
             try FolderTree.copy(work + "/" + file, to: scratch + "/" + file)
         }
-        let connection = try Connection(path: scratch + "/" + name, mode: .readWrite, hardening: .own)
-        guard let stored = try Self.stored(connection) else { return nil }
+        // In the middle of a copy its first page may be missing: the checkpoints alone say how far it is.
+        let isCopying = try Files.readPrefix(of: scratch + "/" + name, length: Self.magicBytes).allSatisfy { $0 == 0 }
+        let stored = isCopying ? [] : try Self.stored(in: scratch + "/" + name)
+        guard let stored else { return nil }
         let number = name.dropFirst("step-".count).dropLast(".sqlite".count)
         var saved = try names.filter { $0.hasPrefix("ckpt-\(number)-") && $0.hasSuffix(".cwz") }.map { file in
             try Self.progress(Files.readFile(work + "/" + file, limit: Self.fileLimit))
         }
         // Room for a row, and none yet: the store has just become a database, and the checkpoints say how far it is.
-        let isBlank = stored.allSatisfy { $0 == 0 } && !saved.isEmpty
+        let isBlank = isCopying || stored.allSatisfy { $0 == 0 } && !saved.isEmpty
         if !isBlank {
             guard let length = Self.length(stored), length > 0, length <= stored.count - Self.lengthBytes else {
                 throw HarnessError("\(name): the progress row can't be read")
@@ -60,8 +62,17 @@ struct ProgressRow: Comparable, CustomStringConvertible {
         // Never ahead of a row: what a checkpoint copies is committed first.
         guard let furthest = saved.max(by: { $0.rows < $1.rows }) else { return nil }
         (step, rows) = furthest
-        try connection.close()
         try FolderTree.remove(scratch)
+    }
+
+    /// Bytes that begin a database.
+    private static let magicBytes = 16
+
+    private static func stored(in path: String) throws -> [UInt8]? {
+        let connection = try Connection(path: path, mode: .readWrite, hardening: .own)
+        let stored = try stored(connection)
+        try connection.close()
+        return stored
     }
 
     /// Bytes of a checkpoint.
