@@ -56,8 +56,14 @@ struct PageReading {
         guard engine != .statements, step.objects == nil else { return StepMethods() }
         return MethodChooser(
             from: source, step: step, obstacle: refusal ?? (isFirst ? obstacle : nil),
+            isOldFormat: isFirst && isOldFormat,
             isWorthCopying: { kept in isFirst && isWorthCopying(keeping: kept) }
         ).methods()
+    }
+
+    /// What can't be read has another obstacle.
+    private var isOldFormat: Bool {
+        (try? store.pageFile()).map { $0.layout.header.schemaFormat < 4 } ?? false
     }
 
     /// Whether at least a quarter of the leaves stays: a copy with less of the source in it takes longer than a store

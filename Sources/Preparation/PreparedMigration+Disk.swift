@@ -26,11 +26,13 @@ extension PreparedMigration {
 
     /// Bytes of the indexes that are sorted on disk before they are built: the largest takes about as much as it takes in
     /// the store, a tenth. SQLite sorts one at a time; of those that pages make, every worker has one, and one is written.
-    /// Where most of the store stays on shared extents, only indexes that are known to be made count.
+    /// A carried one is sorted where it is stale, one at a time. Where most of the store stays on shared extents, only
+    /// indexes that are known to be made count.
     private func sortingBytes(ofStep index: Int) -> Int {
         let indexes = steps[index].works.flatMap(\.indexes)
-        let sorted = indexes.count { $0.method == .sort }
-        let ofPages = min(stagingBytes(ofStep: index), min(jobs + 1, sorted) * (stagingBytes(ofStep: index) / 10))
+        let sorted = min(jobs + 1, indexes.count { $0.method == .sort })
+        let stale = indexes.contains { $0.method == .carry } ? 1 : 0
+        let ofPages = min(stagingBytes(ofStep: index), (sorted + stale) * (stagingBytes(ofStep: index) / 10))
         let ofStatements = indexes.contains { $0.method == .statements } || sharedBytes == 0 ? storeBytes / 10 : 0
         return max(ofPages, ofStatements)
     }

@@ -96,6 +96,18 @@ struct CarriedIndexTests {
             sorted == ["Z_Note_count": count, "Z_Note_bycount": count, "Z_Note_rank": rank, "Z_Note_byrank": rank])
     }
 
+    @Test("of a file in an older format nothing is carried: entries have other bytes there", arguments: 1...3)
+    func oldFormat(format: UInt8) throws {
+        let scenario = try Self.scenario()
+        // The schema format's number (https://www.sqlite.org/fileformat2.html#schemaformat).
+        try scenario.change(scenario.store) { $0[47] = format }
+        let indexes = try Self.indexes(of: scenario)
+        #expect(indexes.allSatisfy { $0.method == .sort && $0.reason == "the store's format is an older one" })
+        let run = try scenario.rerun(scenario.request(to: "V2", engine: .pages))
+        #expect(!run.warnings.contains { $0.contains("stale") }, "\(run.warnings)")
+        #expect(try KeptTableTests.content(scenario.store) == Self.byStatements.get())
+    }
+
     @Test("indexes of tables that lose rows are sorted")
     func leavesRowsOut() throws {
         let first = model(

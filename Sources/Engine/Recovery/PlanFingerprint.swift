@@ -13,11 +13,11 @@ import CausewayStores
 /// they may change between the runs of one migration.
 package struct PlanFingerprint: Codable, Hashable, Sendable {
     /// Raised with every change of the results for the same rows, and of the fields of a payload (CheckpointFormat): a tool
-    /// that would do the rest differently, or read it otherwise, must not resume a run. 2: numeric attributes convert, links may end where a destination changes, objects of the app's own
-    /// are rewritten by SQLite. 3: the plan's values are compared, no longer their SQL. 4: links from an inverse that went
+    /// that would do the rest differently, or read it otherwise, must not resume a run. 2: numeric attributes convert,
+    /// links may end where a destination changes, objects of the app's own are rewritten by SQLite. 3: the plan's values are compared, no longer their SQL. 4: links from an inverse that went
     /// up aren't fused. 5: a step says which tables pages make, and while they do, its progress is in checkpoint files.
     /// 6: digests say whether they cover all cells, and have the sum of records that were spliced; a copy's
-    /// progress has what was found in its tables.
+    /// progress has what was found in its tables. 7: indexes are carried, and digests have the sums of their entries.
     static let semanticsRevision = 7
 
     /// The part that holds it.

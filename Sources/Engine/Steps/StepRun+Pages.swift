@@ -16,7 +16,6 @@ extension StepRun {
         _ progress: inout Progress
     ) throws(EngineError) -> StagingConnection {
         let tables = works.filter { $0.method == .rebuild }
-        // Those of kept tables too.
         let indexes = works.flatMap(\.indexes).filter(\.method.writesPages)
         // A station for each pass and each index, and one for the finished file.
         let stations = tables.reduce(tables.isEmpty && indexes.isEmpty ? 0 : 1 + indexes.count) { $0 + $1.passes.count }
@@ -76,7 +75,7 @@ extension StepRun {
                     let object = source.schema.objects.first(where: { $0.kind == .index && $0.name == origin.name })
                 else { continue }
                 result[index.index.name] = CarriedIndex(
-                    title: "\(source.location.path), \(origin.title)", file: file, root: Int(object.rootPage), key: key,
+                    title: origin.title, file: file, root: Int(object.rootPage), key: key,
                     expected: sum, cancellation: cancellation)
             }
         }

@@ -5,14 +5,21 @@ import CausewayStoreFormat
 /// the columns of the key their values.
 struct IndexCarrying {
     private let indexes: [TableIndex]
+    /// Whether the source's format writes the integers 0 and 1 otherwise, as do those below 4
+    /// (https://www.sqlite.org/fileformat2.html#schemaformat): a new index has other bytes.
+    private let isOldFormat: Bool
 
-    init(of source: StepSource) { indexes = source.indexes }
+    init(of source: StepSource, isOldFormat: Bool) {
+        indexes = source.indexes
+        self.isOldFormat = isOldFormat
+    }
 
     /// - Parameters:
     ///   - index: of a table that is rebuilt; on columns with the collation BINARY, over all rows.
     ///   - pass: the only one that fills the table.
     /// - Returns: the source's index, or why there is none.
     func counterpart(of index: TableIndex, filledBy pass: RowPass) -> (index: TableIndex?, reason: String?) {
+        if isOldFormat { return (nil, "the store's format is an older one") }
         guard pass.dropped.isEmpty, pass.elsewhere.isEmpty, !pass.dropsUnknown else {
             return (nil, "rows are left out")
         }

@@ -75,6 +75,8 @@ package struct MethodChooser {
     private let step: StepPlan
     /// Why no table of the store can be read as pages; nil where they can.
     private let obstacle: String?
+    /// Whether the store's file has a schema format below 4.
+    private let isOldFormat: Bool
     /// Whether so much of the source stays as it is that the new store begins as its copy: asked with the tables and
     /// indexes of the source that stay.
     private let isWorthCopying: (_ kept: Set<String>) -> Bool
@@ -83,14 +85,17 @@ package struct MethodChooser {
     ///   - from: the store that the step reads.
     ///   - step: planned, but for its methods.
     ///   - obstacle: why pages of the store can't be read.
+    ///   - isOldFormat: whether the store's file has a schema format below 4.
     ///   - isWorthCopying: whether the new store begins as a copy, if these tables and indexes of the source stay.
     package init(
-        from: StepSource, step: StepPlan, obstacle: String?, isWorthCopying: @escaping (_ kept: Set<String>) -> Bool
+        from: StepSource, step: StepPlan, obstacle: String?, isOldFormat: Bool,
+        isWorthCopying: @escaping (_ kept: Set<String>) -> Bool
     ) {
         source = from
         before = RecordColumns(layout: from.layout, schema: from.schema)
         self.step = step
         self.obstacle = obstacle
+        self.isOldFormat = isOldFormat
         self.isWorthCopying = isWorthCopying
     }
 
@@ -123,7 +128,7 @@ package struct MethodChooser {
             before: before,
             after: RecordColumns(layout: step.layout, schema: step.resultingSchema(after: source.schema)))
         let sorting = IndexSorting(derivedValues: step.derivedValues)
-        let carrying = IndexCarrying(of: source)
+        let carrying = IndexCarrying(of: source, isOldFormat: isOldFormat)
         let indexes = Dictionary(grouping: step.indexes) { $0.table.lowercased() }
         for (table, passes) in Dictionary(grouping: step.passes, by: \.destinationTable) {
             let indexes = indexes[table.lowercased()] ?? []

@@ -89,27 +89,6 @@ package struct EntryFormer: ~Copyable, @unchecked Sendable {
         unsafe state.deallocate()
     }
 
-    /// Count and digest of the entries that rows would have: what a carried index must have.
-    ///
-    /// - Throws: `.damagedRow`, `.tooLong`.
-    package func sum(_ rows: RowBatch) throws(IndexSortError) -> EntrySum {
-        var sum = EntrySum()
-        var room = 256
-        var entry = UnsafeMutableRawPointer.allocate(byteCount: room + Self.slack, alignment: 8)
-        defer { unsafe entry.deallocate() }
-        for index in 0..<rows.count {
-            let length = try unsafe load(rows.record(at: index), rowid: rows.rowid(at: index))
-            if length > room {
-                room = length * 2
-                unsafe entry.deallocate()
-                unsafe entry = .allocate(byteCount: room + Self.slack, alignment: 8)
-            }
-            unsafe write(to: entry)
-            unsafe sum.add(UnsafeRawBufferPointer(start: entry, count: length))
-        }
-        return sum
-    }
-
     /// Bytes after an entry that `write` may overwrite.
     static let slack = 8
 

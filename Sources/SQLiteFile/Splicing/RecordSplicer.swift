@@ -46,6 +46,8 @@ package final class RecordSplicer {
     /// −1 where the first program is for all rows.
     private let choosing: Int
     private let takesSums: Bool
+    /// Of carried indexes; nil where there is none.
+    private let entries: EntrySummer?
     /// Keeps the constants.
     private let kept: [SpliceProgram]
 
@@ -54,10 +56,14 @@ package final class RecordSplicer {
     ///   - choice: which of them is for a row.
     ///   - columns: of the source's table.
     ///   - takesSums: whether records are digested and cells counted.
-    package init(_ programs: [SpliceProgram], choice: SpliceChoice, columns: Int, takesSums: Bool) {
+    ///   - entries: is given every record that is spliced.
+    package init(
+        _ programs: [SpliceProgram], choice: SpliceChoice, columns: Int, takesSums: Bool, entries: EntrySummer? = nil
+    ) {
         precondition(!programs.isEmpty, "there is something to splice")
         kept = programs
         self.takesSums = takesSums
+        self.entries = entries
         choosing = choice.column ?? -1
         unsafe choices = UnsafeMutableBufferPointer(copying: choice.programs)
         unsafe self.programs = UnsafeMutableBufferPointer(copying: programs.map { unsafe Self.program($0) })
@@ -157,13 +163,13 @@ package final class RecordSplicer {
         if length > Int(Int32.max) { return false }
         if let target = try unsafe packer.place(rowid: rowid, length: length) {
             unsafe program.pointee.steps.write(marks, headerLength: prefixed, to: target)
-            unsafe count(marks, program.pointee, UnsafeRawBufferPointer(start: target, count: length), rowid)
+            try unsafe count(marks, program.pointee, UnsafeRawBufferPointer(start: target, count: length), rowid)
         } else {
             let target = unsafe room(for: length)
             unsafe program.pointee.steps.write(marks, headerLength: prefixed, to: target)
             let made = unsafe UnsafeRawBufferPointer(start: target, count: length)
             try unsafe packer.append(rowid: rowid, record: made)
-            unsafe count(marks, program.pointee, made, rowid)
+            try unsafe count(marks, program.pointee, made, rowid)
         }
         return true
     }
@@ -201,14 +207,26 @@ package final class RecordSplicer {
 
     @unsafe @inline(__always) private func count(
         _ marks: RecordMarks, _ program: Program, _ record: UnsafeRawBufferPointer, _ rowid: Int64
-    ) {
+    ) throws(PageBuildError) {
         unsafe program.tally[0] &+= 1
         unsafe state.pointee.bytes &+= record.count
+        if let entries { try unsafe add(record, rowid, to: entries) }
         guard takesSums else { return }
         unsafe state.pointee.records.add(record, rowid: rowid)
         for index in unsafe 0..<program.counted.count {
             let column = unsafe program.counted[index]
             if unsafe column < 0 || !marks.isNull(column) { unsafe program.tally[index &+ 1] &+= 1 }
+        }
+    }
+
+    @unsafe @inline(__always) private func add(
+        _ record: UnsafeRawBufferPointer, _ rowid: Int64, to entries: EntrySummer
+    ) throws(PageBuildError) {
+        do throws(IndexSortError) {
+            try unsafe entries.add(record, rowid: rowid)
+        } catch {
+            // The record was just made: nothing else can be wrong with it.
+            throw .payloadTooLong
         }
     }
 

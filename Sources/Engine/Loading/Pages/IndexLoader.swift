@@ -70,9 +70,9 @@ struct IndexLoader {
                 try write(entries, of: open[units[unit]], from: first, reader, through: leaves)
             case .carried(nil): try write(open[first].index, carrying: Self.carried(open[first], in: carried), leaves)
             case .carried(let fault?):
-                let index = open[first].index
-                events(.warning("\(index.title): stale in the source: \(fault); it is made from the rows"))
-                let entries = try reader.sorted([index], first: first, summing: false).indexes
+                let title = try Self.carried(open[first], in: carried).title
+                events(.warning("\(title): stale in the source: \(fault); it is made from the rows"))
+                let entries = try reader.sorted([open[first].index], first: first, summing: false).indexes
                 try write(entries, of: open[units[unit]], from: first, reader, through: leaves)
             }
         }

@@ -130,10 +130,9 @@ private struct TreeSums: Sendable {
         of place: KeptIndexReading.Table, _ places: [Int], _ batch: RowBatch
     ) throws(EngineError) -> KeptIndexReading.Found {
         let table = place.table
-        var sums = places.map { _ in EntrySum() }
+        let sums = EntrySummer(places.map { indexes[$0].key })
         var (count, entities) = (0, [Int: Int]())
         do {
-            let entries = EntrySummer(places.map { indexes[$0].key })
             let tally = place.entities.map(RecordTally.init)
             let records = RecordReader(capacity: table.columns.count)
             var reader = TableReader(file, root: Int(table.rootPage), after: nil, claims: claims)
@@ -143,7 +142,7 @@ private struct TreeSums: Sendable {
                 count += batch.count
                 for index in 0..<batch.count { try unsafe records.load(batch.record(at: index)) }
                 try tally?.add(batch)
-                for (place, sum) in try entries.sums(of: batch).enumerated() { sums[place].add(sum) }
+                try sums.add(batch)
             }
             if let tally, let column = place.entities?.columns.first {
                 for (pair, rows) in zip(column.map.pairs, tally.take().columns[0].values) {
@@ -157,7 +156,7 @@ private struct TreeSums: Sendable {
         } catch {
             throw EngineError(.sourceData, "\(path), \(table.name): \(error)")
         }
-        return .rows(count, entities, sums)
+        return .rows(count, entities, sums.take())
     }
 
     private func entries(

@@ -14,7 +14,7 @@ struct LeafPacking: RowPacking {
     /// nil where no row can be spliced.
     let splice: PassSplice?
     let takesSums: Bool
-    /// The keys of the indexes whose entries are carried, in the records of the source's table.
+    /// The keys of the indexes whose entries are carried, in the new table's records.
     let carried: [IndexKey]
     /// The pass's, for messages.
     let title: String
@@ -40,9 +40,12 @@ extension LeafPacking {
         init(_ packing: LeafPacking) {
             former = RecordFormer(packing.form)
             packer = LeafPacker(pageSize: packing.pageSize)
-            splice = packing.splice.map { ($0.makeSplicer(takesSums: packing.takesSums), $0.groups) }
+            let entries = packing.carried.isEmpty ? nil : EntrySummer(packing.carried)
+            self.entries = entries
+            splice = packing.splice.map {
+                ($0.makeSplicer(takesSums: packing.takesSums, entries: entries), $0.groups)
+            }
             takesSums = packing.takesSums
-            entries = packing.carried.isEmpty ? nil : EntrySummer(packing.carried)
             title = packing.title
         }
 
@@ -54,7 +57,7 @@ extension LeafPacking {
         func make(
             _ rows: RowBatch, with projector: RowProjector, through output: RowBatch, into packed: PackedRows
         ) throws(EngineError) -> MadeRows {
-            if let entries { projector.note(entries: try sums(of: rows, in: entries)) }
+            defer { if let entries { projector.note(entries: entries.take()) } }
             guard let splice else {
                 try projector.project(rows, into: output)
                 try pack(output, into: packed)
@@ -84,14 +87,6 @@ extension LeafPacking {
             return made
         }
 
-        private func sums(of rows: RowBatch, in entries: EntrySummer) throws(EngineError) -> [EntrySum] {
-            do throws(IndexSortError) {
-                return try entries.sums(of: rows)
-            } catch {
-                throw EngineError(.sourceData, "\(title): \(error)")
-            }
-        }
-
         /// Makes a row that can't be spliced.
         /// - Returns: 1, or 0 where it isn't packed.
         private func make(
@@ -113,6 +108,11 @@ extension LeafPacking {
                 try former.form(rows, into: records)
             } catch {
                 throw EngineError(.verification, "\(title): \(error.message)")
+            }
+            do throws(IndexSortError) {
+                try entries?.add(records)
+            } catch {
+                throw EngineError(.verification, "\(title): \(error)")
             }
         }
 

@@ -18,7 +18,7 @@ struct PageLoader: TableLoader {
         let claims = PageClaims(pageCount: file.layout.pageCount)
         var read: Set<String> = []
         for work in works {
-            let carried = work.carriedIndexes.compactMap(\.origin)
+            let carried = work.carriedIndexes.map(\.index)
             for pass in work.passes {
                 // Two passes may read one table: each claims its pages.
                 let isFirst = read.insert(pass.sourceTable.lowercased()).inserted
@@ -61,7 +61,7 @@ struct PageLoader: TableLoader {
             throw EngineError(.sourceData, "\(pass.title): \(error.message)")
         }
         let (pages, takesSums) = (pages, mover.state.takesSums)
-        let carried = indexes.compactMap { IndexKey($0, of: from) }
+        let carried = indexes.compactMap { IndexKey($0, of: to) }
         let limits = BatchLimits(
             rows: EngineOptions.pageBatchRows(adding: pass.addedBytes, pageSize: pages.pageSize),
             bytes: EngineOptions.pageBatchBytes(pageSize: pages.pageSize))

@@ -46,8 +46,8 @@ struct PassSplice: Sendable {
         choice = column.map { SpliceChoice(column: $0, programs: numbers) } ?? .first
     }
 
-    func makeSplicer(takesSums: Bool) -> RecordSplicer {
-        RecordSplicer(programs, choice: choice, columns: columns, takesSums: takesSums)
+    func makeSplicer(takesSums: Bool, entries: EntrySummer?) -> RecordSplicer {
+        RecordSplicer(programs, choice: choice, columns: columns, takesSums: takesSums, entries: entries)
     }
 }
 
