@@ -5,8 +5,8 @@ import CausewayStores
 
 /// An index of the source whose entries are those of a rebuilt table, too: they are packed anew, in their order.
 ///
-/// It isn't trusted: the source's may be stale. What it holds is compared with what the new table's records have, which are summed
-/// as they are packed, before its first page is written.
+/// It isn't trusted: the source's may be stale. What it holds is compared with what the new table's records have, which
+/// are summed as they are packed, before its first page is written.
 struct CarriedIndex: Sendable {
     /// The source's, for messages.
     let title: String
