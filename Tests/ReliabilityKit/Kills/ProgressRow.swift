@@ -42,16 +42,16 @@ struct ProgressRow: Comparable, CustomStringConvertible {
         for file in [name, name + "-journal"] where names.contains(file) {
             try FolderTree.copy(work + "/" + file, to: scratch + "/" + file)
         }
-        // In the middle of a copy its first page may be missing: the checkpoints alone say how far it is.
-        let isCopying = try Files.readPrefix(of: scratch + "/" + name, length: Self.magicBytes).allSatisfy { $0 == 0 }
-        let stored = isCopying ? [] : try Self.stored(in: scratch + "/" + name)
-        guard let stored else { return nil }
+        // A copy without its first page, which is in the first chunk, has none to go on from.
+        let magic = try Files.readPrefix(of: scratch + "/" + name, length: Self.magicBytes)
+        if magic.allSatisfy({ $0 == 0 }) { return nil }
+        guard let stored = try Self.stored(in: scratch + "/" + name) else { return nil }
         let number = name.dropFirst("step-".count).dropLast(".sqlite".count)
         var saved = try names.filter { $0.hasPrefix("ckpt-\(number)-") && $0.hasSuffix(".cwz") }.map { file in
             try Self.progress(Files.readFile(work + "/" + file, limit: Self.fileLimit))
         }
         // Room for a row, and none yet: the store has just become a database, and the checkpoints say how far it is.
-        let isBlank = isCopying || stored.allSatisfy { $0 == 0 } && !saved.isEmpty
+        let isBlank = stored.allSatisfy { $0 == 0 } && !saved.isEmpty
         if !isBlank {
             guard let length = Self.length(stored), length > 0, length <= stored.count - Self.lengthBytes else {
                 throw HarnessError("\(name): the progress row can't be read")
