@@ -77,8 +77,8 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
         /// `model`, `history`, `app`, or `constraint` where the table's text asks for it.
         public var origin: String
         /// `keep`: the index's pages stay as they are, in a copy of the source; `patch`: they stay, and integers in
-        /// them are overwritten; `carry`: the entries of one of the source are packed anew in their order; `sort`: its entries are made from the table's pages, sorted, and written as pages;
-        /// `statements`: SQLite makes them.
+        /// them are overwritten; `carry`: the entries of one of the source are packed anew in their order; `sort`: its
+        /// entries are made from the table's pages, sorted, and written as pages; `statements`: SQLite makes them.
         public var method: String
         /// Why no cheaper method can make the index; nil where there is none, and where nobody asked for pages.
         public var reason: String?

@@ -16,7 +16,7 @@ struct CarriedIndexTests {
             entity(
                 "Note", attribute("text"), attribute("size", "Double"), attribute("count", "Integer 16"),
                 attribute("gone"), toOne("owner", "Person", inverse: "notes"), toMany("tags", "Tag", inverse: "notes"),
-                index("size"), index("count"), index("text", "owner")),
+                index("size"), index("count"), index("text", "owner"), descending("size")),
             entity("Person", attribute("name"), attribute("gone"), toMany("notes", "Note", inverse: "owner")),
             entity("Tag", attribute("label"), attribute("gone"), toMany("notes", "Note", inverse: "tags"))),
         model(
@@ -25,7 +25,7 @@ struct CarriedIndexTests {
                 "Note", attribute("title", was: "text"), attribute("size", "Double"), attribute("count", "Double"),
                 attribute("rank", "Integer 16", optional: false, default: "7"),
                 toOne("owner", "Person", inverse: "notes"), toMany("tags", "Tag", inverse: "notes"), index("size"),
-                index("count"), index("title", "owner"), index("rank")),
+                index("count"), index("title", "owner"), index("rank"), descending("size")),
             entity(
                 "Person", attribute("name"), attribute("rank", optional: false, default: "a"),
                 toMany("notes", "Note", inverse: "owner")),
@@ -37,6 +37,13 @@ struct CarriedIndexTests {
     private static func index(_ attributes: String...) -> String {
         let elements = attributes.map { "<fetchIndexElement property=\"\($0)\" type=\"Binary\" order=\"ascending\"/>" }
         return "<fetchIndex name=\"by\(attributes.joined())\">\(elements.joined())</fetchIndex>"
+    }
+
+    private static func descending(_ attribute: String) -> String {
+        """
+        <fetchIndex name="down\(attribute)">\
+        <fetchIndexElement property="\(attribute)" type="Binary" order="descending"/></fetchIndex>
+        """
     }
 
     private static let rows = """
@@ -51,7 +58,7 @@ struct CarriedIndexTests {
         """
 
     private static let origins = [
-        "ZNOTE_ZOWNER_INDEX", "Z_Note_size", "Z_Note_bytextowner", "Z_1TAGS_Z_3TAGS_INDEX",
+        "ZNOTE_ZOWNER_INDEX", "Z_Note_size", "Z_Note_downsize", "Z_Note_bytextowner", "Z_1TAGS_Z_3TAGS_INDEX",
         "sqlite_autoindex_Z_1TAGS_1",
     ]
 
@@ -183,6 +190,71 @@ struct CarriedIndexTests {
         request.verification = level
         let run = try one.rerun(request)
         #expect(run.warnings.contains { $0.contains("stale in the source") }, "\(run.warnings)")
+        #expect(try KeptTableTests.content(one.store) == KeptTableTests.content(other.store))
+        #expect(try one.rows("PRAGMA integrity_check") == ["'ok'"])
+    }
+
+    @Test(
+        "a stale one is sorted after a kill, too",
+        arguments: [(KillPoint.indexMade, 1), (.indexMade, 4), (.pagesDone, 1)])
+    func staleAfterKill(point: KillPoint, count: Int) async throws {
+        let (scenario, other) = (try Self.scenario(), try Self.scenario())
+        try Self.damages[2].apply(to: scenario.store)
+        try Self.damages[2].apply(to: other.store)
+        _ = try Migration(other.request(to: "V2", engine: .pages)).run()
+        try await scenario.kill(at: point, count, engine: .pages)
+        let run = try scenario.rerun(KeptTableTests.careful(scenario))
+        #expect(!run.warnings.contains { $0.contains("starts over") }, "\(run.warnings)")
+        #expect(
+            try Data(contentsOf: URL(filePath: scenario.store)) == Data(contentsOf: URL(filePath: other.store)))
+        #expect(try scenario.rows("PRAGMA integrity_check") == ["'ok'"])
+    }
+
+    @Test("of a stale index that two come from is warned once")
+    func staleTwice() throws {
+        let scenario = try Self.scenario()
+        // Core Data's two indexes of one attribute both come from the one that is left.
+        try Scenario.execute("DROP INDEX Z_Note_bysize", scenario.store)
+        try StaleIndexTests.Damage.behind(index: "Z_Note_size", sql: "UPDATE ZNOTE SET ZSIZE = -5 WHERE Z_PK = 1500")
+            .apply(to: scenario.store)
+        let run = try scenario.rerun(scenario.request(to: "V2", engine: .pages))
+        #expect(run.warnings.filter { $0.contains("stale in the source") && $0.contains("Z_Note_size") }.count == 1)
+        #expect(try scenario.rows("PRAGMA integrity_check") == ["'ok'"])
+    }
+
+    @Test(
+        "rows that break a constraint end the run with their names, whatever the index says",
+        arguments: VerificationLevel.allCases)
+    func notUnique(level: VerificationLevel) throws {
+        let scenario = try Self.scenario()
+        try StaleIndexTests.Damage.behind(
+            index: "sqlite_autoindex_Z_1TAGS_1", unless: ", PRIMARY KEY (Z_1NOTES, Z_3TAGS)",
+            sql:
+                "INSERT INTO Z_1TAGS (rowid, Z_1NOTES, Z_3TAGS) SELECT 90001, Z_1NOTES, Z_3TAGS FROM Z_1TAGS WHERE rowid = 7"
+        ).apply(to: scenario.store)
+        let before = try Data(contentsOf: URL(filePath: scenario.store))
+        var request = scenario.request(to: "V2", engine: .pages)
+        request.verification = level
+        let error = try failure { _ = try Migration(request).run() }
+        #expect(error.kind == .sourceData && error.message.contains("rows 7 and 90001"), "\(error)")
+        #expect(try Data(contentsOf: URL(filePath: scenario.store)) == before)
+    }
+
+    @Test("are carried in every step of a chain", arguments: [true, false])
+    func chain(fuses: Bool) throws {
+        let third = Self.versions[1].replacingOccurrences(of: "rank", with: "place")
+        func scenario() throws -> Scenario { try Scenario(versions: Self.versions + [third], rows: Self.rows) }
+        let (one, other) = (try scenario(), try scenario())
+        let store = try SourceStore.reading(try StoreLocation(existing: one.store))
+        let history = try ModelHistory(reading: one.models, edges: [:])
+        let request = one.request(to: "V3", fuses: fuses, engine: .pages)
+        let steps = try PreparedMigration(request, history: history, store: store).steps
+        store.release()
+        let carried = steps.map { $0.works.flatMap(\.indexes).count { $0.method == .carry } }
+        // The second step has the values of both indexes on the count, too.
+        #expect(carried == (fuses ? [7] : [7, 9]))
+        _ = try one.rerun(request)
+        _ = try other.rerun(other.request(to: "V3", fuses: fuses, engine: .statements))
         #expect(try KeptTableTests.content(one.store) == KeptTableTests.content(other.store))
         #expect(try one.rows("PRAGMA integrity_check") == ["'ok'"])
     }

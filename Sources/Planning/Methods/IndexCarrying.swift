@@ -5,8 +5,8 @@ import CausewayStoreFormat
 /// the columns of the key their values.
 struct IndexCarrying {
     private let indexes: [TableIndex]
-    /// Whether the source's format writes the integers 0 and 1 otherwise, as do those below 4
-    /// (https://www.sqlite.org/fileformat2.html#schemaformat): a new index has other bytes.
+    /// Whether the source's format is one below 4, which writes the integers 0 and 1 otherwise and ignores that a column
+    /// descends (https://www.sqlite.org/fileformat2.html#schemaformat): a new index has other bytes.
     private let isOldFormat: Bool
 
     init(of source: StepSource, isOldFormat: Bool) {
@@ -26,8 +26,6 @@ struct IndexCarrying {
         var key: [String] = []
         for column in index.columns {
             let name = column.name ?? ""
-            // In older formats SQLite ignores it.
-            if column.isDescending { return (nil, "column \(name) descends") }
             guard let origin = origin(of: name, in: pass) else { return (nil, "column \(name) gets new values") }
             key.append(origin.lowercased())
         }
@@ -35,7 +33,8 @@ struct IndexCarrying {
         let found = indexes.first { other in
             other.table.lowercased() == table && other.isUnique == index.isUnique && !other.isPartial
                 && other.columns.map { $0.name?.lowercased() } == key
-                && other.columns.allSatisfy { $0.collation.uppercased() == "BINARY" && !$0.isDescending }
+                && other.columns.map(\.isDescending) == index.columns.map(\.isDescending)
+                && other.columns.allSatisfy { $0.collation.uppercased() == "BINARY" }
         }
         return (found, found == nil ? "the source has no index with its key" : nil)
     }
