@@ -9,6 +9,7 @@ extension Entrant {
         // What was written so far is no work of this one.
         sync()
         try Workplace.warm(contender.engine == nil ? place.source : place.store)
+        try Ballast(in: place.folder).fill()
     }
 
     /// Does the work; the result is `place.store`, and on the disk.
