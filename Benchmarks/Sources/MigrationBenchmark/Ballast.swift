@@ -1,15 +1,14 @@
 import Foundation
 
-/// A file of holes, whose pages take the memory that is free.
+/// A file of holes, whose pages take all memory that is free.
 ///
 /// A virtual machine may give free memory back to its host. Then whoever is the next to write into the page cache waits
 /// for it, several times as long as for the work itself, and rounds differ by what happened to be free. Pages of a file
 /// that was read once and has no bytes on the disk are the first that the system takes away again, at once and for
-/// nothing: a machine that has been running for a while is in the same state.
+/// nothing: a machine that has been running for a while is in the same state. No rest may stay free: the first who
+/// writes would get that.
 struct Ballast {
-    /// Bytes that are left free.
-    private static let rest = 512 << 20
-    private static let chunk = 16 << 20
+    private static let chunk = 1 << 20
 
     private let path: String
     private let bytes = Int(ProcessInfo.processInfo.physicalMemory)
@@ -25,21 +24,19 @@ struct Ballast {
         try file.truncate(atOffset: UInt64(bytes))
     }
 
-    /// Reads as much of the file as there is free memory. Where the system doesn't tell, nothing happens.
+    /// Reads the whole file. Pages that this pushes out must be read again afterwards.
+    ///
+    /// - Throws: where it can't be read.
     func fill() throws {
         let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
         defer { try? file.close() }
-        var read = 0
-        while read < bytes, let free = Self.freeMemory(), free > Self.rest {
-            read += try file.read(upToCount: Self.chunk)?.count ?? bytes
+        // One buffer: new memory for every read would be what this is about.
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunk, alignment: 4_096)
+        defer { unsafe buffer.deallocate() }
+        while true {
+            let count = unsafe read(file.fileDescriptor, buffer.baseAddress, Self.chunk)
+            if count == 0 { return }
+            guard count > 0 else { throw BenchmarkError("\(path) can't be read: error \(errno)") }
         }
-    }
-
-    private static func freeMemory() -> Int? {
-        guard let text = try? String(contentsOfFile: "/proc/meminfo", encoding: .utf8),
-            let line = text.split(separator: "\n").first(where: { $0.hasPrefix("MemFree:") }),
-            let kilobytes = line.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
-        else { return nil }
-        return kilobytes << 10
     }
 }

@@ -8,8 +8,9 @@ extension Entrant {
         if contender.engine != nil { try FileManager.default.copyItem(atPath: place.source, toPath: place.store) }
         // What was written so far is no work of this one.
         sync()
-        try Workplace.warm(contender.engine == nil ? place.source : place.store)
         try Ballast(in: place.folder).fill()
+        // Twice: what was read once is the first to go.
+        for _ in 0..<2 { try Workplace.warm(contender.engine == nil ? place.source : place.store) }
     }
 
     /// Does the work; the result is `place.store`, and on the disk.
