@@ -70,6 +70,8 @@ struct EngineAgreement {
         case (.failure(let a as EngineError), .failure(let b as EngineError)) where a.kind == b.kind: return
         default: throw Difference("statements: \(statements)\npages: \(pages)")
         }
+        // Nothing is made of a store that is current: some random histories end with the model that they begin with.
+        if ![one, other].contains(where: { FileManager.default.fileExists(atPath: $0) }) { return }
         isMigrated = true
         try requireSame(one, other, "as migrated")
         if Int.random(in: 0..<3, using: &random) == 0 {
