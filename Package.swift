@@ -22,9 +22,11 @@ let settings: [SwiftSetting] = [
 // rule.
 extension Target {
     /// A layer: module `Causeway<name>` in `Sources/<name>`.
-    static func layer(_ name: String, _ dependencies: [Dependency] = []) -> Target {
+    static func layer(
+        _ name: String, _ dependencies: [Dependency] = [], settings own: [SwiftSetting] = []
+    ) -> Target {
         .target(
-            name: "Causeway\(name)", dependencies: dependencies, path: "Sources/\(name)", swiftSettings: settings)
+            name: "Causeway\(name)", dependencies: dependencies, path: "Sources/\(name)", swiftSettings: settings + own)
     }
 
     /// A worked example's executable, beside the model history that it migrates.
@@ -109,7 +111,9 @@ let package = Package(
             [
                 "CausewayPlanning", "CausewayEvaluation", "CausewayStoreFormat", "CausewayMapping", "CausewayModel",
                 "CausewayExpressions", "CausewaySQLite", "CausewaySQLiteFile",
-            ]),
+            ],
+            // A part of a text says how long it lives, so that the compiler refuses one that outlives its row.
+            settings: [.enableExperimentalFeature("Lifetimes")]),
         .layer(
             "Stores",
             [

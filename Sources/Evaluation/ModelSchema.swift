@@ -63,6 +63,11 @@ package struct ModelSchema: Sendable {
         handles[name].map(PropertyHandle.init(index:))
     }
 
+    /// Whether a handle is this name's: one of another model is an index into another list.
+    package func isName(_ name: String, of handle: PropertyHandle) -> Bool {
+        handle.index < names.count && names[handle.index] == name
+    }
+
     /// The property as the entity with this Z_ENT sees it; nil where it has none of that name.
     package func property(_ handle: PropertyHandle, of entity: Int) -> Property? {
         guard properties.indices.contains(entity - 1), names.indices.contains(handle.index) else { return nil }

@@ -9,7 +9,7 @@ enum CellCoding {
     /// What a cell that isn't carried holds, as the attribute's type; nil if the storage class doesn't fit it.
     /// `content` gives the data of an attribute that allows external storage.
     static func value(
-        of cell: Cell, as attribute: Attribute, content: ([UInt8]) throws(ObjectError) -> [UInt8]
+        of cell: Cell, as attribute: AttributeForm, content: ([UInt8]) throws(ObjectError) -> [UInt8]
     ) throws(ObjectError) -> Value? {
         switch (attribute.type, cell) {
         case (_, .null): return .null
@@ -27,7 +27,7 @@ enum CellCoding {
         case (.uri, .text(let value)): return .uri(value)
         case (.uuid, .blob(let value)) where value.count == 16: return .uuid(value)
         case (.binary, .blob(let value)):
-            return .data(attribute.allowsExternalBinaryDataStorage ? try content(value) : value)
+            return .data(attribute.isExternal ? try content(value) : value)
         case (.transformable, .blob(let value)): return .data(value)
         case (.transformable, .text(let value)), (.objectID, .text(let value)): return .string(value)
         case (.undefined, .integer(let value)): return .integer(value)
@@ -56,7 +56,7 @@ enum CellCoding {
     }
 
     /// The stored form of a value; nil if the value doesn't fit the attribute's type, or is too large for it.
-    static func cell(for value: Value, as attribute: Attribute) -> Cell? {
+    static func cell(for value: Value, as attribute: AttributeForm) -> Cell? {
         switch (attribute.type, value) {
         case (_, .null): return .null
         case (.boolean, .boolean(let value)): return .integer(value ? 1 : 0)
@@ -89,7 +89,7 @@ enum CellCoding {
         case (.uri, .uri(let value)): return .text(value)
         case (.uuid, .uuid(let value)): return value.count == 16 ? .blob(value) : nil
         case (.binary, .data(let value)):
-            return .blob(attribute.allowsExternalBinaryDataStorage ? [inlinePrefix] + value : value)
+            return .blob(attribute.isExternal ? [inlinePrefix] + value : value)
         case (.transformable, .data(let value)): return .blob(value)
         case (.transformable, .string(let value)): return .text(value)
         case (.objectID, .string(let value)), (.objectID, .uri(let value)): return .text(value)

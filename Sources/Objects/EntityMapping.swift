@@ -35,23 +35,29 @@ public final class EntityMapping {
 
     /// Place in the step's mappings.
     package let index: Int
+    private let rewriting: Rewriting
+
+    /// Whether a policy has rewritten an expression of a mapping: asked for every row.
+    final class Rewriting {
+        var hasHappened = false
+    }
 
     package init(_ description: EntityMappingDescription, index: Int) {
         name = description.name
         mappingType = MappingType(rawValue: description.kind.rawValue) ?? .undefined
         sourceEntityName = description.sourceEntity
         destinationEntityName = description.destinationEntity
-        attributeMappings = description.attributeMappings.map { PropertyMapping($0) }
-        relationshipMappings = description.relationshipMappings.map { PropertyMapping($0) }
+        let rewriting = Rewriting()
+        attributeMappings = description.attributeMappings.map { PropertyMapping($0, rewriting) }
+        relationshipMappings = description.relationshipMappings.map { PropertyMapping($0, rewriting) }
+        self.rewriting = rewriting
         entityMigrationPolicyClassName = description.policyClassName
         userInfo = description.userInfo.compactMapValues { Value($0) }
         self.index = index
     }
 
     /// Whether a policy has rewritten an expression.
-    var isRewritten: Bool {
-        attributeMappings.contains { $0.isRewritten } || relationshipMappings.contains { $0.isRewritten }
-    }
+    var isRewritten: Bool { rewriting.hasHappened }
 }
 
 /// How one destination property gets its value: what `NSPropertyMapping` is to a policy.
@@ -68,16 +74,17 @@ public final class PropertyMapping {
         get { text }
         set {
             text = newValue
-            isRewritten = true
+            rewriting.hasHappened = true
             compiled = nil
         }
     }
 
     private var text: String?
-    private(set) var isRewritten = false
+    private let rewriting: EntityMapping.Rewriting
     var compiled: CompiledExpression?
 
-    init(_ description: PropertyMappingDescription) {
+    init(_ description: PropertyMappingDescription, _ rewriting: EntityMapping.Rewriting) {
+        self.rewriting = rewriting
         name = description.name
         text = description.expression?.formatString
         userInfo = description.userInfo.compactMapValues { Value($0) }

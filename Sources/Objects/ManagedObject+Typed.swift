@@ -8,7 +8,8 @@ extension ManagedObject {
     /// - Returns: nil for NULL.
     /// - Throws: `ObjectError` where the attribute has another type or the row can't be read.
     public func string(_ key: PropertyKey) throws(ObjectError) -> String? {
-        switch try value(key) {
+        if let text = try context.text(key, of: objectID) { return text }
+        return switch try value(key) {
         case .null: nil
         case .string(let text), .uri(let text), .decimal(let text): text
         default: throw mismatch(key, "string")

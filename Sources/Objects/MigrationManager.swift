@@ -61,7 +61,28 @@ open class MigrationManager {
     public func destinationInstances(
         forEntityMappingName name: String, sourceInstances: [ManagedObject]
     ) throws(ObjectError) -> [ManagedObject] {
-        try session.destinations(mappingNamed: name, of: sourceInstances.map(\.objectID))
+        if sourceInstances.count == 1, let only = sourceInstances.first,
+            let own = session.ownDestination(mappingNamed: name, of: only.objectID)
+        {
+            return [destinationContext.object(with: own)]
+        }
+        return try session.destinations(mappingNamed: name, of: sourceInstances.map(\.objectID))
+            .map { destinationContext.object(with: $0) }
+    }
+
+    /// The first destination object made from a source object under an entity mapping.
+    ///
+    /// For the source object that a hook was called with it costs no look-up and no array.
+    ///
+    /// - Parameters:
+    ///   - sInstance: an object of the source context.
+    ///   - mapping: the entity mapping.
+    /// - Returns: an object of the destination context; nil where the source object has no result.
+    /// - Throws: `ObjectError` where the associations can't be read.
+    public func destinationInstance(
+        forSource sInstance: ManagedObject, in mapping: EntityMapping
+    ) throws(ObjectError) -> ManagedObject? {
+        try session.destination(of: sInstance.objectID, mapping: mapping.index)
             .map { destinationContext.object(with: $0) }
     }
 

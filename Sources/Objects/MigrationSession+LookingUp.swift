@@ -20,12 +20,27 @@ extension MigrationSession {
         for source in sources {
             // The current hook's results are known without a look-up, to independent policies too.
             if let row, row.source == source, row.mapping == mapping {
-                result += row.associated
+                if let first = row.first { result.append(first) }
+                result += row.others
             } else {
                 result += try destinations(of: source, mapping: mapping, try complete())
             }
         }
         return result
+    }
+
+    /// The first object that a row has become under a mapping, if the row is the current one.
+    func ownDestination(mappingNamed name: String, of source: ObjectID) -> ObjectID? {
+        guard let row, row.source == source, row.others.isEmpty, let first = row.first,
+            mappings[row.mapping].name == name, currentMapping?.index == row.mapping
+        else { return nil }
+        return first
+    }
+
+    /// The first object that a source object has become under a mapping.
+    func destination(of source: ObjectID, mapping: Int) throws(ObjectError) -> ObjectID? {
+        if let row, row.source == source, row.mapping == mapping { return row.first }
+        return try destinations(of: source, mapping: mapping, try complete()).first
     }
 
     /// Under any mapping; `fitting` keeps objects of that entity.
@@ -34,8 +49,7 @@ extension MigrationSession {
         var result: [ObjectID] = []
         for source in sources {
             for mapping in mappings.indices {
-                let plan = plans[mapping]
-                guard plan.sourceEntity == source.entity || associations.hasEntries(mapping) else { continue }
+                guard plans[mapping].sourceEntity == source.entity || associations.hasEntries(mapping) else { continue }
                 for found in try destinations(of: source, mapping: mapping, associations)
                 where fitting.map({ destination.map.isKind(found.entity, of: $0) }) ?? true {
                     result.append(found)
@@ -52,10 +66,9 @@ extension MigrationSession {
             let recorded = try associations.destinations(of: source, mapping: mapping)
             if !recorded.isEmpty { return recorded.compactMap(\.self) }
         }
-        let plan = plans[mapping]
-        guard plan.keeping == .always, plan.sourceEntity == source.entity, let entity = plan.destinationEntity else {
-            return []
-        }
+        guard plans[mapping].keeping == .always, plans[mapping].sourceEntity == source.entity,
+            let entity = plans[mapping].destinationEntity
+        else { return [] }
         let object = ObjectID(side: .destination, entity: entity, key: source.key)
         return try destination.exists(object) ? [object] : []
     }
@@ -100,7 +113,7 @@ extension MigrationSession {
             case .attribute(_, let description)? = destination.map.place(of: resolved, entity: number)
         else { throw ObjectError(.unknownProperty, "\(entity) has no attribute “\(attribute.name)”") }
         let any = ObjectID(side: .destination, entity: number, key: 0)
-        let cell = try destination.cell(for: value, as: description, named: attribute.name, of: any)
+        let cell = try destination.cell(for: value, as: AttributeForm(description), named: attribute.name, of: any)
         guard let stored = SharedRowCache.Stored(cell) else {
             throw ObjectError(.type, "\(entity).\(attribute.name): NULL identifies no row; make one with insert(_:)")
         }

@@ -13,7 +13,9 @@ package final class MigrationSession {
     package let plans: [EntityMappingPlan]
     package let scope: EvaluationScope
     let associations: Associations?
-    private let functions: SessionFunctions
+    /// By mapping.
+    let fills: [DefaultFill]
+    let functions: SessionFunctions
     let shared = SharedRowCache()
     package var currentMapping: EntityMapping?
     package var progress: () -> Double = { 0 }
@@ -32,8 +34,13 @@ package final class MigrationSession {
     struct RowInHand {
         var source: ObjectID
         var mapping: Int
-        var associated: [ObjectID] = []
-        var kept: ObjectID?
+        /// Almost every row becomes at most one object: it needs no array.
+        var first: ObjectID?
+        var others: [ObjectID] = []
+
+        mutating func associate(_ object: ObjectID) {
+            if first == nil { first = object } else { others.append(object) }
+        }
     }
 
     package init(
@@ -45,6 +52,7 @@ package final class MigrationSession {
         self.mappings = mappings
         self.plans = plans
         self.associations = associations
+        fills = plans.map { DefaultFill($0) }
         functions = SessionFunctions()
         scope = EvaluationScope(
             now: now, sourceGraph: source, destinationGraph: destination, functions: functions)
@@ -111,25 +119,27 @@ package final class MigrationSession {
         guard let row else { return false }
         self.row = nil
         remember(row)
-        return !row.associated.isEmpty
+        return row.first != nil
     }
 
     private func remember(_ row: RowInHand) {
-        let plan = plans[row.mapping]
-        let wasTaken = destination.keptKey == nil && plan.keeping != .never
+        let keeping = plans[row.mapping].keeping
+        let wasTaken = destination.keptKey == nil && keeping != .never
         destination.keptKey = nil
-        if plan.keeping == .always {
-            // The keys show it already if exactly the row with the source's key was associated, or none was made.
-            if wasTaken, row.associated.count == 1, let only = row.associated.first, only.key == row.source.key,
-                only.entity == plan.destinationEntity
-            {
-                return
-            }
-            if wasTaken, row.associated.isEmpty {
+        guard let first = row.first else {
+            if keeping == .always, wasTaken {
                 pending.append(PendingAssociation(mapping: row.mapping, source: row.source, destination: nil))
             }
+            return
         }
-        for object in row.associated {
+        // The keys show it already if exactly the row with the source's key was associated, or none was made.
+        if keeping == .always, wasTaken, row.others.isEmpty, first.key == row.source.key,
+            first.entity == plans[row.mapping].destinationEntity
+        {
+            return
+        }
+        pending.append(PendingAssociation(mapping: row.mapping, source: row.source, destination: first))
+        for object in row.others {
             pending.append(PendingAssociation(mapping: row.mapping, source: row.source, destination: object))
         }
     }
@@ -139,92 +149,10 @@ package final class MigrationSession {
             throw ObjectError(.type, "associate(…) takes a source object and a destination object, in this order")
         }
         if let row, row.source == from, row.mapping == mapping.index {
-            self.row?.associated.append(to)
+            self.row?.associate(to)
         } else {
             pending.append(PendingAssociation(mapping: mapping.index, source: from, destination: to))
         }
-    }
-
-    /// What `EntityMigrationPolicy` does by default in stage 1.
-    func createDefault(from object: ObjectID, _ mapping: EntityMapping, _ manager: MigrationManager) throws {
-        let plan = plans[mapping.index]
-        guard let entity = plan.destinationEntity else { return }
-        let made = try destination.insert(entity)
-        scope.source = .object(object)
-        scope.evaluated = .object(object)
-        scope.destination = .object(made)
-        let isInHand = source.current?.object == object
-        if mapping.isRewritten || !isInHand {
-            try fillByExpressions(made, mapping, plan)
-        } else {
-            for fill in plan.attributes { try self.fill(fill, of: made) }
-            for key in plan.keys { try carry(key, to: made) }
-        }
-        try manager.associate(
-            sourceInstance: source.object(with: object), withDestinationInstance: destination.object(with: made),
-            for: mapping)
-    }
-
-    private func fill(_ fill: EntityMappingPlan.AttributeFill, of made: ObjectID) throws {
-        switch fill.origin {
-        case .carry(let cell): try destination.carry(cell, to: made, column: fill.column)
-        case .compute(let expression):
-            functions.property = fill.name
-            let value = try expression.evaluate(scope)
-            let cell = try destination.cell(for: value, as: fill.attribute, named: fill.name, of: made)
-            try destination.setCell(made, column: fill.column, to: cell)
-        }
-    }
-
-    private func fillByExpressions(_ made: ObjectID, _ mapping: EntityMapping, _ plan: EntityMappingPlan) throws {
-        for property in mapping.attributeMappings {
-            guard let expression = try compiled(property, mapping) else { continue }
-            functions.property = property.name
-            try destination.set(PropertyKey(property.name), of: made, to: try expression.evaluate(scope))
-        }
-        // A policy that rewrites expressions, or another source row than the one in hand: links as stage 2 makes them.
-        if case .object(let id) = scope.source, let current = source.current?.object, current == id,
-            current.entity == plan.sourceEntity
-        {
-            for key in plan.keys { try carry(key, to: made) }
-        }
-    }
-
-    private func carry(_ fill: EntityMappingPlan.KeyFill, to made: ObjectID) throws {
-        guard let view = source.current?.view, !view.isNull(at: fill.key) else { return }
-        guard view.integer(at: fill.key) != nil else {
-            throw ObjectError(
-                .type, "\(destination.name(made)).\(fill.relationship.name): the stored key isn't an integer")
-        }
-        let stored = fill.entity.flatMap { view.integer(at: $0) }.map { Int32(truncatingIfNeeded: $0) }
-        guard let number = fill.numbers[stored ?? fill.declared] else { return }
-        try destination.carry(fill.key, to: made, column: fill.column)
-        // If the source doesn't tell the entity, the destination doesn't either.
-        if let column = fill.entityColumn, fill.entity == nil || stored != nil {
-            try destination.setCell(made, column: column, to: .integer(Int64(number)))
-        }
-        guard let column = fill.placeColumn else { return }
-        if let place = fill.place {
-            try destination.carry(place, to: made, column: column)
-        } else {
-            try destination.setCell(made, column: column, to: .appended)
-        }
-    }
-
-    private func compiled(_ property: PropertyMapping, _ mapping: EntityMapping) throws -> CompiledExpression? {
-        if let compiled = property.compiled { return compiled }
-        guard let text = property.valueExpression else { return nil }
-        let compiler = MappingCompiler(
-            source: source.map.schema, destination: destination.map.schema, functions: functions.catalog)
-        do {
-            property.compiled = try compiler.compile(
-                try Expression(parsing: text), source: mapping.sourceEntityName,
-                destination: mapping.destinationEntityName)
-        } catch {
-            throw ObjectError(
-                .type, "\(mapping.name).\(property.name): the rewritten expression can't be used: \(error)")
-        }
-        return property.compiled
     }
 
     // MARK: - Stage 2
@@ -243,6 +171,9 @@ package final class MigrationSession {
 
     /// What `EntityMigrationPolicy` does by default in stage 2.
     func relateDefault(_ object: ObjectID, _ mapping: EntityMapping) throws {
+        let added = additional[mapping.index]
+        // Most mappings whose policy leaves this hook alone have no relationships: nothing is looked up for them.
+        if added == nil, plans[mapping.index].relationships.isEmpty, !mapping.isRewritten { return }
         let from: ObjectID
         if let pair, pair.destination == object {
             from = pair.source
@@ -254,7 +185,6 @@ package final class MigrationSession {
         scope.source = .object(from)
         scope.evaluated = .object(from)
         scope.destination = .object(object)
-        let plan = plans[mapping.index]
         if mapping.isRewritten {
             for property in mapping.relationshipMappings {
                 guard let expression = try compiled(property, mapping) else { continue }
@@ -262,9 +192,8 @@ package final class MigrationSession {
             }
             return
         }
-        for fill in plan.relationships + (additional[plan.index] ?? []) {
-            try relate(object, fill.name, fill.expression)
-        }
+        for fill in plans[mapping.index].relationships { try relate(object, fill.name, fill.expression) }
+        for fill in added ?? [] { try relate(object, fill.name, fill.expression) }
     }
 
     private func relate(_ object: ObjectID, _ name: String, _ expression: CompiledExpression) throws {

@@ -10,8 +10,7 @@ extension ObjectContext {
     /// it wasn't selected; `row` is its place in the batch.
     package func stand(on object: ObjectID, view: RowView, cells: [Int], row: Int) {
         if current?.view === view, current?.object.entity == object.entity {
-            current?.object = object
-            current?.row = Int32(row)
+            current?.move(to: object, row: Int32(row))
         } else {
             current = CurrentRow(object: object, view: view, cells: cells, row: Int32(row))
         }
@@ -19,10 +18,17 @@ extension ObjectContext {
 
     /// In a destination context: new rows carry their cells from the same row of the same batch.
     package func follow(_ source: ObjectContext) {
-        if source.current?.object != current?.object || source.current?.row != current?.row {
-            ownLinkChanges = linkChanges.count
+        guard let row = source.current else {
+            if current != nil { ownLinkChanges = linkChanges.count }
+            current = nil
+            return
         }
-        current = source.current
+        if row.object != current?.object || row.row != current?.row { ownLinkChanges = linkChanges.count }
+        if current?.view === row.view, current?.object.entity == row.object.entity {
+            current?.move(to: row.object, row: row.row)
+        } else {
+            current = row
+        }
     }
 
     /// The table and the place of a row, read from the store if need be.
@@ -56,14 +62,17 @@ extension ObjectContext {
             .detached, "\(name): an independent policy sees the objects of its own row only; make it dependent")
     }
 
-    /// The stored keys of a range of rows of exactly this entity.
-    package func keys(of entity: Int32, from first: Int64, through last: Int64) throws(ObjectError) -> Set<Int64> {
+    /// The stored keys of a range of rows of exactly this entity, in their order.
+    package func keys(of entity: Int32, from first: Int64, through last: Int64) throws(ObjectError) -> [Int64] {
         guard let table = map.table(of: entity), let statements else { return [] }
         return try ObjectError.at(map.name(of: entity)) {
             let box = try statements.statement(
-                "SELECT \"Z_PK\" FROM \(map.tables[table].name) WHERE \"Z_PK\" BETWEEN ? AND ? AND \"Z_ENT\" = ?",
+                """
+                SELECT "Z_PK" FROM \(map.tables[table].name) WHERE "Z_PK" BETWEEN ? AND ? AND "Z_ENT" = ? \
+                ORDER BY "Z_PK"
+                """,
                 first, last, Int64(entity))
-            return Set(try box.statement.rows { row throws(SQLiteError) in row.int64(at: 0) })
+            return try box.statement.rows { row throws(SQLiteError) in row.int64(at: 0) }
         }
     }
 
@@ -105,12 +114,15 @@ extension ObjectContext {
     func append(_ statement: borrowing Statement, to table: Int) throws(SQLiteError) -> Int {
         let key = statement.int64(at: TableStorage.primaryKey)
         if let row = tables[table].index(of: key) { return row }
-        var cells = ContiguousArray<Cell>()
-        cells.reserveCapacity(map.tables[table].columns.count)
-        for column in map.tables[table].columns.indices { cells.append(try Self.cell(of: statement, at: column)) }
-        return tables[table].append(
+        // Read first: a row whose texts can't be read isn't held.
+        let cells = try map.tables[table].columns.indices.map { column throws(SQLiteError) in
+            try Self.cell(of: statement, at: column)
+        }
+        let row = tables[table].append(
             key: key, entity: Int32(truncatingIfNeeded: statement.int64(at: TableStorage.entityNumber)), state: [],
-            sourceRow: -1, template: cells)
+            sourceRow: -1, template: repeatElement(.null, count: cells.count))
+        for column in cells.indices { tables[table].fill(row, column, with: cells[column]) }
+        return row
     }
 
     private static func cell(of statement: borrowing Statement, at column: Int) throws(SQLiteError) -> Cell {
@@ -125,9 +137,7 @@ extension ObjectContext {
 
     /// The cell of a column: NULL and numbers as they are, texts and blobs copied.
     func cell(_ object: ObjectID, column: Int) throws(ObjectError) -> Cell {
-        if let current, current.object == object, current.cells[column] >= 0 {
-            return try Self.cell(of: current.view, at: current.cells[column])
-        }
+        if let place = currentCell(object, column) { return try Self.cell(of: place.view, at: place.cell) }
         let (table, row) = try locate(object)
         let cell = tables[table].cell(row, column)
         guard case .carried(let index) = cell else { return cell }
@@ -145,6 +155,12 @@ extension ObjectContext {
         return try Self.cell(of: spareView, at: Int(index))
     }
 
+    /// Where a cell of the current row is; nil for another row's, and for one that wasn't selected.
+    func currentCell(_ object: ObjectID, _ column: Int) -> (view: RowView, cell: Int)? {
+        guard current?.object == object, let current, current.cells[column] >= 0 else { return nil }
+        return (current.view, current.cells[column])
+    }
+
     private static func cell(of view: RowView, at index: Int) throws(ObjectError) -> Cell {
         if view.isNull(at: index) { return .null }
         if let integer = view.integer(at: index) { return .integer(integer) }
@@ -152,7 +168,7 @@ extension ObjectContext {
         let bytes = unsafe view.unsafeBytes(at: index)
         guard view.serialType(at: index).isText else { return unsafe .blob(Array(bytes)) }
         guard let text = unsafe String(validating: bytes, as: UTF8.self) else {
-            throw ObjectError(.type, "a text isn't valid UTF-8")
+            throw invalidText
         }
         return .text(text)
     }
@@ -172,6 +188,14 @@ extension ObjectContext {
             return try setCell(object, column: column, to: .carried(Int32(cell)))
         }
         try setCell(object, column: column, to: try Self.cell(of: current.view, at: cell))
+    }
+
+    /// Fills cells of the new row with the source's, bytes unchanged.
+    func carry(_ columns: ArraySlice<CarriedColumn>, to object: ObjectID) throws(ObjectError) {
+        try requireChangeable(object)
+        let (table, row) = try locate(object)
+        if tables[table].isNew(row) { return tables[table].carry(columns, to: row) }
+        for each in columns { try carry(Int(each.cell), to: object, column: each.column) }
     }
 
     /// Remembers the order in which rows got places.

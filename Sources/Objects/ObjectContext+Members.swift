@@ -107,20 +107,20 @@ extension ObjectContext {
     }
 
     private func pendingMembers(of link: ToManyStorage, _ me: RowReference) throws(ObjectError) -> [ObjectID] {
-        let table = tables[link.table]
         var turns: [Int: Int] = [:]
-        var turn = table.appended.count - 1
-        while turn >= 0, table.sourceRows[table.appended[turn].row] == current?.row ?? -1 {
-            let cell = table.appended[turn]
+        var turn = tables[link.table].appended.count - 1
+        while turn >= 0 {
+            let cell = tables[link.table].appended[turn]
+            guard isOwn(link.table, cell.row) else { break }
             if cell.column == link.orderColumn, turns[cell.row] == nil { turns[cell.row] = turn }
             turn -= 1
         }
         var found: [(place: Int64, turn: Int, id: ObjectID)] = []
-        var row = table.count - 1
+        var row = tables[link.table].count - 1
         // Objects of one source row are together, at the end.
-        while row >= 0, table.sourceRows[row] == current?.row ?? -1 {
+        while row >= 0, isOwn(link.table, row) {
             defer { row -= 1 }
-            guard !table.isRemoved(row) else { continue }
+            guard !tables[link.table].isRemoved(row) else { continue }
             let id = pendingID(table: link.table, row: row)
             guard refers(try cell(id, column: link.column), to: me) else { continue }
             var place = Int64.max
@@ -129,6 +129,9 @@ extension ObjectContext {
         }
         return found.sorted { ($0.place, $0.turn) < ($1.place, $1.turn) }.map(\.id)
     }
+
+    /// Whether a row was made for the current source row.
+    private func isOwn(_ table: Int, _ row: Int) -> Bool { tables[table].sourceRows[row] == current?.row ?? -1 }
 
     private func pendingMembers(of link: JoinStorage, _ me: RowReference) -> [ObjectID] {
         var members: [(place: Int64, other: RowReference)] = []

@@ -7,7 +7,10 @@ import CausewayStoreFormat
 extension ObjectContext {
     /// The value of any property.
     func value(_ key: PropertyKey, of object: ObjectID) throws(ObjectError) -> Value {
-        try value(of: try place(key, of: object), named: key.name, in: object)
+        if let place = try attribute(key, of: object) {
+            return try value(try cell(object, column: place.column), as: place.form, named: key.name, of: object)
+        }
+        return try value(of: try place(key, of: object), named: key.name, in: object)
     }
 
     private func value(
@@ -15,7 +18,7 @@ extension ObjectContext {
     ) throws(ObjectError) -> Value {
         switch place {
         case .attribute(let column, let attribute):
-            return try value(try cell(object, column: column), as: attribute, named: name, of: object)
+            return try value(try cell(object, column: column), as: AttributeForm(attribute), named: name, of: object)
         case .composite(let leaves):
             for leaf in leaves {
                 guard let place = map.place(of: leaf, entity: object.entity) else { continue }
@@ -33,7 +36,7 @@ extension ObjectContext {
     }
 
     private func value(
-        _ cell: Cell, as attribute: Attribute, named name: String, of object: ObjectID
+        _ cell: Cell, as attribute: AttributeForm, named name: String, of object: ObjectID
     ) throws(ObjectError) -> Value {
         guard let value = try CellCoding.value(of: cell, as: attribute, content: content) else {
             throw ObjectError(
@@ -46,9 +49,12 @@ extension ObjectContext {
     /// Sets any property.
     func set(_ key: PropertyKey, of object: ObjectID, to value: Value) throws(ObjectError) {
         try requireChangeable(object)
+        if let place = try attribute(key, of: object) {
+            let cell = try cell(for: value, as: place.form, named: key.name, of: object)
+            return try setCell(object, column: place.column, to: cell)
+        }
         switch try place(key, of: object) {
-        case .attribute(let column, let attribute):
-            try setCell(object, column: column, to: try cell(for: value, as: attribute, named: key.name, of: object))
+        case .attribute: return
         case .composite: throw ObjectError(.type, "\(name(object)).\(key.name) is composite: set its elements")
         case .toOne(let link):
             switch value {
@@ -76,9 +82,9 @@ extension ObjectContext {
 
     /// The stored form of an attribute's value.
     func cell(
-        for value: Value, as attribute: Attribute, named name: String, of object: ObjectID
+        for value: Value, as attribute: AttributeForm, named name: String, of object: ObjectID
     ) throws(ObjectError) -> Cell {
-        if attribute.derivation != nil {
+        if attribute.isDerived {
             throw ObjectError(.type, "\(self.name(object)).\(name) is derived: Core Data computes it")
         }
         guard let cell = CellCoding.cell(for: value, as: attribute) else {

@@ -26,11 +26,18 @@ public final class ObjectContext {
         /// The row's cell by column of its table; −1 for a column that wasn't selected.
         let cells: [Int]
         var row: Int32
+
+        mutating func move(to object: ObjectID, row: Int32) {
+            self.object = object
+            self.row = row
+        }
     }
 
     package let map: StorageMap
     package let side: ObjectID.Side
     package let mode: Mode
+    /// Rows without a key exist only here: negative keys are their indices.
+    let isDetached: Bool
     let storeUUID: String
     let statements: StatementCache?
     /// The data behind a stored value of an attribute that allows external storage.
@@ -38,7 +45,7 @@ public final class ObjectContext {
     var tables: [RowTable]
     var linkChanges: [LinkChange] = []
     /// New rows to which others were linked: the others' cells hold the links.
-    var linkedOwners: Set<LinkedOwner> = []
+    var linkedOwners = LinkedOwners()
     var hasNewJoins = false
     /// Where the current source row's changes begin in `linkChanges`.
     var ownLinkChanges = 0
@@ -55,7 +62,13 @@ public final class ObjectContext {
     package var sourceBatch: RowBatch?
     /// The key that the next new row of this entity takes over from its source row.
     package var keptKey: (entity: Int32, key: Int64)?
-    private var templates: [ContiguousArray<Cell>?]
+    private var templates: [RowTemplate?]
+    /// Attributes by Z_ENT − 1, then by handle; an entity's list is made when it is first needed.
+    var attributes: [[AttributePlace?]]
+    var propertyNames = NameCache<PropertyHandle>()
+    var entityNames = NameCache<Int32>()
+    /// Memory of the last text that a hook put together.
+    var textMemory: [UInt8] = []
     private(set) var settlement: RowSettlement?
     /// Rows in memory before they are written or released.
     private let capacity: Int
@@ -71,6 +84,7 @@ public final class ObjectContext {
         self.map = map
         self.side = side
         self.mode = mode
+        if case .detached = mode { isDetached = true } else { isDetached = false }
         self.storeUUID = storeUUID
         self.capacity = capacity
         self.content = content
@@ -78,42 +92,10 @@ public final class ObjectContext {
         self.statements = statements
         tables = map.tables.map { RowTable(columnCount: $0.columns.count) }
         templates = Array(repeating: nil, count: map.schema.entities.count)
+        attributes = Array(repeating: [], count: map.schema.entities.count)
         if case .writable(let keys, _) = mode, let statements {
             settlement = RowSettlement(map, keys, statements)
         }
-    }
-
-    // MARK: - Names
-
-    /// A property's name, resolved for this context's model.
-    ///
-    /// - Parameter name: the property's name; a composite's element is `composite.element`.
-    /// - Returns: the key.
-    /// - Throws: `ObjectError` with `.unknownProperty` where no entity of the model has such a property.
-    public func key(_ name: String) throws(ObjectError) -> PropertyKey {
-        guard let handle = map.schema.handle(of: name) else {
-            throw ObjectError(.unknownProperty, "no entity of the \(side) model has a property “\(name)”")
-        }
-        return PropertyKey(map.schema.names[handle.index], handle: handle)
-    }
-
-    func handle(_ key: PropertyKey, of object: ObjectID) throws(ObjectError) -> PropertyHandle {
-        // A handle of another model is an index into another list; `names` is the same object if the handle is ours.
-        let names = map.schema.names
-        if let handle = key.handle, handle.index < names.count, names[handle.index] == key.name { return handle }
-        guard let handle = map.schema.handle(of: key.name) else {
-            throw ObjectError(
-                .unknownProperty, "\(map.name(of: object.entity)) has no property “\(key.name)” in the \(side) model")
-        }
-        return handle
-    }
-
-    func place(_ key: PropertyKey, of object: ObjectID) throws(ObjectError) -> PropertyStorage {
-        guard let place = map.place(of: try handle(key, of: object), entity: object.entity) else {
-            throw ObjectError(
-                .unknownProperty, "\(map.name(of: object.entity)) has no property “\(key.name)” in the \(side) model")
-        }
-        return place
     }
 
     /// The object with this identity.
@@ -124,22 +106,9 @@ public final class ObjectContext {
         ManagedObject(context: self, objectID: id)
     }
 
-    /// Z_ENT of an entity that can have rows.
-    package func number(of entity: String) throws(ObjectError) -> Int32 {
-        guard let number = map.layout.entityNumbers[entity] else {
-            throw ObjectError(.unknownEntity, "the \(side) model has no entity “\(entity)”")
-        }
-        return Int32(number)
-    }
-
     /// The row for people: `Entity p12`.
     func name(_ object: ObjectID) -> String {
         object.key > 0 ? "\(map.name(of: object.entity)) p\(object.key)" : "new \(map.name(of: object.entity))"
-    }
-
-    /// Rows without a key exist only here: negative keys are their indices.
-    var isDetached: Bool {
-        if case .detached = mode { true } else { false }
     }
 
     /// Whether changes can be written.
@@ -171,7 +140,13 @@ public final class ObjectContext {
         guard let table = map.table(of: entity) else {
             throw ObjectError(.unknownEntity, "the \(side) model has no entity with the number \(entity)")
         }
-        let template = try template(of: entity, table: table)
+        let template: RowTemplate
+        if let known = templates[Int(entity) - 1] {
+            template = known
+        } else {
+            template = try RowTemplate(entity, table: table, map)
+            templates[Int(entity) - 1] = template
+        }
         try makeRoom(in: table)
         let key: Int64
         if let kept = keptKey, kept.entity == entity {
@@ -186,28 +161,9 @@ public final class ObjectContext {
             }
         }
         let index = tables[table].append(
-            key: key, entity: entity, state: .inserted, sourceRow: current?.row ?? -1, template: template)
+            key: key, entity: entity, state: .inserted, sourceRow: current?.row ?? -1, template: template.cells)
+        for each in template.values { tables[table].fill(index, each.column, with: each.value) }
         return ObjectID(side: side, entity: entity, key: key != 0 ? key : -Int64(index) - 1)
-    }
-
-    private func template(of entity: Int32, table: Int) throws(ObjectError) -> ContiguousArray<Cell> {
-        if let template = templates[Int(entity) - 1] { return template }
-        guard let description = map.schema.model.entities[map.name(of: entity)], !description.isAbstract else {
-            throw ObjectError(.unknownEntity, "\(map.name(of: entity)) is abstract: it can't have objects")
-        }
-        var cells = ContiguousArray<Cell>(repeating: .null, count: map.tables[table].columns.count)
-        cells[TableStorage.entityNumber] = .integer(Int64(entity))
-        cells[TableStorage.optimisticLock] = .integer(1)
-        for index in map.schema.names.indices {
-            guard case .attribute(let column, let attribute)? = map.place(of: .init(index: index), entity: entity),
-                attribute.derivation == nil
-            else { continue }
-            // An app's own object as the default has no stored form: the plan refuses or reports attributes that would
-            // lack it.
-            cells[column] = CellValue(attribute.defaultValue, as: attribute).map { Cell($0) } ?? .null
-        }
-        templates[Int(entity) - 1] = cells
-        return cells
     }
 
     // MARK: - Memory
@@ -236,7 +192,7 @@ public final class ObjectContext {
     package func forget() {
         for index in tables.indices { tables[index].removeAll() }
         linkChanges.removeAll(keepingCapacity: true)
-        linkedOwners.removeAll(keepingCapacity: true)
+        linkedOwners.removeAll()
         hasNewJoins = false
         ownLinkChanges = 0
     }

@@ -37,7 +37,8 @@ struct PredicateSQL {
             let handle = map.schema.handle(of: path),
             case .attribute(let column, let attribute)? = map.place(of: handle, entity: entity),
             !attribute.allowsExternalBinaryDataStorage, let sign = Self.sign(comparison.operation),
-            Self.isExact(value, attribute.type.rawValue), let cell = CellCoding.cell(for: value, as: attribute),
+            Self.isExact(value, attribute.type.rawValue),
+            let cell = CellCoding.cell(for: value, as: AttributeForm(attribute)),
             let table = map.table(of: entity)
         else { return false }
         conditions.append("\(map.tables[table].columns[column]) \(sign) ?")

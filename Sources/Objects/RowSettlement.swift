@@ -34,8 +34,22 @@ final class RowSettlement {
             try ObjectError.at("table \(map.tables[table].name.name)") {
                 try givePlaces(in: table, &rows.tables[table])
             }
-            for row in rows.tables[table].newRows { keys.rowCounts[rows.tables[table].entities[row], default: 0] += 1 }
+            count(rows.tables[table])
         }
+    }
+
+    /// Counts new rows by entity: neighbours mostly have the same.
+    private func count(_ rows: RowTable) {
+        var (entity, run) = (Int32(0), 0)
+        for row in rows.newRows {
+            if rows.entities[row] != entity, run > 0 {
+                keys.rowCounts[entity, default: 0] += run
+                run = 0
+            }
+            entity = rows.entities[row]
+            run += 1
+        }
+        if run > 0 { keys.rowCounts[entity, default: 0] += run }
     }
 
     /// Numbers the appended cells in the order in which hooks gave places, so that the result doesn't depend on how

@@ -1,5 +1,7 @@
-/// Rows of one table that a context holds: new ones, and stored ones that were read. All cells are in one array, so
-/// that a row needs no allocation.
+package import CausewaySQLiteFile
+
+/// Rows of one table that a context holds: new ones, and stored ones that were read. All cells are in one array, and all
+/// short texts in another, so that a row needs no allocation.
 package struct RowTable {
     struct State: OptionSet {
         let rawValue: UInt8
@@ -22,7 +24,11 @@ package struct RowTable {
     private(set) var states: [State] = []
     /// The row of the source batch that carried cells belong to; −1 where there are none.
     package private(set) var sourceRows: [Int32] = []
-    package private(set) var cells: ContiguousArray<Cell> = []
+    package internal(set) var cells: ContiguousArray<StoredCell> = []
+    /// The bytes of the cells' texts, and other values that cells name by their place. What was replaced stays until the
+    /// rows are forgotten.
+    package internal(set) var texts: ContiguousArray<UInt8> = []
+    package internal(set) var values: [CellValue] = []
     /// Columns that were changed since a stored row was read.
     package private(set) var changes: [Int: Set<Int>] = [:]
     /// Columns in which any stored row was changed.
@@ -34,7 +40,12 @@ package struct RowTable {
     package private(set) var deletedKeys: Set<Int64> = []
     /// In the order in which they were appended; a cell that was set again later is ignored.
     private(set) var appended: [AppendedCell] = []
+    /// Most bytes of texts whose memory is kept for the next rows.
+    private static let keptTextBytes = 1 << 22
+    /// Rows by their keys, without those from `indexedRows` on: rows enter it when one is looked up.
     private var indexByKey: [Int64: Int] = [:]
+    private var indexedRows = 0
+    private var largestKey: Int64 = 0
 
     init(columnCount: Int) {
         self.columnCount = columnCount
@@ -46,14 +57,21 @@ package struct RowTable {
     package var hasChanges: Bool { hasInserted || !changes.isEmpty || !deletedKeys.isEmpty }
 
     /// The place of the row with this key; nil for one that isn't held, or was removed.
-    func index(of key: Int64) -> Int? {
+    mutating func index(of key: Int64) -> Int? {
         if let last = keys.last, last == key, key != 0, !isRemoved(keys.count - 1) { return keys.count - 1 }
+        guard key <= largestKey else { return nil }
+        if indexedRows < keys.count { indexRows() }
         return indexByKey[key]
+    }
+
+    private mutating func indexRows() {
+        for row in indexedRows..<keys.count where keys[row] != 0 && !isRemoved(row) { indexByKey[keys[row]] = row }
+        indexedRows = keys.count
     }
 
     /// Adds a row whose cells are `template`; `key` 0 leaves its key open.
     mutating func append(
-        key: Int64, entity: Int32, state: State, sourceRow: Int32, template: ContiguousArray<Cell>
+        key: Int64, entity: Int32, state: State, sourceRow: Int32, template: some Collection<StoredCell>
     ) -> Int {
         let index = keys.count
         keys.append(key)
@@ -61,18 +79,13 @@ package struct RowTable {
         states.append(state)
         sourceRows.append(sourceRow)
         cells.append(contentsOf: template)
-        if key != 0 { indexByKey[key] = index }
+        if key > largestKey { largestKey = key }
         if state.contains(.inserted) { hasInserted = true }
         return index
     }
 
-    func cell(_ row: Int, _ column: Int) -> Cell {
-        cells[row * columnCount + column]
-    }
-
-    mutating func set(_ row: Int, _ column: Int, to cell: Cell) {
-        cells[row * columnCount + column] = cell
-        if case .appended = cell { appended.append(AppendedCell(row: row, column: column)) }
+    /// A cell of a stored row was changed.
+    mutating func noteChange(_ row: Int, _ column: Int) {
         guard !states[row].contains(.inserted) else { return }
         changes[row, default: []].insert(column)
         changedColumns.insert(column)
@@ -97,7 +110,7 @@ package struct RowTable {
     mutating func remove(_ row: Int) {
         if !states[row].contains(.inserted) { deletedKeys.insert(keys[row]) }
         states[row].insert(.removed)
-        indexByKey[keys[row]] = nil
+        if row < indexedRows { indexByKey[keys[row]] = nil }
         changes[row] = nil
     }
 
@@ -131,12 +144,15 @@ package struct RowTable {
         states.removeAll(keepingCapacity: true)
         sourceRows.removeAll(keepingCapacity: true)
         cells.removeAll(keepingCapacity: true)
+        texts.removeAll(keepingCapacity: texts.capacity <= Self.keptTextBytes)
+        values.removeAll(keepingCapacity: true)
         changes.removeAll(keepingCapacity: true)
         changedColumns.removeAll(keepingCapacity: true)
         newRows.removeAll(keepingCapacity: true)
         deletedKeys.removeAll(keepingCapacity: true)
         appended.removeAll(keepingCapacity: true)
-        indexByKey.removeAll(keepingCapacity: true)
+        if indexedRows > 0 { indexByKey.removeAll(keepingCapacity: true) }
+        (indexedRows, largestKey) = (0, 0)
         hasInserted = false
     }
 }

@@ -87,8 +87,8 @@ package indirect enum PropertyStorage: Sendable {
     case none
 }
 
-/// A key in the row itself.
-package struct ToOneStorage: Sendable {
+/// A key in the row itself. A class, so that looking it up for a row copies one reference.
+package final class ToOneStorage: Sendable {
     package let relationship: Relationship
     package let column: Int
     /// Where the declared destination has subentities: the target's Z_ENT.
@@ -99,6 +99,18 @@ package struct ToOneStorage: Sendable {
     package let destination: Int32
     /// The inverse, if it is also a to-one: the same property on the target's side.
     package let oneToOneInverse: PropertyHandle?
+
+    init(
+        relationship: Relationship, column: Int, entityColumn: Int?, orderColumn: Int?, destination: Int32,
+        oneToOneInverse: PropertyHandle?
+    ) {
+        self.relationship = relationship
+        self.column = column
+        self.entityColumn = entityColumn
+        self.orderColumn = orderColumn
+        self.destination = destination
+        self.oneToOneInverse = oneToOneInverse
+    }
 }
 
 /// Keys in the rows at the other end.

@@ -98,8 +98,8 @@ struct CreatePass {
 
     private func runOnWorkers(_ progress: inout Progress) throws(EngineError) {
         let jobs = min(max(1, run.options.jobs), model.readers.count)
-        let rows = PendingRows(model.session.destination.map)
-        let batches = (0..<EngineOptions.poolSize(jobs: jobs)).map { _ in Batch(made: rows) }
+        let map = model.session.destination.map
+        let batches = (0..<EngineOptions.poolSize(jobs: jobs)).map { _ in Batch(made: PendingRows(map)) }
         let (plan, begun, source, limits) = (plan, begun, run.source, limits)
         let crew = Crew(pass: self)
         var cursor = begun ?? StepLedger.Cursor()

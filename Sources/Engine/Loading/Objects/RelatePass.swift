@@ -33,31 +33,14 @@ struct RelatePass {
             in: run.source.connection, isUTF8: run.source.isUTF8, title: plan.description.name)
         var cursor = begun ?? StepLedger.Cursor()
         let batch = RowBatch()
-        let view = RowView(capacity: plan.linkShape.cells.count)
         let limits = BatchLimits(rows: run.options.batchRows, bytes: run.options.batchBytes)
+        let view = RowView(capacity: plan.linkShape.cells.count)
         var more = true
         while more {
             try run.cancellation.check()
             batch.removeAll(keepingCapacity: limits.bytes * 2)
             more = try source.fill(batch, limits: limits)
-            let present = try presentKeys(in: batch)
-            run.ledger.depart()
-            for row in 0..<batch.count {
-                // Without an entry on disk, only the row with the source's key can be the result.
-                if let present, !present.contains(batch.rowid(at: row)) { continue }
-                let object = ObjectID(side: .source, entity: plan.sourceEntity ?? 0, key: batch.rowid(at: row))
-                try hook(object) {
-                    try view.load(row, of: batch)
-                    session.source.stand(on: object, view: view, cells: plan.linkCells, row: row)
-                    if present != nil, let entity = plan.destinationEntity {
-                        try relate(ObjectID(side: .destination, entity: entity, key: object.key), from: object)
-                        return
-                    }
-                    for destination in try session.keptDestinations(of: object, mapping: plan.index) {
-                        try relate(destination, from: object)
-                    }
-                }
-            }
+            try relate(batch, view)
             try model.settle()
             cursor.rows += batch.count
             if batch.count > 0 { cursor.key = batch.rowid(at: batch.count - 1) }
@@ -67,8 +50,37 @@ struct RelatePass {
         try run.ledger.leave()
     }
 
-    /// Keys of a batch that the destination has too, with one query; nil if associations on disk must be read.
-    private func presentKeys(in batch: RowBatch) throws(EngineError) -> Set<Int64>? {
+    private func relate(_ batch: RowBatch, _ view: RowView) throws(EngineError) {
+        let present = try presentKeys(in: batch)
+        run.ledger.depart()
+        let (entity, cells) = (plan.sourceEntity ?? 0, plan.linkCells)
+        var next = 0
+        for row in 0..<batch.count {
+            let object = ObjectID(side: .source, entity: entity, key: batch.rowid(at: row))
+            if let present {
+                // Without an entry on disk, only the row with the source's key can be the result.
+                while next < present.count, present[next] < object.key { next += 1 }
+                guard next < present.count, present[next] == object.key else { continue }
+            }
+            do {
+                try view.load(row, of: batch)
+                session.source.stand(on: object, view: view, cells: cells, row: row)
+                if present != nil, let entity = plan.destinationEntity {
+                    try relate(ObjectID(side: .destination, entity: entity, key: object.key), from: object)
+                    continue
+                }
+                for destination in try session.keptDestinations(of: object, mapping: plan.index) {
+                    try relate(destination, from: object)
+                }
+            } catch {
+                throw hookError(error, object)
+            }
+        }
+    }
+
+    /// Keys of a batch that the destination has too, in their order, with one query; nil if associations on disk must be
+    /// read.
+    private func presentKeys(in batch: RowBatch) throws(EngineError) -> [Int64]? {
         guard !model.associations.hasEntries(plan.index), let entity = plan.destinationEntity, batch.count > 0 else {
             return nil
         }
@@ -96,7 +108,11 @@ struct RelatePass {
             place = (last.source.entity, last.source.key, last.ordinal)
             for entry in page where plan.keeping != .always || entry.source.entity != plan.sourceEntity {
                 guard let destination = entry.destination else { continue }
-                try hook(entry.source) { try relate(destination, from: entry.source) }
+                do {
+                    try relate(destination, from: entry.source)
+                } catch {
+                    throw hookError(error, entry.source)
+                }
             }
             try model.settle()
             cursor.rows += page.count
@@ -116,13 +132,8 @@ struct RelatePass {
         try session.destination.flushIfFull()
     }
 
-    private func hook(_ source: ObjectID, _ body: () throws -> Void) throws(EngineError) {
-        do {
-            try body()
-        } catch {
-            throw EngineError(
-                hook: error, step: run.step.versions, mapping: plan.description.name,
-                row: session.source.uri(of: source))
-        }
+    private func hookError(_ error: any Error, _ source: ObjectID) -> EngineError {
+        EngineError(
+            hook: error, step: run.step.versions, mapping: plan.description.name, row: session.source.uri(of: source))
     }
 }

@@ -9,6 +9,8 @@ import CausewayStores
 /// Calls a policy for the rows of batches, on one thread.
 final class RowHook {
     private let plan: EntityMappingPlan
+    private let filter: CompiledPredicate?
+    private let cells: [Int]
     private let step: [String]
     private let session: MigrationSession
     private let manager: MigrationManager
@@ -18,6 +20,8 @@ final class RowHook {
 
     init(pass: CreatePass, session: MigrationSession, manager: MigrationManager, policy: EntityMigrationPolicy) {
         plan = pass.plan
+        filter = pass.plan.filter
+        cells = pass.plan.cells
         step = pass.model.run.step.versions
         self.session = session
         self.manager = manager
@@ -28,6 +32,7 @@ final class RowHook {
 
     /// Calls the policy for every row; returns how many have no result.
     func process(_ batch: RowBatch) throws(EngineError) -> Int {
+        let filter = filter
         var dropped = 0
         for row in 0..<batch.count {
             let key = batch.rowid(at: row)
@@ -35,8 +40,8 @@ final class RowHook {
             do {
                 try view.load(row, of: batch)
                 let object = self.object(key: key)
-                session.source.stand(on: object, view: view, cells: plan.cells, row: row)
-                if let filter = plan.filter {
+                session.source.stand(on: object, view: view, cells: cells, row: row)
+                if let filter {
                     session.scope.evaluated = .object(object)
                     session.scope.source = .object(object)
                     guard try filter.evaluate(session.scope) else {
@@ -60,7 +65,7 @@ final class RowHook {
     }
 
     private func object(key: Int64) -> ObjectID {
-        let number = view.integer(at: plan.cells[TableStorage.entityNumber])
+        let number = view.integer(at: cells[TableStorage.entityNumber])
         return ObjectID(
             side: .source, entity: number.map { Int32(truncatingIfNeeded: $0) } ?? plan.sourceEntity ?? 0, key: key)
     }

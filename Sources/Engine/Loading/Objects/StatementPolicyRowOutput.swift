@@ -119,55 +119,63 @@ package final class StatementPolicyRowOutput: PolicyRowOutput {
         }
     }
 
-    private func update(_ table: Int, _ rows: PendingRows) throws(SQLiteError) {
+    private func update(_ table: Int, _ rows: PendingRows) throws {
         let content = rows.tables[table]
-        for (row, changed) in content.changes.sorted(by: { $0.key < $1.key }) {
-            let (columns, box) = try updating(changed, of: table)
-            for (index, column) in columns.enumerated() {
-                let cell = content.cells[row * content.columnCount + column]
-                try Self.bind(cell, of: rows, to: &box.statement, at: index + 1)
+        try unsafe content.texts.withUnsafeBytes { texts in
+            for (row, changed) in content.changes.sorted(by: { $0.key < $1.key }) {
+                let (columns, box) = try updating(changed, of: table)
+                for (index, column) in columns.enumerated() {
+                    let cell = content.cells[row * content.columnCount + column]
+                    try unsafe Self.bind(cell, of: content, texts, rows, to: &box.statement, at: index + 1)
+                }
+                try box.statement.bind(content.keys[row], at: columns.count + 1)
+                try box.statement.run()
+                // Bound texts lie in the rows, which are recycled.
+                box.statement.clearBindings()
             }
-            try box.statement.bind(content.keys[row], at: columns.count + 1)
-            try box.statement.run()
         }
     }
 
     private func insert(_ table: Int, _ rows: PendingRows) throws {
         let content = rows.tables[table]
-        let columns = content.columnCount
-        let many = max(1, min(Self.rowsPerStatement, Self.parametersPerStatement / columns))
-        var next = 0
-        while next < content.newRows.count {
-            let isMany = content.newRows.count - next >= many
-            let end = next + (isMany ? many : 1)
-            let box = try statement(isMany ? \.insertMany : \.insertOne, of: table) {
-                insertSQL(table, rows: isMany ? many : 1)
-            }
-            var position = 1
-            while next < end {
-                try bind(content.newRows[next], of: content, rows, to: &box.statement, from: position)
-                position += columns
-                next += 1
-            }
-            try box.statement.run()
-            // Bound cells point into the batch, which is recycled.
-            box.statement.clearBindings()
+        try unsafe content.texts.withUnsafeBytes { texts in
+            var done = 0
+            while done < content.newRows.count { done = unsafe try insert(table, content, from: done, texts, rows) }
         }
     }
 
-    private func bind(
-        _ row: Int, of content: RowTable, _ rows: PendingRows, to statement: inout Statement, from position: Int
-    ) throws {
+    /// Inserts as many new rows as one statement takes; returns the first that is left.
+    private func insert(
+        _ table: Int, _ content: RowTable, from first: Int, _ texts: UnsafeRawBufferPointer, _ rows: PendingRows
+    ) throws -> Int {
         let columns = content.columnCount
+        let many = max(1, min(Self.rowsPerStatement, Self.parametersPerStatement / columns))
+        let isMany = content.newRows.count - first >= many
+        let box = try statement(isMany ? \.insertMany : \.insertOne, of: table) {
+            insertSQL(table, rows: isMany ? many : 1)
+        }
+        let end = first + (isMany ? many : 1)
+        for next in first..<end {
+            let position = 1 + (next - first) * columns
+            unsafe try bind(content.newRows[next], of: content, texts, rows, to: &box.statement, from: position)
+        }
+        try box.statement.run()
+        // Bound cells point into the batch and the rows, which are recycled.
+        box.statement.clearBindings()
+        return end
+    }
+
+    private func bind(
+        _ row: Int, of content: RowTable, _ texts: UnsafeRawBufferPointer, _ rows: PendingRows,
+        to statement: inout Statement, from position: Int
+    ) throws {
+        let first = row * content.columnCount
         var isLoaded = false
-        for column in 0..<columns {
-            if column == TableStorage.primaryKey {
-                try statement.bind(content.keys[row], at: position)
-                continue
-            }
-            let cell = content.cells[row * columns + column]
+        try statement.bind(content.keys[row], at: position + TableStorage.primaryKey)
+        for column in TableStorage.primaryKey + 1..<content.columnCount {
+            let cell = content.cells[first + column]
             guard case .carried(let index) = cell else {
-                try Self.bind(cell, of: rows, to: &statement, at: position + column)
+                unsafe try Self.bind(cell, of: content, texts, rows, to: &statement, at: position + column)
                 continue
             }
             if !isLoaded {
@@ -179,15 +187,19 @@ package final class StatementPolicyRowOutput: PolicyRowOutput {
         }
     }
 
+    /// `texts` has the bytes of the table's texts; SQLite reads them in place.
     private static func bind(
-        _ cell: Cell, of rows: PendingRows, to statement: inout Statement, at position: Int
+        _ cell: StoredCell, of content: RowTable, _ texts: UnsafeRawBufferPointer, _ rows: PendingRows,
+        to statement: inout Statement, at position: Int
     ) throws(SQLiteError) {
         switch cell {
         case .null: try statement.bindNull(at: position)
         case .integer(let value): try statement.bind(value, at: position)
         case .real(let value): try statement.bind(value, at: position)
-        case .text(let value): try statement.bind(value, at: position)
-        case .blob(let value): try statement.bind(value, at: position)
+        case .text(let place):
+            let text = unsafe UnsafeRawBufferPointer(rebasing: texts[place.range])
+            unsafe try statement.bindText(borrowing: text, at: position)
+        case .value(let index): try bind(content.values[Int(index)], to: &statement, at: position)
         case .temporary(let table, let index):
             // A removed row isn't a target.
             if let key = rows.key(table: table, index: index) {
@@ -197,6 +209,18 @@ package final class StatementPolicyRowOutput: PolicyRowOutput {
             }
         case .appended: preconditionFailure("places are given before rows are written")
         case .carried: preconditionFailure("carried cells are bound from their record")
+        }
+    }
+
+    private static func bind(
+        _ value: CellValue, to statement: inout Statement, at position: Int
+    ) throws(SQLiteError) {
+        switch value {
+        case .null: try statement.bindNull(at: position)
+        case .integer(let value): try statement.bind(value, at: position)
+        case .real(let value): try statement.bind(value, at: position)
+        case .text(let value): try statement.bind(value, at: position)
+        case .blob(let value): try statement.bind(value, at: position)
         }
     }
 }
