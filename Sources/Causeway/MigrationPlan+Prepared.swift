@@ -49,7 +49,8 @@ extension MigrationPlan.Step {
             // Passes that make objects come first, passes that copy rows after them.
             passes =
                 objects.mappings.enumerated().map { index, mapping in
-                    MigrationPlan.Pass(mapping, of: objects, rows: objectRows?[index])
+                    MigrationPlan.Pass(
+                        mapping, of: objects, rows: objectRows?[index], step.methods.mappings[mapping.index])
                 }
                 + objects.joins.flatMap(\.work.passes).map { MigrationPlan.Pass($0, rows: nil) } + passes
         }
@@ -104,7 +105,7 @@ extension MigrationPlan.Pass {
 
 extension MigrationPlan.Pass {
     /// What an entity mapping of a mapping model does.
-    init(_ plan: EntityMappingPlan, of step: ObjectStep, rows: Int?) {
+    init(_ plan: EntityMappingPlan, of step: ObjectStep, rows: Int?, _ choice: MethodChoice<MappingMethod>?) {
         let description = plan.description
         title = description.destinationEntity ?? description.sourceEntity ?? description.name
         self.rows = plan.sourceEntity == nil ? nil : rows
@@ -118,12 +119,12 @@ extension MigrationPlan.Pass {
             }
         statement = plan.sourceEntity == nil ? "" : plan.shape.sql
         mapping = MigrationPlan.Mapping(
-            plan, model: step.models.indices.contains(plan.modelIndex) ? step.models[plan.modelIndex] : "")
+            plan, model: step.models.indices.contains(plan.modelIndex) ? step.models[plan.modelIndex] : "", choice)
     }
 }
 
 extension MigrationPlan.Mapping {
-    init(_ plan: EntityMappingPlan, model: String) {
+    init(_ plan: EntityMappingPlan, model: String, _ choice: MethodChoice<MappingMethod>?) {
         let description = plan.description
         self.model = model
         name = description.name
@@ -141,6 +142,7 @@ extension MigrationPlan.Mapping {
         properties = (description.attributeMappings + description.relationshipMappings).map {
             "\($0.name) ← \($0.value)"
         }
+        (method, reason) = (choice?.method.rawValue, choice?.reason)
     }
 }
 

@@ -121,6 +121,10 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
         public var keys: Keys
         /// How every property gets its value: `name ← expression`.
         public var properties: [String]
+        /// How its rows are written: `pages` or `statements`; nil where it reads none.
+        public var method: String?
+        /// Why it isn't by pages; nil where it is, or where pages weren't asked for.
+        public var reason: String?
     }
 
     /// What happens to the keys of an entity mapping's rows.

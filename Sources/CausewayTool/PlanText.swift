@@ -81,6 +81,9 @@ struct PlanText {
         if let policy = mapping.policy { lines.append("    policy: \(policy)") }
         if let filter = mapping.filter { lines.append("    rows: \(filter)") }
         if mapping.source != nil, mapping.destination != nil { lines.append("    keys: \(mapping.keys.words)") }
+        if let method = mapping.method {
+            lines.append("    written by \(method)" + (mapping.reason.map { " (\($0))" } ?? ""))
+        }
         return lines + mapping.properties.map { "    \($0)" }
     }
 

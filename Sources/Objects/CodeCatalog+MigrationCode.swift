@@ -4,8 +4,14 @@ extension CodeCatalog {
     /// What the planner must know about an app's policies and manager.
     package init(_ code: MigrationCode) {
         self.init(
-            managerSelectors: Set(code.managerType.init().functions.keys), policyNames: code.policyNames,
-            hasOwnManager: code.hasOwnManager,
-            policySelectors: { name in code.policy(named: name).map { Set($0.init().functions.keys) } })
+            policyNames: code.policyNames, managerSelectors: Set(code.managerType.init().functions.keys),
+            hasOwnManager: code.hasOwnManager, isManagerResumable: code.managerType.isResumable,
+            policy: { name in
+                code.policy(named: name).map { policy in
+                    Policy(
+                        selectors: Set(policy.init().functions.keys), isIndependent: policy.isIndependent,
+                        isResumable: policy.isResumable)
+                }
+            })
     }
 }

@@ -93,8 +93,8 @@ public final class ObjectContext {
         tables = map.tables.map { RowTable(columnCount: $0.columns.count) }
         templates = Array(repeating: nil, count: map.schema.entities.count)
         attributes = Array(repeating: [], count: map.schema.entities.count)
-        if case .writable(let keys, _) = mode, let statements {
-            settlement = RowSettlement(map, keys, statements)
+        if case .writable(let keys, let output) = mode, let statements {
+            settlement = RowSettlement(map, keys, output, statements)
         }
     }
 

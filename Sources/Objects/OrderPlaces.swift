@@ -19,10 +19,13 @@ struct OrderPlaces {
         self.statements = statements
     }
 
-    /// The place after every place of the column.
-    func next(_ table: SQLIdentifier, _ column: SQLIdentifier) throws(SQLiteError) -> Int64 {
+    /// The place after every place of the column; `known` is the largest of the rows so far, where that isn't asked of
+    /// the store.
+    func next(
+        _ table: SQLIdentifier, _ column: SQLIdentifier, known: Int64? = nil
+    ) throws(SQLiteError) -> Int64 {
         let name = KeySource.PlaceColumn(table: table.name, column: column.name)
-        let (next, overflow) = max(try last(name, table, column), OrderPlace.step)
+        let (next, overflow) = max(try last(name, table, column, known), OrderPlace.step)
             .addingReportingOverflow(OrderPlace.step)
         guard !overflow else {
             throw SQLiteError(
@@ -35,17 +38,24 @@ struct OrderPlaces {
     }
 
     /// Notes an explicit place: later ones come after it.
-    func note(_ place: Int64, _ table: SQLIdentifier, _ column: SQLIdentifier) throws(SQLiteError) {
+    func note(
+        _ place: Int64, _ table: SQLIdentifier, _ column: SQLIdentifier, known: Int64? = nil
+    ) throws(SQLiteError) {
         let name = KeySource.PlaceColumn(table: table.name, column: column.name)
-        keys.places[name] = max(try last(name, table, column), place)
+        keys.places[name] = max(try last(name, table, column, known), place)
     }
 
     /// The largest place of the column, read from the store once.
     private func last(
-        _ name: KeySource.PlaceColumn, _ table: SQLIdentifier, _ column: SQLIdentifier
+        _ name: KeySource.PlaceColumn, _ table: SQLIdentifier, _ column: SQLIdentifier, _ known: Int64?
     ) throws(SQLiteError) -> Int64 {
         if let last = keys.places[name] { return last }
-        let last = try statements.statement("SELECT max(\(column)) FROM \(table)").number() ?? 0
+        let last: Int64
+        if let known {
+            last = known
+        } else {
+            last = try statements.statement("SELECT max(\(column)) FROM \(table)").number() ?? 0
+        }
         keys.places[name] = last
         return last
     }

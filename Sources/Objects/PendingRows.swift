@@ -35,8 +35,9 @@ package struct PendingRows: @unchecked Sendable {
 
     /// The key that a row of these has been given; nil for a removed one.
     package func key(table: Int32, index: Int32) -> Int64? {
-        let table = tables[Int(table)]
-        return table.isRemoved(Int(index)) ? nil : table.keys[Int(index)]
+        // Without a copy of the table, whose arrays would be retained for each key.
+        let (table, index) = (Int(table), Int(index))
+        return tables[table].isRemoved(index) ? nil : tables[table].keys[index]
     }
 
     func key(of reference: RowReference) -> Int64? {

@@ -6,6 +6,14 @@ package protocol PolicyRowOutput: AnyObject {
     /// may have a value that must be unique. Rows have their keys and places.
     func write(_ rows: PendingRows) throws(ObjectError)
 
+    /// The largest integer in a column of the rows so far.
+    ///
+    /// - Parameters:
+    ///   - table: place in the storage map.
+    ///   - column: place in the table's columns, one that holds places in an ordered relationship.
+    /// - Returns: 0 where no row has one; nil where the store must be asked.
+    func largestPlace(table: Int, column: Int) -> Int64?
+
     /// Writes a change of a link.
     func write(_ link: LinkWrite) throws(ObjectError)
 

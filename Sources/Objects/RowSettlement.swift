@@ -13,18 +13,16 @@ final class RowSettlement {
     /// Statements that tell whether a link exists, by its join table's side.
     private var questions: [ObjectIdentifier: StatementBox] = [:]
 
-    init(_ map: StorageMap, _ keys: KeySource, _ statements: StatementCache) {
+    private let output: any PolicyRowOutput
+
+    init(_ map: StorageMap, _ keys: KeySource, _ output: any PolicyRowOutput, _ statements: StatementCache) {
         self.map = map
+        self.output = output
         self.keys = keys
         self.statements = statements
         places = OrderPlaces(keys, statements)
         placeColumns = map.layout.tables.map { table in
-            table.columns.indices.filter { index in
-                switch table.columns[index].role {
-                case .orderKey, .virtualOrderKey: true
-                default: false
-                }
-            }
+            table.columns.indices.filter { table.columns[$0].role.isPlace }
         }
     }
 
@@ -58,9 +56,12 @@ final class RowSettlement {
         guard !placeColumns[table].isEmpty else { return }
         let storage = map.tables[table]
         for cell in rows.placedCells() where placeColumns[table].contains(cell.column) {
+            let known = output.largestPlace(table: table, column: cell.column)
             switch rows.cell(cell.row, cell.column) {
-            case .appended: rows.number(cell, try places.next(storage.name, storage.columns[cell.column]))
-            case .integer(let place): try places.note(place, storage.name, storage.columns[cell.column])
+            case .appended:
+                rows.number(cell, try places.next(storage.name, storage.columns[cell.column], known: known))
+            case .integer(let place):
+                try places.note(place, storage.name, storage.columns[cell.column], known: known)
             default: continue
             }
         }

@@ -52,10 +52,11 @@ struct PageReading {
 
     /// How the tables and indexes of a step are made.
     func methods(of step: StepPlan, from source: StepSource, isFirst: Bool) -> StepMethods {
-        // What mapping models make goes through statements.
-        guard engine != .statements, step.objects == nil else { return StepMethods() }
+        guard engine != .statements else { return StepMethods() }
+        let obstacle = refusal ?? (isFirst ? obstacle : nil)
+        if let objects = step.objects { return StepMethods(of: objects, step.indexes, obstacle: obstacle) }
         return MethodChooser(
-            from: source, step: step, obstacle: refusal ?? (isFirst ? obstacle : nil),
+            from: source, step: step, obstacle: obstacle,
             isOldFormat: isFirst && isOldFormat,
             isWorthCopying: { kept in isFirst && isWorthCopying(keeping: kept) }
         ).methods()

@@ -101,6 +101,14 @@ package enum ColumnRole: Hashable, Sendable {
         }
     }
 
+    /// Whether the column holds the row's place in an ordered relationship.
+    package var isPlace: Bool {
+        switch self {
+        case .orderKey, .virtualOrderKey: true
+        case .primaryKey, .entityNumber, .optimisticLock, .attribute, .toOne, .toOneEntity, .virtualToOne: false
+        }
+    }
+
     /// The entity whose rows, and subentities' rows, have the column's property; nil where every row has it.
     package func owner(in model: ManagedObjectModel) -> String? {
         switch self {

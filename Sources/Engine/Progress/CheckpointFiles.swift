@@ -97,10 +97,17 @@ final class CheckpointFiles {
 
     // MARK: - Segments
 
+    /// What a segment holds: its first byte.
+    enum SegmentKind: UInt8 {
+        case associations = 0
+        /// Rows that come after all others of their tables.
+        case rows = 1
+    }
+
     /// Adds a segment, durable when this returns. It counts once a commit has named it through `segmentParts`.
-    func addSegment(_ payload: [UInt8]) throws(EngineError) {
+    func addSegment(_ kind: SegmentKind, _ payload: [UInt8]) throws(EngineError) {
         let number = segments.count + 1
-        let container = try encode(payload, sequence: UInt64(number))
+        let container = try encode([kind.rawValue] + payload, sequence: UInt64(number))
         try durably(WorkFile.segment(step, number: number), container)
         segments.append(Digest256.of(container))
         KillPoint.reach(.segmentWritten)
@@ -120,28 +127,15 @@ final class CheckpointFiles {
     /// - Throws: `.foreignCheckpoint` if one is missing or differs from the progress: the step starts over.
     ///   `.inputOutput` if one can't be read: it may be whole, and so the step's work.
     func readSegments(
-        count: Int, chain expected: [UInt8], _ body: ([UInt8]) throws(EngineError) -> Void
+        count: Int, chain expected: [UInt8], _ body: (SegmentKind, [UInt8]) throws(EngineError) -> Void
     ) throws(EngineError) {
         var chain = Digest256.Chain()
         segments = []
         for number in stride(from: 1, through: count, by: 1) {
-            let path = work + "/" + WorkFile.segment(step, number: number)
-            guard let bytes = try Self.content(of: path, limit: Self.maximumSegment) else {
-                throw EngineError(.foreignCheckpoint, "\(path): a segment of the unfinished work is missing")
-            }
-            let digest = Digest256.of(bytes)
-            chain.append(digest)
-            segments.append(digest)
-            let content: CheckpointContainer.Content
-            do throws(CheckpointError) {
-                content = try CheckpointContainer.decode(bytes, expecting: identity)
-            } catch {
-                throw EngineError(.foreignCheckpoint, "\(path): \(error.message)")
-            }
-            guard content.sequence == UInt64(number) else {
-                throw EngineError(.foreignCheckpoint, "\(path): the segment has another number")
-            }
-            try body(content.payload)
+            let segment = try segment(number)
+            chain.append(segment.digest)
+            segments.append(segment.digest)
+            try body(segment.kind, segment.payload)
         }
         guard chain.value == expected else {
             throw EngineError(.foreignCheckpoint, "\(work): the segments aren't those that the staging store names")
@@ -151,6 +145,43 @@ final class CheckpointFiles {
             var number = count + 1
             while try Files.unlink(work + "/" + WorkFile.segment(step, number: number)) { number += 1 }
         }
+    }
+
+    /// Reads the segments of one kind again, in order.
+    ///
+    /// - Throws: `.foreignCheckpoint` where one isn't what was written: the step starts over. `.inputOutput`.
+    func eachSegment(
+        of kind: SegmentKind, _ body: ([UInt8]) throws(EngineError) -> Void
+    ) throws(EngineError) {
+        for (index, digest) in segments.enumerated() {
+            let segment = try segment(index + 1)
+            guard segment.digest == digest else {
+                throw EngineError(.foreignCheckpoint, "\(work): segment \(index + 1) isn't the one that was written")
+            }
+            if segment.kind == kind { try body(segment.payload) }
+        }
+    }
+
+    private func segment(
+        _ number: Int
+    ) throws(EngineError) -> (digest: [UInt8], kind: SegmentKind, payload: [UInt8]) {
+        let path = work + "/" + WorkFile.segment(step, number: number)
+        guard let bytes = try Self.content(of: path, limit: Self.maximumSegment) else {
+            throw EngineError(.foreignCheckpoint, "\(path): a segment of the unfinished work is missing")
+        }
+        let content: CheckpointContainer.Content
+        do throws(CheckpointError) {
+            content = try CheckpointContainer.decode(bytes, expecting: identity)
+        } catch {
+            throw EngineError(.foreignCheckpoint, "\(path): \(error.message)")
+        }
+        guard content.sequence == UInt64(number) else {
+            throw EngineError(.foreignCheckpoint, "\(path): the segment has another number")
+        }
+        guard let kind = content.payload.first.flatMap({ SegmentKind(rawValue: $0) }) else {
+            throw EngineError(.foreignCheckpoint, "\(path): a segment of another kind")
+        }
+        return (Digest256.of(bytes), kind, Array(content.payload.dropFirst()))
     }
 
     /// Bytes of a segment file: a batch's associations take kilobytes.

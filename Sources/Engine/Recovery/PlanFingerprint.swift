@@ -18,7 +18,8 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
     /// up aren't fused. 5: a step says which tables pages make, and while they do, its progress is in checkpoint files.
     /// 6: digests say whether they cover all cells, and have the sum of records that were spliced; a copy's
     /// progress has what was found in its tables. 7: indexes are carried, and digests have the sums of their entries.
-    static let semanticsRevision = 7
+    /// 8: rows of mapping models become pages, segments say what they hold.
+    static let semanticsRevision = 8
 
     /// The part that holds it.
     private static let revision = "the tool's semantics"

@@ -38,8 +38,9 @@ extension StepRun {
             KillPoint.reach(.stagingCreated)
         }
         let works = step.works
-        let staging = try loadPages(works, opened, ledger, state, &progress)
-        if let objects = step.objects { try make(objects, staging, ledger, state, &progress) }
+        let objects = try preparedObjects(ledger, state)
+        let staging = try loadPages(works, objects, opened, ledger, state, &progress)
+        if let objects { try make(objects, staging, ledger, state, &progress) }
         let mover = mover(ledger, state)
         try StatementLoader(mover: mover, staging: staging).load(
             works.filter { $0.method == .statements }, &progress)
@@ -58,27 +59,6 @@ extension StepRun {
         for statement in step.indexStatements
         where step.methods.indexes[statement.name]?.method.writesPages == true {
             try staging.execute(statement.sql)
-        }
-    }
-
-    /// Runs the step's mapping models and checks what they made.
-    private func make(
-        _ objects: ObjectStep, _ staging: StagingConnection, _ ledger: StepLedger, _ state: StepState,
-        _ progress: inout Progress
-    ) throws(EngineError) {
-        // Before the first row: a model that can't be checked is refused at once.
-        let stage = try validationStage()
-        let run = ObjectRun(
-            step: step, objects: objects, source: source, staging: staging, ledger: ledger, state: state,
-            scratchPath: place.scratch, options: options, code: code, external: external, keyMap: sideFiles.keyMap,
-            cancellation: cancellation, events: events)
-        let loader = StatementLoader(mover: mover(ledger, state), staging: staging)
-        try run.run(&progress, joins: loader.load) { () throws(EngineError) in
-            try validate(stage, staging)
-        }
-        for (number, rows) in state.objects.made {
-            let name = objects.destination.name(of: number)
-            state.entities[name] = rows - (state.objects.validation.rejectedRows[name] ?? 0)
         }
     }
 

@@ -12,19 +12,22 @@ extension StepRun {
     ///
     /// - Returns: the connection for what comes after; `opened` is closed unless it is this one.
     func loadPages(
-        _ works: [TableWork], _ opened: StagingConnection?, _ ledger: StepLedger, _ state: StepState,
-        _ progress: inout Progress
+        _ works: [TableWork], _ objects: PreparedObjects?, _ opened: StagingConnection?, _ ledger: StepLedger,
+        _ state: StepState, _ progress: inout Progress
     ) throws(EngineError) -> StagingConnection {
         let tables = works.filter { $0.method == .rebuild }
         let indexes = works.flatMap(\.indexes).filter(\.method.writesPages)
-        // A station for each pass and each index, and one for the finished file.
-        let stations = tables.reduce(tables.isEmpty && indexes.isEmpty ? 0 : 1 + indexes.count) { $0 + $1.passes.count }
+        // A station for each pass and each index, two for each mapping, and one for the finished file.
+        let parts = tables.reduce(indexes.count + 2 * step.methods.mappingsByPages.count) { $0 + $1.passes.count }
+        let stations = parts == 0 ? 0 : parts + 1
         if let opened, ledger.hasDone(next: stations) {
             ledger.skip(to: ledger.stations + stations)
             ledger.forget(StagingPages.part)
+            ledger.forget(RowPages.part)
             return opened
         }
-        let schema = if let opened { try begun(tables, ledger, opened) } else { try place.staging.schema() }
+        let made = step.methods.mappingsByPages.isEmpty ? [] : works.filter { $0.method == .objects }
+        let schema = if let opened { try begun(tables + made, ledger, opened) } else { try place.staging.schema() }
         let pages = try StagingPages(place.staging)
         try ledger.keep(StagingPages.part, restore: pages.restore, save: pages.save)
         ledger.beforeCommit(of: StagingPages.part, pages.prepare)
@@ -35,6 +38,13 @@ extension StepRun {
         KillPoint.reach(.pagesBegun)
         let loader = PageLoader(mover: mover(ledger, state), pages: pages, schema: schema)
         try loader.load(tables, &progress)
+        if let model = objects?.model, !step.methods.mappingsByPages.isEmpty {
+            let rows = try RowPages(
+                model.run.objects.destination, pages, schema, following: model.largestKeptKeys(), ledger.checkpoints)
+            try ledger.keep(RowPages.part, restore: rows.restore, save: rows.save)
+            try model.makeByPages(rows, &progress)
+            ledger.forget(RowPages.part)
+        }
         var sums: [String: EntrySum] = [:]
         if !indexes.isEmpty {
             events(.phaseBegan("indexes"))

@@ -81,7 +81,7 @@ struct StepRun {
         return result
     }
 
-    /// The same step, with nothing of the source's pages kept.
+    /// The same step, with nothing of the source's pages kept, and no rows of mappings in pages.
     private var anew: StepRun { making(step.methods.anew) }
 
     /// The same step with other methods.
@@ -91,10 +91,12 @@ struct StepRun {
         return run
     }
 
-    /// The step as an earlier run has begun it: after a misfit the plan still asks for a copy, but the work has none.
+    /// The step as an earlier run has begun it: after a misfit the plan still asks for a copy or for pages of rows, but
+    /// the work has none.
     private func asBegun(_ ledger: StepLedger) -> StepRun {
         let anew = anew
-        return step.methods.beginning == .copy && savedMethods(in: ledger) == anew.step.methods.identity ? anew : self
+        let identity = anew.step.methods.identity
+        return identity != step.methods.identity && savedMethods(in: ledger) == identity ? anew : self
     }
 
     /// Makes the store, and closes it: no connection is left open.

@@ -27,6 +27,8 @@ package struct StepMethods: Hashable, Sendable {
     package var keptIndexes: [String: KeptIndex] = [:]
     /// The source's indexes whose entries those of rebuilt tables get.
     package var carriedIndexes: [String: TableIndex] = [:]
+    /// How the rows of entity mappings are written, by their place in the step.
+    package var mappings: [Int: MethodChoice<MappingMethod>] = [:]
     /// Tables and indexes where nothing of the source's pages is kept.
     private var tablesAnew: [String: MethodChoice<TableWork.Method>] = [:]
     private var indexesAnew: [String: MethodChoice<IndexWork.Method>] = [:]
@@ -37,7 +39,21 @@ package struct StepMethods: Hashable, Sendable {
     package var identity: [String] {
         let tables = tables.filter { $0.value.method != .statements }.map { "\($0.value.method.rawValue) \($0.key)" }
         let indexes = indexes.filter { $0.value.method != .statements }.map { "\($0.value.method.rawValue) \($0.key)" }
-        return tables.sorted() + indexes.sorted()
+        return tables.sorted() + indexes.sorted() + mappingsByPages.map { "mapping \($0)" }
+    }
+
+    /// The places of entity mappings whose rows become pages, in their order.
+    package var mappingsByPages: [Int] { mappings.filter { $0.value.method == .pages }.keys.sorted() }
+
+    /// For a step with mapping models.
+    ///
+    /// - Parameters:
+    ///   - objects: what they do.
+    ///   - indexes: of the store to make.
+    ///   - obstacle: why pages of the store can't be read or written.
+    package init(of objects: ObjectStep, _ indexes: [TableIndex], obstacle: String?) {
+        let constrained = Set(indexes.filter { $0.origin == .constraint }.map { $0.table.lowercased() })
+        mappings = MappingMethods(objects: objects, obstacle: obstacle, constrained: constrained).choices()
     }
 
     /// Whether the index has its entries before statements make indexes.
@@ -48,10 +64,14 @@ package struct StepMethods: Hashable, Sendable {
         }
     }
 
-    /// The same where nothing of the source's pages is kept.
+    /// The same where nothing of the source's pages is kept, and statements write what mappings make.
     package var anew: StepMethods {
-        guard beginning == .copy else { return self }
-        var methods = StepMethods()
+        var methods = self
+        for mapping in mappingsByPages {
+            methods.mappings[mapping] = MethodChoice(method: .statements, reason: "its rows don't come in their order")
+        }
+        guard beginning == .copy else { return methods }
+        methods = StepMethods()
         (methods.tables, methods.indexes, methods.carriedIndexes) = (tablesAnew, indexesAnew, carriedIndexes)
         return methods
     }

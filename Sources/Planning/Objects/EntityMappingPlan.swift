@@ -64,6 +64,8 @@ package struct EntityMappingPlan: Sendable {
     package var sourceEntity: Int32?
     package var destinationEntity: Int32?
     package var keeping: KeyKeeping
+    /// Whether its rows are made independently of each other, by workers that have no store.
+    package var isIndependent: Bool
     /// What is read of the source rows, and the cell of each column of the source's table (−1: not read).
     package var shape: RowShape
     package var cells: [Int]

@@ -14,6 +14,8 @@ package struct ObjectStep: Sendable {
     package var cleanups: [String]
     /// Functions of each policy by its name, as far as expressions may call them.
     package var policies: [String]
+    /// Whether a run that ends between two rows of these mappings can be resumed.
+    package var isResumable: Bool
     package var warnings: [String]
 
     /// A join table whose links can be copied if the rows at both ends have their source rows' keys.
@@ -28,19 +30,36 @@ package struct ObjectStep: Sendable {
 
 /// What the planner must know about the Swift code.
 package struct CodeCatalog {
-    /// The selectors of a policy, by the name that a mapping model gives it; nil where it isn't registered.
-    package var policySelectors: (String) -> Set<String>?
-    package var managerSelectors: Set<String>
+    /// What a policy says of itself.
+    package struct Policy {
+        /// What expressions may call on it.
+        package var selectors: Set<String>
+        package var isIndependent: Bool
+        package var isResumable: Bool
+
+        package init(selectors: Set<String>, isIndependent: Bool, isResumable: Bool) {
+            self.selectors = selectors
+            self.isIndependent = isIndependent
+            self.isResumable = isResumable
+        }
+    }
+
+    /// A policy by the name that a mapping model gives it; nil where it isn't registered.
+    package var policy: (String) -> Policy?
     package var policyNames: [String]
+    package var managerSelectors: Set<String>
     package var hasOwnManager: Bool
+    /// Whether a fresh manager can go on between two rows.
+    package var isManagerResumable: Bool
 
     package init(
-        managerSelectors: Set<String>, policyNames: [String], hasOwnManager: Bool,
-        policySelectors: @escaping (String) -> Set<String>?
+        policyNames: [String], managerSelectors: Set<String>, hasOwnManager: Bool, isManagerResumable: Bool,
+        policy: @escaping (String) -> Policy?
     ) {
-        self.managerSelectors = managerSelectors
         self.policyNames = policyNames
+        self.managerSelectors = managerSelectors
         self.hasOwnManager = hasOwnManager
-        self.policySelectors = policySelectors
+        self.isManagerResumable = isManagerResumable
+        self.policy = policy
     }
 }

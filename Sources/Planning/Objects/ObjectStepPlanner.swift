@@ -46,7 +46,22 @@ package struct ObjectStepPlanner {
             homes: Self.homes(entities.map(\.mapping), source: source, destination: destination),
             joins: try planner.joinCopies(),
             cleanups: cleanups(), policies: entities.compactMap { $0.mapping.mapping.policyClassName },
-            warnings: planner.warnings)
+            isResumable: isResumable, warnings: planner.warnings)
+    }
+
+    private var isResumable: Bool {
+        code.isManagerResumable
+            && entities.compactMap(\.mapping.mapping.policyClassName).allSatisfy {
+                code.policy($0)?.isResumable ?? false
+            }
+    }
+
+    /// Whether workers can make the rows of an entity mapping, each without a store.
+    private func isIndependent(_ index: Int) -> Bool {
+        let mapping = entities[index].mapping.mapping
+        guard keeping[index] != .ifFree, !code.hasOwnManager else { return false }
+        if let policy = mapping.policyClassName { return code.policy(policy)?.isIndependent ?? false }
+        return !mapping.attributeMappings.contains { $0.expression?.callsManager == true }
     }
 
     // MARK: - Keys
@@ -114,7 +129,8 @@ package struct ObjectStepPlanner {
             let none = RowShape(table: try identifier("Z_METADATA"))
             return EntityMappingPlan(
                 description: mapping, index: index, modelIndex: entities[index].model, sourceEntity: nil,
-                destinationEntity: to, keeping: .never, shape: none, cells: [], linkShape: none, linkCells: [],
+                destinationEntity: to, keeping: .never, isIndependent: false, shape: none, cells: [], linkShape: none,
+                linkCells: [],
                 filter: nil, attributes: [], keys: [], relationships: [])
         }
         var columns = SourceColumns(map: source, entity: from)
@@ -136,15 +152,15 @@ package struct ObjectStepPlanner {
         try linkColumns.addLinks()
         return EntityMappingPlan(
             description: mapping, index: index, modelIndex: entities[index].model, sourceEntity: from,
-            destinationEntity: to, keeping: keeping[index], shape: columns.shape, cells: columns.cells,
-            linkShape: linkColumns.shape, linkCells: linkColumns.cells, filter: filter, attributes: attributes,
-            keys: keys, relationships: relationships)
+            destinationEntity: to, keeping: keeping[index], isIndependent: isIndependent(index), shape: columns.shape,
+            cells: columns.cells, linkShape: linkColumns.shape, linkCells: linkColumns.cells, filter: filter,
+            attributes: attributes, keys: keys, relationships: relationships)
     }
 
     /// What expressions may call on the policy; nil where it isn't registered.
     private mutating func selectors(of mapping: EntityMappingDescription) -> Set<String>? {
         guard let policy = mapping.policyClassName else { return [] }
-        if let known = code.policySelectors(policy) { return known }
+        if let known = code.policy(policy) { return known.selectors }
         report(
             mapping,
             "its policy “\(policy)” isn't registered"

@@ -103,7 +103,7 @@ package final class RecordFormer {
     ///
     /// NUMERIC takes every integer but the least (vdbemem.c, `sqlite3VdbeIntegerAffinity`); REAL those that need at most
     /// six bytes, since more would save nothing (vdbe.c, `OP_MakeRecord`).
-    static func stored(_ real: Double, as form: RecordForm.Numbers) -> Int64? {
+    package static func stored(_ real: Double, as form: RecordForm.Numbers) -> Int64? {
         guard let integer = Int64(exactly: real), form != .asMade, integer != .min else { return nil }
         return form == .numeric || SerialType.integer(integer).length < 8 ? integer : nil
     }

@@ -19,6 +19,7 @@ struct CreatePass {
     let policy: EntityMigrationPolicy
     /// Where an earlier run stopped.
     let begun: StepLedger.Cursor?
+    let rows: MappingReading
 
     private var run: ObjectRun { model.run }
 
@@ -26,65 +27,59 @@ struct CreatePass {
     private struct Batch: Sendable {
         let input = RowBatch()
         var made: PendingRows
-        var dropped = 0
+        var outcome = RowHook.Outcome()
     }
 
     func run(_ progress: inout Progress) throws(EngineError) {
         run.events(.statement(plan.shape.sql))
-        if isIndependent {
+        if plan.isIndependent {
             try runOnWorkers(&progress)
         } else {
             try runInOrder(&progress)
         }
     }
 
-    private var isIndependent: Bool {
-        guard plan.keeping != .ifFree, !run.code.hasOwnManager else { return false }
-        if plan.description.policyClassName != nil { return type(of: policy).isIndependent }
-        return !plan.description.attributeMappings.contains { $0.expression?.callsManager == true }
+    init(
+        model: StageRun, plan: EntityMappingPlan, policy: EntityMigrationPolicy, begun: StepLedger.Cursor?
+    ) {
+        (self.model, self.plan, self.policy, self.begun) = (model, plan, policy, begun)
+        rows =
+            model.isByPages(plan)
+            ? MappingReading(plan, pagesOf: model.run.source)
+            : MappingReading(plan, of: model.run.source, options: model.run.options)
     }
-
-    private static func rows(
-        of plan: EntityMappingPlan, after begun: StepLedger.Cursor?, in source: SourceStore
-    ) throws(EngineError) -> StatementSource {
-        try StatementSource.rows(
-            of: plan.shape, key: plan.cells[TableStorage.primaryKey], after: begun, in: source.connection,
-            isUTF8: source.isUTF8, title: plan.description.name)
-    }
-
-    private var limits: BatchLimits { BatchLimits(rows: run.options.batchRows, bytes: run.options.batchBytes) }
 
     // MARK: - Row after row
 
     private func runInOrder(_ progress: inout Progress) throws(EngineError) {
         var cursor = begun ?? StepLedger.Cursor()
-        var source = try Self.rows(of: plan, after: begun, in: run.source)
         let batch = RowBatch()
         let worker = RowHook(pass: self, session: model.session, manager: model.manager, policy: policy)
+        var source = try rows.open(after: begun)
         var more = true
         while more {
             try run.cancellation.check()
-            batch.removeAll(keepingCapacity: limits.bytes * 2)
-            more = try source.fill(batch, limits: limits)
+            batch.removeAll(keepingCapacity: rows.limits.bytes * 2)
+            more = try source.fill(batch, limits: rows.limits)
             model.session.destination.sourceBatch = batch
             run.ledger.depart()
-            let dropped = try worker.process(batch)
+            let outcome = try worker.process(batch)
             try model.settle()
             KillPoint.reach(.batchWritten)
             model.session.destination.sourceBatch = nil
-            try count(batch, dropped: dropped, &cursor, &progress)
+            try count(batch, outcome, &cursor, &progress)
         }
         model.session.leaveRow()
     }
 
     /// Rows up to the batch's last are made and written.
     private func count(
-        _ batch: RowBatch, dropped: Int, _ cursor: inout StepLedger.Cursor, _ progress: inout Progress
+        _ batch: RowBatch, _ outcome: RowHook.Outcome, _ cursor: inout StepLedger.Cursor, _ progress: inout Progress
     ) throws(EngineError) {
-        run.state.objects.read += batch.count
+        run.state.objects.read += batch.count - outcome.elsewhere
         run.state.objects.bytes += batch.byteCount
-        run.state.objects.dropped += dropped
-        progress.rows += batch.count
+        run.state.objects.dropped += outcome.dropped
+        progress.rows += batch.count - outcome.elsewhere
         progress.bytes += batch.byteCount
         cursor.rows += batch.count
         if batch.count > 0 { cursor.key = batch.rowid(at: batch.count - 1) }
@@ -100,34 +95,37 @@ struct CreatePass {
         let jobs = min(max(1, run.options.jobs), model.readers.count)
         let map = model.session.destination.map
         let batches = (0..<EngineOptions.poolSize(jobs: jobs)).map { _ in Batch(made: PendingRows(map)) }
-        let (plan, begun, source, limits) = (plan, begun, run.source, limits)
+        let (begun, rows) = (begun, rows)
+        if model.isByPages(plan) { model.staging.carry(from: rows.map) }
         let crew = Crew(pass: self)
         var cursor = begun ?? StepLedger.Cursor()
         try OrderedPipeline(workers: jobs, batches: batches, cancellation: run.cancellation).run(
             reading: { every throws(EngineError) in
-                var rows = try Self.rows(of: plan, after: begun, in: source)
-                try every { (batch: inout Batch) throws(EngineError) in try rows.fill(batch.input, limits: limits) }
+                var source = try rows.open(after: begun)
+                try every { (batch: inout Batch) throws(EngineError) in
+                    try source.fill(batch.input, limits: rows.limits)
+                }
             },
             working: { worker, every throws(EngineError) in
                 let hook = try crew.hook(worker)
                 defer { hook.close() }
                 let isComplete = try every { (batch: inout Batch) throws(EngineError) in
-                    batch.dropped = try hook.process(batch.input)
+                    batch.outcome = try hook.process(batch.input)
                     hook.handOver(batch.input, to: &batch.made)
                 }
                 if isComplete { try hook.end() }
             },
             take: { batch throws(EngineError) in
                 try write(&batch.made)
-                try count(batch.input, dropped: batch.dropped, &cursor, &progress)
+                try count(batch.input, batch.outcome, &cursor, &progress)
                 batch.made.removeAll()
-                batch.input.removeAll(keepingCapacity: limits.bytes * 2)
+                batch.input.removeAll(keepingCapacity: rows.limits.bytes * 2)
             })
     }
 
     private func write(_ made: inout PendingRows) throws(EngineError) {
         run.ledger.depart()
-        try EngineError.at(plan.description.name) { try model.session.write(&made) }
+        try model.writing(plan.description.name) { () throws(ObjectError) in try model.session.write(&made) }
         try model.settle()
         KillPoint.reach(.batchWritten)
     }
@@ -147,7 +145,7 @@ private struct Crew: @unchecked Sendable {
         let manager = pass.model.run.code.managerType.init()
         manager.userInfo = pass.model.manager.userInfo
         manager.attach(session)
-        let policy = pass.model.makePolicy(pass.plan)
+        let policy = StageRun.makePolicy(pass.plan, pass.model.run.code)
         session.use(policy: policy.functions, manager: manager)
         session.currentMapping = session.mappings[pass.plan.index]
         if pass.plan.description.policyClassName != nil {

@@ -46,8 +46,8 @@ final class ObjectMemory {
             },
             save: { writer in checkpoints.saveSegments(&writer) })
         if let saved {
-            try checkpoints.readSegments(count: saved.count, chain: saved.chain) { payload throws(EngineError) in
-                try replay(payload)
+            try checkpoints.readSegments(count: saved.count, chain: saved.chain) { kind, payload throws(EngineError) in
+                if kind == .associations { try replay(payload) }
             }
         }
         associations.keepJournal()
@@ -73,7 +73,7 @@ final class ObjectMemory {
     /// Entries stay in the journal until their segment is durable: the next commit tries again.
     private static func write(_ associations: Associations, to checkpoints: CheckpointFiles) throws(EngineError) {
         guard associations.journalCount > 0, let journal = associations.journal else { return }
-        try checkpoints.addSegment(payload(journal))
+        try checkpoints.addSegment(.associations, payload(journal))
         associations.clearJournal()
     }
 

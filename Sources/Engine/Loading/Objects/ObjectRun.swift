@@ -14,7 +14,6 @@ struct ObjectRun {
     let step: StepPlan
     let objects: ObjectStep
     let source: SourceStore
-    let staging: StagingConnection
     let ledger: StepLedger
     let state: StepState
     let scratchPath: String
@@ -25,21 +24,15 @@ struct ObjectRun {
     let cancellation: Cancellation
     let events: (EngineEvent) -> Void
 
-    /// Runs every mapping model. `joins` fills the copied join tables; `validate` checks the rows before the key map is
-    /// written.
-    func run(
-        _ progress: inout Progress,
-        joins: ([TableWork], inout Progress) throws(EngineError) -> Void,
-        validate: () throws(EngineError) -> ValidationOutcome
-    ) throws(EngineError) {
-        if let stations = state.objects.stations {
-            ledger.skip(to: stations)
-            return
-        }
-        let isResumable = code.isResumable(objects)
-        if !isResumable { warnOfBeginningAnew() }
+    /// Prepares the stages; nothing is made yet.
+    ///
+    /// - Returns: nil where an earlier run has done everything.
+    func prepared() throws(EngineError) -> StageRun? {
+        if state.objects.stations != nil { return nil }
+        if !objects.isResumable { warnOfBeginningAnew() }
         let scratch = try ScratchDatabase(at: scratchPath)
-        let keys = KeySource(KeySpace(last: try lastKeys()))
+        let last = try lastKeys()
+        let keys = KeySource(KeySpace(last: last))
         let readers = try source.companions(1 + max(1, options.jobs))
         let stores = ObjectStores(
             objects: objects, storeUUID: source.metadata.uuid, external: external, now: options.now)
@@ -47,36 +40,55 @@ struct ObjectRun {
             try Associations(
                 StoreAccess { sql throws(SQLiteError) in try scratch.connection.prepare(sql, persistent: true) })
         }
+        let staging = ObjectStaging(objects.destination)
         let session = stores.session(
             source: stores.source(readers[0]), destination: stores.destination(staging, keys: keys),
             associations: associations)
         let memory = ObjectMemory(ledger, keys: keys, associations: associations)
-        if isResumable { try memory.keep() }
+        if objects.isResumable { try memory.keep() }
         if ledger.isResumed { session.assumeDeletions() }
         let manager = code.managerType.init()
         manager.attach(session)
         let tally = ObjectProgress(total: max(1, objects.mappings.count * 3))
         session.progress = { tally.fraction }
-        let model = StageRun(
-            run: self, mappings: objects.mappings, stores: stores, session: session, manager: manager,
-            associations: associations, memory: memory, readers: Array(readers.dropFirst()), tally: tally)
+        return StageRun(
+            run: self, stores: stores, staging: staging, keys: keys, lastKeys: last, scratch: scratch, session: session,
+            manager: manager, associations: associations, memory: memory, readers: Array(readers.dropFirst()),
+            tally: tally)
+    }
+
+    /// Goes through all stages.
+    ///
+    /// - Parameters:
+    ///   - model: prepared; a connection is open on the new store.
+    ///   - progress: rows and bytes read so far over all steps; raised.
+    ///   - joins: fills the copied join tables.
+    ///   - validate: checks the rows before the key map is written.
+    /// - Throws: the first failure.
+    func run(
+        _ model: StageRun, _ progress: inout Progress,
+        joins: ([TableWork], inout Progress) throws(EngineError) -> Void,
+        validate: () throws(EngineError) -> ValidationOutcome
+    ) throws(EngineError) {
+        let session = model.session
         func rest() throws(EngineError) {
             try model.stages(&progress, joins: joins)
             try flush(session)
-            state.objects.made = keys.rowCounts
+            state.objects.made = model.keys.rowCounts
             try ledger.once("validation") { () throws(EngineError) in state.objects.validation = try validate() }
             try ledger.once("key map") { () throws(EngineError) in
                 guard let keyMap else { return }
-                try KeyMap(file: keyMap).write(associations, of: objects.mappings, step: step.versions, session)
+                try KeyMap(file: keyMap).write(
+                    model.associations, of: objects.mappings, step: step.versions, session)
             }
         }
-        if isResumable { try rest() } else { try ledger.asOne("objects", rest) }
+        if objects.isResumable { try rest() } else { try ledger.asOne("objects", rest) }
         state.objects.stations = ledger.stations
-        if isResumable { memory.forget() }
-        associations.close()
+        if objects.isResumable { model.memory.forget() }
+        model.associations.close()
         session.close()
-        manager.attach(nil)
-        try scratch.remove()
+        model.manager.attach(nil)
+        try model.scratch.remove()
     }
 
     private func warnOfBeginningAnew() {
@@ -115,16 +127,5 @@ struct ObjectRun {
             }
         }
         return result
-    }
-}
-
-extension MigrationCode {
-    /// Whether a run that ends between two rows of these mappings can be resumed.
-    func isResumable(_ objects: ObjectStep) -> Bool {
-        managerType.isResumable
-            && objects.mappings.allSatisfy { plan in
-                guard let name = plan.description.policyClassName else { return true }
-                return policy(named: name)?.isResumable ?? false
-            }
     }
 }

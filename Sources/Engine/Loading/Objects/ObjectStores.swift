@@ -20,12 +20,10 @@ struct ObjectStores: Sendable {
             content: external.content(ofProperty:))
     }
 
-    func destination(_ staging: StagingConnection, keys: KeySource) -> ObjectContext {
-        let access = StoreAccess { sql throws(SQLiteError) in try staging.connection.prepare(sql, persistent: true) }
-        return ObjectContext(
-            objects.destination, side: .destination,
-            mode: .writable(keys, StatementPolicyRowOutput(objects.destination, access)), storeUUID: storeUUID,
-            access: access, content: external.content(ofProperty:))
+    func destination(_ staging: ObjectStaging, keys: KeySource) -> ObjectContext {
+        ObjectContext(
+            objects.destination, side: .destination, mode: .writable(keys, staging), storeUUID: storeUUID,
+            access: staging.access, content: external.content(ofProperty:))
     }
 
     func detached() -> ObjectContext {

@@ -17,6 +17,16 @@ final class RowHook {
     private let policy: EntityMigrationPolicy
     private let mapping: CausewayObjects.EntityMapping
     private let view: RowView
+    /// Z_ENT of the rows to call it for; nil: all.
+    private let entities: Set<Int64>?
+
+    /// What became of a batch's rows.
+    struct Outcome: Sendable {
+        /// Rows without a result.
+        var dropped = 0
+        /// Rows of other mappings.
+        var elsewhere = 0
+    }
 
     init(pass: CreatePass, session: MigrationSession, manager: MigrationManager, policy: EntityMigrationPolicy) {
         plan = pass.plan
@@ -27,25 +37,30 @@ final class RowHook {
         self.manager = manager
         self.policy = policy
         mapping = session.mappings[plan.index]
-        view = RowView(capacity: plan.shape.cells.count)
+        view = pass.rows.makeView()
+        entities = pass.rows.entities
     }
 
-    /// Calls the policy for every row; returns how many have no result.
-    func process(_ batch: RowBatch) throws(EngineError) -> Int {
+    /// Calls the policy for every row.
+    func process(_ batch: RowBatch) throws(EngineError) -> Outcome {
         let filter = filter
-        var dropped = 0
+        var outcome = Outcome()
         for row in 0..<batch.count {
             let key = batch.rowid(at: row)
             var inHand: ObjectID?
             do {
                 try view.load(row, of: batch)
+                if let entities, !isOwn(among: entities) {
+                    outcome.elsewhere += 1
+                    continue
+                }
                 let object = self.object(key: key)
                 session.source.stand(on: object, view: view, cells: cells, row: row)
                 if let filter {
                     session.scope.evaluated = .object(object)
                     session.scope.source = .object(object)
                     guard try filter.evaluate(session.scope) else {
-                        dropped += 1
+                        outcome.dropped += 1
                         continue
                     }
                 }
@@ -53,7 +68,7 @@ final class RowHook {
                 session.begin(row: object, mapping: plan.index, key: try keptKey(key))
                 try policy.createDestinationInstances(
                     forSource: session.source.object(with: object), in: mapping, manager: manager)
-                if !session.endRow() { dropped += 1 }
+                if !session.endRow() { outcome.dropped += 1 }
                 try session.checkCancelled()
             } catch {
                 throw EngineError(
@@ -61,7 +76,11 @@ final class RowHook {
                     row: inHand.map { session.source.uri(of: $0) } ?? "\(plan.description.sourceEntity ?? "") p\(key)")
             }
         }
-        return dropped
+        return outcome
+    }
+
+    private func isOwn(among entities: Set<Int64>) -> Bool {
+        view.integer(at: cells[TableStorage.entityNumber]).map(entities.contains) ?? false
     }
 
     private func object(key: Int64) -> ObjectID {

@@ -26,64 +26,86 @@ final class ObjectProgress {
 /// another, in any order.
 struct StageRun {
     let run: ObjectRun
-    let mappings: [EntityMappingPlan]
     let stores: ObjectStores
+    let staging: ObjectStaging
+    let keys: KeySource
+    /// The largest keys of the source, by table of the new store: those that are given to rows are larger.
+    let lastKeys: [Int64]
+    let scratch: ScratchDatabase
     let session: MigrationSession
     let manager: MigrationManager
     let associations: Associations
     let memory: ObjectMemory
     let readers: [SourceReader]
     let tally: ObjectProgress
+    /// Of each mapping, by its place.
+    private let policies: [EntityMigrationPolicy]
+    /// Mappings that this run has begun.
+    private let begun = BegunMappings()
+
+    private final class BegunMappings {
+        var places: Set<Int> = []
+    }
+
+    init(
+        run: ObjectRun, stores: ObjectStores, staging: ObjectStaging, keys: KeySource, lastKeys: [Int64],
+        scratch: ScratchDatabase, session: MigrationSession, manager: MigrationManager, associations: Associations,
+        memory: ObjectMemory,
+        readers: [SourceReader], tally: ObjectProgress
+    ) {
+        (self.run, self.stores, self.staging, self.keys, self.scratch) = (run, stores, staging, keys, scratch)
+        (self.session, self.manager, self.associations, self.memory) = (session, manager, associations, memory)
+        (self.readers, self.tally, self.lastKeys) = (readers, tally, lastKeys)
+        policies = run.objects.mappings.map { Self.makePolicy($0, run.code) }
+    }
+
+    private var mappings: [EntityMappingPlan] { run.objects.mappings }
+
+    /// Whether the rows of a mapping become pages.
+    func isByPages(_ plan: EntityMappingPlan) -> Bool { run.step.methods.mappings[plan.index]?.method == .pages }
 
     private var ledger: StepLedger { run.ledger }
     private var state: StepState { run.state }
 
-    func stages(
-        _ progress: inout Progress,
-        joins: ([TableWork], inout Progress) throws(EngineError) -> Void
-    ) throws(EngineError) {
-        var policies: [EntityMigrationPolicy] = []
-        for plan in mappings {
-            let policy = makePolicy(plan)
-            policies.append(policy)
-            let mapping = begin(plan, policy)
-            try beginHook(plan, policy, mapping)
-            if plan.sourceEntity != nil { try create(plan, policy, &progress) }
-            try ledger.once("made \(plan.index)") { () throws(EngineError) in
-                try hook(plan) { try policy.endInstanceCreation(forMapping: mapping, manager: manager) }
-                try settle()
-            }
-            tally.advance()
+    // MARK: - Stage 1
+
+    /// The largest key that rows of a table can keep, by the table's place, for tables whose rows keep any.
+    func largestKeptKeys() -> [Int: Int64] {
+        var result: [Int: Int64] = [:]
+        for place in run.step.methods.mappingsByPages where mappings[place].keeping == .always {
+            guard let entity = mappings[place].destinationEntity,
+                let table = run.objects.destination.table(of: entity)
+            else { continue }
+            result[table] = lastKeys[table]
         }
-        try linkByKeys(&progress, joins: joins)
-        run.events(.phaseBegan("relationships"))
-        if mappings.contains(where: { needsRelating($0) }) { try makeLinkIndexes() }
-        for (plan, policy) in zip(mappings, policies) {
-            let mapping = begin(plan, policy)
-            if needsRelating(plan) { try RelatePass(model: self, plan: plan, policy: policy).relate() }
-            try ledger.once("related \(plan.index)") { () throws(EngineError) in
-                try hook(plan) { try policy.endRelationshipCreation(forMapping: mapping, manager: manager) }
-                try settle()
-            }
-            KillPoint.reach(.rowsRelated)
-            tally.advance()
+        return result
+    }
+
+    /// Stage 1 of the mappings whose rows become pages; no connection is open on the new store.
+    ///
+    /// - Throws: a misfit where code needs one.
+    func makeByPages(_ rows: RowPages, _ progress: inout Progress) throws(EngineError) {
+        staging.begin(rows)
+        for place in run.step.methods.mappingsByPages { try make(mappings[place], &progress) }
+        try rows.finish()
+    }
+
+    private func make(_ plan: EntityMappingPlan, _ progress: inout Progress) throws(EngineError) {
+        let policy = policies[plan.index]
+        try begin(plan, policy)
+        let mapping = session.mappings[plan.index]
+        if plan.sourceEntity != nil { try create(plan, policy, &progress) }
+        try ledger.once("made \(plan.index)") { () throws(EngineError) in
+            try hook(plan) { try policy.endInstanceCreation(forMapping: mapping, manager: manager) }
+            try settle()
         }
-        for (plan, policy) in zip(mappings, policies) {
-            let mapping = begin(plan, policy)
-            try ledger.once("ended \(plan.index)") { () throws(EngineError) in
-                try hook(plan) { try policy.performCustomValidation(forMapping: mapping, manager: manager) }
-                try hook(plan) { try policy.end(mapping, manager: manager) }
-                try settle()
-            }
-            tally.advance()
-        }
-        session.currentMapping = nil
+        tally.advance()
     }
 
     /// `begin` is called on every fresh instance: a resumed run calls it again, on another instance.
-    private func beginHook(
-        _ plan: EntityMappingPlan, _ policy: EntityMigrationPolicy, _ mapping: CausewayObjects.EntityMapping
-    ) throws(EngineError) {
+    private func begin(_ plan: EntityMappingPlan, _ policy: EntityMigrationPolicy) throws(EngineError) {
+        let mapping = take(plan, policy)
+        begun.places.insert(plan.index)
         try hook(plan) { try policy.begin(mapping, with: manager) }
         guard session.hasUnwritten else { return }
         guard !type(of: policy).isResumable else {
@@ -96,6 +118,48 @@ struct StageRun {
                 remedy: "make them in another hook, or override isResumable with false")
         }
         try settle()
+    }
+
+    // MARK: - All stages
+
+    /// Everything that the mappings by pages have left; a connection is open on the new store.
+    func stages(
+        _ progress: inout Progress,
+        joins: ([TableWork], inout Progress) throws(EngineError) -> Void
+    ) throws(EngineError) {
+        let byPages = Set(run.step.methods.mappingsByPages)
+        for plan in mappings {
+            if !byPages.contains(plan.index) {
+                try make(plan, &progress)
+            } else if !begun.places.contains(plan.index) {
+                // An earlier run has made its rows.
+                try begin(plan, policies[plan.index])
+                tally.advance()
+            }
+        }
+        try linkByKeys(&progress, joins: joins)
+        run.events(.phaseBegan("relationships"))
+        if mappings.contains(where: { needsRelating($0) }) { try makeLinkIndexes() }
+        for (plan, policy) in zip(mappings, policies) {
+            let mapping = take(plan, policy)
+            if needsRelating(plan) { try RelatePass(model: self, plan: plan, policy: policy).relate() }
+            try ledger.once("related \(plan.index)") { () throws(EngineError) in
+                try hook(plan) { try policy.endRelationshipCreation(forMapping: mapping, manager: manager) }
+                try settle()
+            }
+            KillPoint.reach(.rowsRelated)
+            tally.advance()
+        }
+        for (plan, policy) in zip(mappings, policies) {
+            let mapping = take(plan, policy)
+            try ledger.once("ended \(plan.index)") { () throws(EngineError) in
+                try hook(plan) { try policy.performCustomValidation(forMapping: mapping, manager: manager) }
+                try hook(plan) { try policy.end(mapping, manager: manager) }
+                try settle()
+            }
+            tally.advance()
+        }
+        session.currentMapping = nil
     }
 
     private func create(
@@ -146,8 +210,8 @@ struct StageRun {
         }
         for (index, sql) in run.objects.cleanups.enumerated() {
             try ledger.once("cleanup \(index)") { () throws(EngineError) in
-                try run.staging.execute(sql)
-                state.objects.endedLinks += Int(run.staging.connection.changes)
+                try staging.connection.execute(sql)
+                state.objects.endedLinks += Int(staging.connection.connection.changes)
             }
         }
     }
@@ -157,18 +221,19 @@ struct StageRun {
         for (place, statement) in run.step.statements.modelStatements.enumerated() {
             guard let index = statement.index, run.step.layout.findsMembers(index) else { continue }
             try ledger.once("link index \(place)") { () throws(EngineError) in
-                try run.staging.execute(statement.sql)
+                try staging.connection.execute(statement.sql)
                 state.objects.indexes.insert(statement.sql)
             }
         }
     }
 
-    func makePolicy(_ plan: EntityMappingPlan) -> EntityMigrationPolicy {
+    static func makePolicy(_ plan: EntityMappingPlan, _ code: MigrationCode) -> EntityMigrationPolicy {
         // The planner has refused names that aren't registered.
-        plan.description.policyClassName.flatMap { run.code.policy(named: $0)?.init() } ?? EntityMigrationPolicy()
+        plan.description.policyClassName.flatMap { code.policy(named: $0)?.init() } ?? EntityMigrationPolicy()
     }
 
-    private func begin(_ plan: EntityMappingPlan, _ policy: EntityMigrationPolicy) -> CausewayObjects.EntityMapping {
+    /// Turns to a mapping: expressions call its policy.
+    private func take(_ plan: EntityMappingPlan, _ policy: EntityMigrationPolicy) -> CausewayObjects.EntityMapping {
         session.use(policy: policy.functions, manager: manager)
         session.currentMapping = session.mappings[plan.index]
         return session.mappings[plan.index]
@@ -181,13 +246,26 @@ struct StageRun {
             try body()
             try session.checkCancelled()
         } catch {
+            try staging.check()
             throw EngineError(hook: error, step: run.step.versions, mapping: plan.description.name, row: nil)
         }
+        try staging.check()
     }
 
     /// Writes the objects that the hooks made.
     func settle() throws(EngineError) {
-        try EngineError.at(run.step.versions.joined(separator: " → ")) { try session.settle() }
+        try writing(run.step.versions.joined(separator: " → ")) { () throws(ObjectError) in try session.settle() }
         try memory.relieve()
+    }
+
+    /// Writes rows; what the new store refuses comes before what was made of it.
+    func writing(_ place: String, _ body: () throws(ObjectError) -> Void) throws(EngineError) {
+        do throws(ObjectError) {
+            try body()
+        } catch {
+            try staging.check()
+            throw EngineError(error, during: place)
+        }
+        try staging.check()
     }
 }

@@ -61,6 +61,8 @@ package final class StatementPolicyRowOutput: PolicyRowOutput {
         }
     }
 
+    package func largestPlace(table: Int, column: Int) -> Int64? { nil }
+
     package func write(_ link: LinkWrite) throws(ObjectError) {
         do throws(SQLiteError) {
             try links.write(link)

@@ -123,12 +123,12 @@ struct IndexLoader {
     ) throws(EngineError) {
         for (place, (work, entries)) in zip(works, entries).enumerated() {
             guard var sorted = entries.sorted.take() else { continue }
-            try write(work.index) { () throws(EngineError) in
+            try write(work.index) { root throws(EngineError) in
                 var more = true
                 while more {
                     try cancellation.check()
                     more = try TableEntries.sorting(work.index) { () throws(IndexSortError) in try sorted.fill(leaves) }
-                    try pages.add(leaves)
+                    try pages.add(leaves, toTreeAt: root)
                 }
             }
             let scratch = reader.scratch(first + place)
@@ -140,22 +140,23 @@ struct IndexLoader {
     private func write(
         _ index: TableIndex, carrying carried: CarriedIndex, _ leaves: PackedLeaves
     ) throws(EngineError) {
-        try write(index) { () throws(EngineError) in
-            try carried.pack(into: leaves) { () throws(EngineError) in try pages.add(leaves) }
+        try write(index) { root throws(EngineError) in
+            try carried.pack(into: leaves) { () throws(EngineError) in try pages.add(leaves, toTreeAt: root) }
         }
         KillPoint.reach(.indexMade)
     }
 
-    /// Fills the tree of an index.
-    private func write(_ index: TableIndex, _ fill: () throws(EngineError) -> Void) throws(EngineError) {
-        guard let root = schema.objects.first(where: { $0.kind == .index && $0.name == index.name })?.rootPage else {
+    /// Fills the tree of an index; `fill` gets the number of its root page.
+    private func write(_ index: TableIndex, _ fill: (Int) throws(EngineError) -> Void) throws(EngineError) {
+        guard let page = schema.objects.first(where: { $0.kind == .index && $0.name == index.name })?.rootPage else {
             throw EngineError(
                 .verification, "\(index.name): the new store hasn't got the index", remedy: "please report this")
         }
         try ledger.once("index \(index.name)") { () throws(EngineError) in
-            try pages.begin(.index, root: Int(root))
-            try fill()
-            try pages.endTree()
+            let root = Int(page)
+            try pages.begin(.index, root: root)
+            try fill(root)
+            try pages.endTree(at: root)
         }
     }
 }

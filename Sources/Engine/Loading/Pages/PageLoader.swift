@@ -73,9 +73,8 @@ struct PageLoader: TableLoader {
                     TableReader(file, root: Int(from.rootPage), after: key, claims: claims), title: pass.title)
             },
             sink: { () throws(EngineError) in
-                try pages.begin(.table, root: Int(to.rootPage))
-                return PageSink(
-                    pages,
+                try PageSink(
+                    pages, root: Int(to.rootPage),
                     LeafPacking(
                         pageSize: pages.pageSize, form: RecordForm(columns, cells: pass.destinationColumns.count),
                         splice: splice, takesSums: takesSums, carried: carried, title: pass.title))
@@ -85,7 +84,7 @@ struct PageLoader: TableLoader {
 
 extension RowMap {
     /// Where the cells of a shape are in the records of its table.
-    fileprivate static func cells(_ shape: RowShape, of table: StoreSchema.Table) -> [Cell] {
+    static func cells(_ shape: RowShape, of table: StoreSchema.Table) -> [Cell] {
         shape.cells.map { cell -> Cell in
             guard case .column(let name) = cell else { preconditionFailure("only own cells are read out of pages") }
             // `rowid` where no column has the name.

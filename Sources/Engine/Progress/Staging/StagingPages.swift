@@ -15,7 +15,8 @@ final class StagingPages {
     /// What is saved.
     struct State {
         var writer: DatabaseWriter.State
-        var tree: TreeState?
+        /// Those that are begun and not ended, in the order of their roots.
+        var trees: [TreeState] = []
         var isFinished = false
     }
 
@@ -23,7 +24,8 @@ final class StagingPages {
     let pageSize: Int
     /// nil before `open`, after a failure, and once the file is a whole database again.
     private var writer: DatabaseWriter?
-    private var tree: TreeBuilder?
+    /// By the number of their root page: rows of several tables may come by turns.
+    private var trees: [Int: TreeBuilder] = [:]
     /// As of the last `prepare`, or of an earlier run.
     private var state: State?
     /// Whether an earlier run may have filled roots of trees that this one begins.
@@ -58,7 +60,7 @@ final class StagingPages {
                 return
             }
             let resumed = try DatabaseWriter(file, resuming: state.writer)
-            if let tree = state.tree { self.tree = try TreeBuilder(resuming: tree, on: resumed) }
+            for tree in state.trees { trees[tree.root] = try TreeBuilder(resuming: tree, on: resumed) }
             writer = consume resumed
         } catch {
             // Another file than the one that the state, or SQLite, has left.
@@ -71,17 +73,17 @@ final class StagingPages {
 
     /// Begins the tree at a root page, or goes on with it.
     func begin(_ kind: TreeKind, root: Int) throws(EngineError) {
-        if let tree, tree.root == root { return }
+        if trees[root] != nil { return }
         let isResumed = isResumed
-        tree = try building { writer throws(PageBuildError) in
+        trees[root] = try building { writer throws(PageBuildError) in
             if isResumed, !Mutant.isOn(.rootsKept) { try writer.empty(root, kind) }
             return try TreeBuilder(kind, root: root, on: writer)
         }
     }
 
-    /// Adds the next leaves of the tree.
-    func add(_ leaves: PackedLeaves) throws(EngineError) {
-        try building { writer throws(PageBuildError) in try tree?.add(leaves, to: &writer) }
+    /// Adds the next leaves of the tree at a root page, which is begun.
+    func add(_ leaves: PackedLeaves, toTreeAt root: Int) throws(EngineError) {
+        try building { writer throws(PageBuildError) in try trees[root]?.add(leaves, to: &writer) }
     }
 
     /// The file as far as it is written, to read trees that are finished. No connection is open on it, so closing it
@@ -98,9 +100,9 @@ final class StagingPages {
         }
     }
 
-    /// Ends the tree.
-    func endTree() throws(EngineError) {
-        guard let ended = tree.take() else { return }
+    /// Ends the tree at a root page.
+    func endTree(at root: Int) throws(EngineError) {
+        guard let ended = trees.removeValue(forKey: root) else { return }
         try building { writer throws(PageBuildError) in try ended.finish(with: &writer) }
     }
 
@@ -143,8 +145,8 @@ final class StagingPages {
     /// Called before each commit: everything that the state speaks of is in the file then.
     func prepare() throws(EngineError) {
         if let state, state.isFinished { return }
-        let tree = tree?.state
-        state = try building { writer throws(PageBuildError) in State(writer: try writer.checkpoint(), tree: tree) }
+        let trees = trees.sorted { $0.key < $1.key }.map(\.value.state)
+        state = try building { writer throws(PageBuildError) in State(writer: try writer.checkpoint(), trees: trees) }
     }
 
     /// Returns when the pages that the state speaks of are on the medium.
@@ -186,6 +188,8 @@ extension StagingPages.State {
     private static let maximumLevels = 64
     /// Children that wait on one level.
     private static let maximumPending = 8
+    /// Trees that are built at a time.
+    private static let maximumTrees = 1_000_000
 
     func save(_ out: inout FieldWriter) {
         out.write(isFinished)
@@ -196,8 +200,11 @@ extension StagingPages.State {
         out.write(writer.firstFreelistTrunk)
         out.write(writer.freelistCount)
         out.write(writer.nextFreePage)
-        out.write(tree != nil)
-        guard let tree else { return }
+        out.write(count: trees.count)
+        for tree in trees { Self.save(tree, &out) }
+    }
+
+    private static func save(_ tree: TreeState, _ out: inout FieldWriter) {
         out.write(tree.kind == .index)
         out.write(tree.root)
         out.write(tree.largestRowid != nil)
@@ -225,7 +232,10 @@ extension StagingPages.State {
         writer = DatabaseWriter.State(
             pageSize: pageSize, isAutoVacuum: isAutoVacuum, nextPage: nextPage, changeCounter: changeCounter,
             firstFreelistTrunk: firstFreelistTrunk, freelistCount: freelistCount, nextFreePage: try reader.int())
-        guard try reader.bool() else { return }
+        for _ in 0..<(try reader.count(limit: Self.maximumTrees)) { trees.append(try Self.tree(from: &reader)) }
+    }
+
+    private static func tree(from reader: inout FieldReader) throws(CheckpointError) -> TreeState {
         let isIndex = try reader.bool()
         var tree = TreeState(kind: isIndex ? .index : .table, root: try reader.int())
         let hasRows = try reader.bool()
@@ -233,16 +243,16 @@ extension StagingPages.State {
         tree.largestRowid = hasRows ? largest : nil
         tree.heldLeaf = try reader.bytes()
         tree.hasLastLeaf = try reader.bool()
-        for _ in 0..<(try reader.count(limit: Self.maximumLevels)) {
+        for _ in 0..<(try reader.count(limit: maximumLevels)) {
             let page = try reader.bytes()
             let hasPages = try reader.bool()
             var pending: [TreeState.Child] = []
-            for _ in 0..<(try reader.count(limit: Self.maximumPending)) {
+            for _ in 0..<(try reader.count(limit: maximumPending)) {
                 let number = try reader.int()
                 pending.append(TreeState.Child(page: number, divider: try reader.bytes()))
             }
             tree.levels.append(TreeState.Level(page: page, pending: pending, hasPages: hasPages))
         }
-        self.tree = tree
+        return tree
     }
 }

@@ -1,0 +1,91 @@
+import CausewayObjects
+import CausewayPlanning
+import CausewaySQLite
+import CausewaySQLiteFile
+import CausewayStores
+
+/// The new store while mapping models make its rows: these become pages first, and then a connection is open on it.
+///
+/// Whoever asks for more than pages can do gets an error, which is kept: a hook may swallow it, but the step doesn't go
+/// on without statements.
+final class ObjectStaging: PolicyRowOutput {
+    private let map: StorageMap
+    private var pages: RowPages?
+    private var staging: StagingConnection?
+    private var statements: StatementPolicyRowOutput?
+    private var failure: EngineError?
+
+    /// - Parameter map: of the new store.
+    init(_ map: StorageMap) {
+        self.map = map
+    }
+
+    /// From now on rows are packed into leaves.
+    func begin(_ pages: RowPages) { self.pages = pages }
+
+    /// From now on there is a connection, and rows are written by statements.
+    func open(_ staging: StagingConnection) {
+        pages = nil
+        self.staging = staging
+        statements = StatementPolicyRowOutput(map, access)
+    }
+
+    /// The rows that come next carry cells of records in this form (nil: as those of a statement).
+    func carry(from map: RowMap?) { pages?.carry(from: map) }
+
+    /// The connection, once it is open.
+    var connection: StagingConnection {
+        guard let staging else { preconditionFailure("pages are finished before anything else is done") }
+        return staging
+    }
+
+    /// How contexts read the new store.
+    var access: StoreAccess {
+        StoreAccess { [self] sql throws(SQLiteError) in
+            guard let staging else {
+                fail(EngineError(rowsDontFit: "code of the step reads the new store while its rows are made"))
+                throw SQLiteError(code: .misuse, message: "the new store can't be read yet")
+            }
+            return try staging.connection.prepare(sql, persistent: true)
+        }
+    }
+
+    /// Throws what code was refused, whatever it has done with the error.
+    func check() throws(EngineError) {
+        if let failure { throw failure }
+    }
+
+    private func fail(_ error: EngineError) {
+        if failure == nil { failure = error }
+    }
+
+    // MARK: - Rows
+
+    func write(_ rows: PendingRows) throws(ObjectError) {
+        guard let pages else {
+            try statements?.write(rows)
+            return
+        }
+        do throws(EngineError) {
+            try pages.write(rows)
+        } catch {
+            fail(error)
+            throw ObjectError(.store, error.message)
+        }
+    }
+
+    func largestPlace(table: Int, column: Int) -> Int64? { pages?.largestPlace(table: table, column: column) }
+
+    func write(_ link: LinkWrite) throws(ObjectError) {
+        guard pages == nil else {
+            fail(EngineError(rowsDontFit: "code of the step links rows while they are made"))
+            throw ObjectError(.store, "the new store can't be changed yet")
+        }
+        try statements?.write(link)
+    }
+
+    func close() {
+        statements?.close()
+        statements = nil
+    }
+}

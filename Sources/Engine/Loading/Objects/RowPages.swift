@@ -1,0 +1,289 @@
+import CausewayCheckpoint
+import CausewayEvaluation
+import CausewayObjects
+import CausewayPlanning
+import CausewayPlatform
+import CausewaySQLite
+import CausewaySQLiteFile
+import CausewayStoreFormat
+import CausewayStores
+
+/// Packs the rows that mappings make into leaves of their tables, while no connection is open on the new store.
+///
+/// The rows of a table must come in the order of their keys, and what is written is neither read nor changed. Whatever
+/// else is asked for is a misfit: statements can do it.
+///
+/// A row that gets a new key in a table whose other rows keep theirs comes after all of these: such rows wait in segments.
+///
+/// Leaves are packed from so many rows at a time, and the rows between are saved with the progress: the pages follow from
+/// the rows and their batches alone.
+final class RowPages {
+    /// The part of the progress that has the rows which wait to be packed.
+    static let part = "rows for pages"
+    /// Pages of leaves that are packed at a time: the last of them isn't full.
+    private static let pagesAtATime = 64
+    private static let maximumTables = 1_000_000
+    private static let maximumRows = 1 << 30
+
+    private let map: StorageMap
+    private let pages: StagingPages
+    private let former: PolicyRecordFormer
+    private let packer: LeafPacker
+    private let leaves: PackedLeaves
+    private let checkpoints: CheckpointFiles
+    private var tables: [Table]
+
+    /// One entity table of the new store.
+    private struct Table {
+        let root: Int
+        let columns: [PolicyRecordFormer.Column]
+        let waiting = RowBatch()
+        /// Whether SQLite has made an index with the table, and expects it to have every row.
+        let isConstrained: Bool
+        /// The key of its last row; nil without one.
+        var last: Int64?
+        /// The largest key that its rows can keep; nil where none keeps its key.
+        let largestKept: Int64?
+        /// Rows with larger keys, as far as they aren't in segments, and the key of the last of them.
+        let late = RowBatch()
+        var lastLate: Int64?
+        /// The largest integer of each column with places in an ordered relationship, by its place among the columns.
+        var largestPlaces: [Int: Int64]
+    }
+
+    /// - Parameters:
+    ///   - map: of the new store.
+    ///   - pages: its file.
+    ///   - schema: what SQLite has made of it.
+    ///   - largestKept: the largest key that rows of a table can keep, by the table's place.
+    ///   - checkpoints: of the step.
+    /// - Throws: `.verification` where a table of the plan isn't there.
+    init(
+        _ map: StorageMap, _ pages: StagingPages, _ schema: StoreSchema, following largestKept: [Int: Int64],
+        _ checkpoints: CheckpointFiles
+    ) throws(EngineError) {
+        self.checkpoints = checkpoints
+        self.map = map
+        self.pages = pages
+        former = PolicyRecordFormer()
+        packer = LeafPacker(pageSize: pages.pageSize)
+        leaves = PackedLeaves(pageSize: pages.pageSize)
+        tables = []
+        for storage in map.tables {
+            guard let table = schema.table(storage.name.name) else {
+                throw EngineError(
+                    .verification, "\(storage.name.name): a table of the plan isn't there",
+                    remedy: "please report this")
+            }
+            let places = map.layout.tables[tables.count].columns.enumerated().filter { $1.role.isPlace }.map(\.offset)
+            tables.append(
+                Table(
+                    root: Int(table.rootPage), columns: PolicyRecordFormer.columns(of: table, storage),
+                    isConstrained: schema.objects.contains {
+                        $0.kind == .index && $0.sql == nil && $0.table.lowercased() == table.name.lowercased()
+                    },
+                    largestKept: largestKept[tables.count],
+                    largestPlaces: Dictionary(uniqueKeysWithValues: places.map { ($0, 0) })))
+        }
+    }
+
+    /// The rows that come next carry cells of records in this form (nil: as those of a statement).
+    func carry(from map: RowMap?) { former.carry(from: map) }
+
+    /// Packs new rows, which have their keys, or keeps them until there are enough.
+    ///
+    /// - Throws: a misfit where they don't come in the order of their keys, or where there is more than new rows.
+    func write(_ rows: PendingRows) throws(EngineError) {
+        for table in rows.tables.indices where rows.tables[table].hasChanges {
+            let content = rows.tables[table]
+            guard !tables[table].isConstrained else { throw misfit(table, "a constraint of it has an index") }
+            guard content.deletedKeys.isEmpty, content.changes.isEmpty else {
+                throw misfit(table, "rows that are written are changed")
+            }
+            try write(content, of: rows, to: table)
+        }
+    }
+
+    private func write(_ content: RowTable, of rows: PendingRows, to table: Int) throws(EngineError) {
+        let (columns, limit) = (tables[table].columns, Self.pagesAtATime * pages.pageSize)
+        var (last, lastLate) = (tables[table].last, tables[table].lastLate)
+        let largestKept = tables[table].largestKept ?? .max
+        for row in content.newRows {
+            let key = content.keys[row]
+            let isLate = key > largestKept
+            if let before = isLate ? lastLate : last, key <= before {
+                throw misfit(table, "its rows don't come in the order of their keys")
+            }
+            if isLate { lastLate = key } else { last = key }
+            let waiting = isLate ? tables[table].late : tables[table].waiting
+            do throws(PolicyRecordFormer.Failure) {
+                try former.form(row, of: content, rows, columns, into: waiting)
+            } catch {
+                switch error {
+                case .misfit(let column):
+                    throw misfit(table, "column \(map.tables[table].columns[column].name): a value of another kind")
+                case .record(let error):
+                    throw EngineError(.sourceData, "table \(map.tables[table].name.name), row \(key): \(error.message)")
+                }
+            }
+            for (column, largest) in tables[table].largestPlaces {
+                guard let place = former.integer(row, column, of: content), place > largest else { continue }
+                tables[table].largestPlaces[column] = place
+            }
+            guard waiting.byteCount >= limit else { continue }
+            if isLate { try set(aside: table) } else { try pack(table) }
+        }
+        (tables[table].last, tables[table].lastLate) = (last, lastLate)
+    }
+
+    /// A longer row doesn't fit a segment.
+    private static let longestLateRow = 32 << 20
+
+    /// Rows that come after all others of their table go into a segment.
+    private func set(aside table: Int) throws(EngineError) {
+        let late = tables[table].late
+        var writer = FieldWriter()
+        writer.write(table)
+        Self.save(late, &writer)
+        guard writer.bytes.count <= Self.longestLateRow else { throw misfit(table, "a row is too long to wait") }
+        try checkpoints.addSegment(.rows, writer.bytes)
+        late.removeAll(keepingCapacity: 2 * Self.pagesAtATime * pages.pageSize)
+    }
+
+    /// Adds the rows that waited for all others, those in segments first.
+    private func takeLateRows() throws(EngineError) {
+        guard tables.contains(where: { $0.lastLate != nil }) else { return }
+        let rows = RowBatch()
+        try checkpoints.eachSegment(of: .rows) { payload throws(EngineError) in
+            let table: Int
+            do throws(CheckpointError) {
+                var reader = FieldReader(payload)
+                table = try reader.int()
+                try Self.restore(rows, &reader)
+                try reader.requireEnd()
+            } catch {
+                throw EngineError(.foreignCheckpoint, "a segment can't be read: \(error.message)")
+            }
+            guard tables.indices.contains(table) else {
+                throw EngineError(.foreignCheckpoint, "a segment has rows of a table that isn't there")
+            }
+            try append(rows, to: table)
+        }
+        for table in tables.indices { try append(tables[table].late, to: table) }
+    }
+
+    /// Moves rows behind all others of their table.
+    private func append(_ rows: RowBatch, to table: Int) throws(EngineError) {
+        for row in 0..<rows.count {
+            do throws(RecordError) {
+                try unsafe tables[table].waiting.append(rowid: rows.rowid(at: row), record: rows.record(at: row))
+            } catch {
+                throw EngineError(.verification, "\(map.tables[table].name.name): \(error.message)")
+            }
+            tables[table].last = rows.rowid(at: row)
+            if tables[table].waiting.byteCount >= Self.pagesAtATime * pages.pageSize { try pack(table) }
+        }
+        rows.removeAll(keepingCapacity: 2 * Self.pagesAtATime * pages.pageSize)
+    }
+
+    /// The largest place of the rows so far.
+    func largestPlace(table: Int, column: Int) -> Int64 { tables[table].largestPlaces[column] ?? 0 }
+
+    private func misfit(_ table: Int, _ reason: String) -> EngineError {
+        EngineError(rowsDontFit: "table \(map.tables[table].name.name): \(reason)")
+    }
+
+    private func pack(_ table: Int) throws(EngineError) {
+        let (root, waiting) = (tables[table].root, tables[table].waiting)
+        guard !waiting.isEmpty else { return }
+        try pages.begin(.table, root: root)
+        do throws(PageBuildError) {
+            try packer.pack(waiting, into: leaves)
+        } catch {
+            throw EngineError(writing: error, during: map.tables[table].name.name)
+        }
+        try pages.add(leaves, toTreeAt: root)
+        // The memory of one huge row must not stay.
+        let limit = 2 * Self.pagesAtATime * pages.pageSize
+        leaves.removeAll(keepingCapacity: limit)
+        waiting.removeAll(keepingCapacity: limit)
+    }
+
+    /// Packs what waits, and ends the trees.
+    func finish() throws(EngineError) {
+        try takeLateRows()
+        for table in tables.indices where tables[table].last != nil {
+            try pack(table)
+            try pages.endTree(at: tables[table].root)
+        }
+    }
+
+    // MARK: - Saving
+
+    func save(_ writer: inout FieldWriter) {
+        let begun = tables.indices.filter { tables[$0].last != nil || tables[$0].lastLate != nil }
+        writer.write(count: begun.count)
+        for table in begun {
+            let content = tables[table]
+            writer.write(table)
+            for (last, rows) in [(content.last, content.waiting), (content.lastLate, content.late)] {
+                writer.write(last != nil)
+                writer.write(last ?? 0)
+                Self.save(rows, &writer)
+            }
+            for (_, place) in content.largestPlaces.sorted(by: { $0.key < $1.key }) { writer.write(place) }
+        }
+    }
+
+    private static func save(_ rows: RowBatch, _ writer: inout FieldWriter) {
+        writer.write(count: rows.count)
+        for row in 0..<rows.count {
+            writer.write(rows.rowid(at: row))
+            writer.write(bytes: unsafe Array(rows.record(at: row)))
+        }
+    }
+
+    func restore(_ reader: inout FieldReader) throws(CheckpointError) {
+        for _ in 0..<(try reader.count(limit: Self.maximumTables)) {
+            let table = try reader.int()
+            guard tables.indices.contains(table) else {
+                throw CheckpointError(.foreignPlan, "rows of a table that the plan hasn't")
+            }
+            tables[table].last = try Self.key(&reader)
+            try Self.restore(tables[table].waiting, &reader)
+            tables[table].lastLate = try Self.key(&reader)
+            try Self.restore(tables[table].late, &reader)
+            for column in tables[table].largestPlaces.keys.sorted() {
+                tables[table].largestPlaces[column] = try reader.signed()
+            }
+        }
+    }
+
+    private static func key(_ reader: inout FieldReader) throws(CheckpointError) -> Int64? {
+        let isThere = try reader.bool()
+        let key = try reader.signed()
+        return isThere ? key : nil
+    }
+
+    private static func restore(_ rows: RowBatch, _ reader: inout FieldReader) throws(CheckpointError) {
+        for _ in 0..<(try reader.count(limit: maximumRows)) {
+            let key = try reader.signed()
+            let record = try reader.bytes()
+            do throws(RecordError) {
+                try unsafe record.span.bytes.withUnsafeBytes { (bytes) throws(RecordError) in
+                    try unsafe rows.append(rowid: key, record: bytes)
+                }
+            } catch {
+                throw CheckpointError(.malformed, "a row that waits is too long")
+            }
+        }
+    }
+}
+
+extension EngineError {
+    /// Rows that mappings make can't become pages: the step is made anew, by statements.
+    init(rowsDontFit reason: String) {
+        self.init(.verification, "\(reason), so that statements write it", remedy: "run again with --engine statements")
+        isMisfit = true
+    }
+}

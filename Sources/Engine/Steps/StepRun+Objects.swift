@@ -1,0 +1,48 @@
+import CausewayObjects
+import CausewayPlanning
+import CausewayPreparation
+import CausewayStoreFormat
+import CausewayStores
+
+/// The step's mapping models, ready to run.
+struct PreparedObjects {
+    let run: ObjectRun
+    /// nil where an earlier run has done everything.
+    let model: StageRun?
+    let validation: ValidationStage
+}
+
+/// The rows that mapping models make.
+extension StepRun {
+    /// nil without mapping models.
+    func preparedObjects(_ ledger: StepLedger, _ state: StepState) throws(EngineError) -> PreparedObjects? {
+        guard let objects = step.objects else { return nil }
+        // Before the first row: a model that can't be checked is refused at once.
+        let validation = try validationStage()
+        let run = ObjectRun(
+            step: step, objects: objects, source: source, ledger: ledger, state: state, scratchPath: place.scratch,
+            options: options, code: code, external: external, keyMap: sideFiles.keyMap, cancellation: cancellation,
+            events: events)
+        return PreparedObjects(run: run, model: try run.prepared(), validation: validation)
+    }
+
+    /// Runs the mapping models, as far as pages haven't, and checks what they made.
+    func make(
+        _ objects: PreparedObjects, _ staging: StagingConnection, _ ledger: StepLedger, _ state: StepState,
+        _ progress: inout Progress
+    ) throws(EngineError) {
+        if let model = objects.model {
+            model.staging.open(staging)
+            let loader = StatementLoader(mover: mover(ledger, state), staging: staging)
+            try objects.run.run(model, &progress, joins: loader.load) { () throws(EngineError) in
+                try validate(objects.validation, staging)
+            }
+        } else if let stations = state.objects.stations {
+            ledger.skip(to: stations)
+        }
+        for (number, rows) in state.objects.made {
+            let name = objects.run.objects.destination.name(of: number)
+            state.entities[name] = rows - (state.objects.validation.rejectedRows[name] ?? 0)
+        }
+    }
+}

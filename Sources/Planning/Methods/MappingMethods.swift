@@ -1,0 +1,59 @@
+import CausewayMapping
+import CausewaySQLite
+import CausewayStoreFormat
+
+/// How the rows of an entity mapping get into their tables.
+package enum MappingMethod: String, Hashable, Sendable {
+    /// Workers make them, and they are packed into leaves, while no connection is open on the new store.
+    case pages
+    /// They are written by INSERT.
+    case statements
+}
+
+/// Chooses for each entity mapping of a step how its rows are written.
+///
+/// Mappings by pages come first. So the others see what they would see anyway, and new keys are given in the same order
+/// whatever the method, only mappings whose order nobody notices may come later than one that follows them.
+struct MappingMethods {
+    let objects: ObjectStep
+    /// Why pages of the store can't be read or written; nil where they can.
+    let obstacle: String?
+    /// Tables, in lower case, that SQLite makes with an index of a constraint.
+    let constrained: Set<String>
+
+    /// By the place of the mapping; those that read no rows have none.
+    func choices() -> [Int: MethodChoice<MappingMethod>] {
+        var result: [Int: MethodChoice<MappingMethod>] = [:]
+        /// The first mapping that must come before all that follow.
+        var barrier: String?
+        for plan in objects.mappings {
+            let hasCode = plan.description.policyClassName != nil
+            guard plan.sourceEntity != nil else {
+                if hasCode { barrier = barrier ?? plan.description.name }
+                continue
+            }
+            let own = obstacle ?? reason(against: plan)
+            let reason = own ?? barrier.map { "“\($0)” comes before it, and may see its rows" }
+            result[plan.index] = MethodChoice(method: reason == nil ? .pages : .statements, reason: reason)
+            // It makes one row of each, with its key, and calls nobody.
+            let isUnseen = !hasCode && plan.keeping == .always && plan.isIndependent
+            if own != nil, !isUnseen { barrier = barrier ?? plan.description.name }
+        }
+        return result
+    }
+
+    private func reason(against plan: EntityMappingPlan) -> String? {
+        if !objects.isResumable { return "a policy or the manager of the step isn't resumable" }
+        if plan.keeping == .ifFree { return "other mappings read its rows too" }
+        if !plan.isIndependent { return "its rows aren't made independently of each other" }
+        guard let entity = plan.destinationEntity, let table = objects.destination.table(of: entity) else { return nil }
+        if constrained.contains(objects.destination.tables[table].name.name.lowercased()) {
+            return "a constraint of its table has an index"
+        }
+        let others = objects.mappings.filter { other in
+            other.sourceEntity != nil
+                && other.destinationEntity.flatMap { objects.destination.table(of: $0) } == table
+        }
+        return others.count > 1 ? "several mappings fill its table" : nil
+    }
+}
