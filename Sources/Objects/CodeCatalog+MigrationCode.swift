@@ -10,7 +10,7 @@ extension CodeCatalog {
                 code.policy(named: name).map { policy in
                     Policy(
                         selectors: Set(policy.init().functions.keys), isIndependent: policy.isIndependent,
-                        isResumable: policy.isResumable)
+                        isResumable: policy.isResumable, createsRelationships: policy.createsRelationships)
                 }
             })
     }

@@ -57,7 +57,7 @@ public final class EntityMapping {
     }
 
     /// Whether a policy has rewritten an expression.
-    var isRewritten: Bool { rewriting.hasHappened }
+    package var isRewritten: Bool { rewriting.hasHappened }
 }
 
 /// How one destination property gets its value: what `NSPropertyMapping` is to a policy.

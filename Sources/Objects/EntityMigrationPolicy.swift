@@ -35,6 +35,12 @@ open class EntityMigrationPolicy {
     /// resumable.
     open class var isResumable: Bool { isIndependent }
 
+    /// Whether the policy overrides `createRelationships`.
+    ///
+    /// One that doesn't may say false: then stage 2 reads its rows again only where the mapping has relationship
+    /// expressions. The default is true.
+    open class var createsRelationships: Bool { true }
+
     /// Says that the policy's results have changed: unfinished work of another revision isn't resumed.
     ///
     /// Raise it whenever you change the policy's results.

@@ -13,9 +13,12 @@ import Testing
 final class Shelf {
     typealias Work = PoliciesExample.Work
 
-    /// Batch sizes and numbers of workers. The rows must not depend on them.
-    static let works = [Work(batchRows: 1, jobs: 4), Work(batchRows: 7, jobs: 1), Work(batchRows: 1_024, jobs: 4)]
-    static let allWorks = [1, 7, 1_024].flatMap { rows in [1, 4].map { Work(batchRows: rows, jobs: $0) } }
+    /// Batch sizes, numbers of workers and engines. The rows must not depend on them.
+    static let works = Work.onBothEngines([
+        Work(batchRows: 1, jobs: 4), Work(batchRows: 7, jobs: 1), Work(batchRows: 1_024, jobs: 4),
+    ])
+    static let allWorks = Work.onBothEngines(
+        [1, 7, 1_024].flatMap { rows in [1, 4].map { Work(batchRows: rows, jobs: $0) } })
 
     static let entities = ["Artist", "Band", "Album", "Tag", "Genre", "Node"]
 
@@ -44,7 +47,7 @@ final class Shelf {
     func request(_ code: MigrationCode, as name: String? = "result", _ work: Work = .usual) -> MigrationRequest {
         var request = MigrationRequest(
             store: store, models: models, output: name.map { folder.path($0) }, target: "v2",
-            options: EngineOptions(batchRows: work.batchRows, jobs: work.jobs, now: 700_000_000))
+            options: work.options(now: 700_000_000))
         request.code = code
         return request
     }

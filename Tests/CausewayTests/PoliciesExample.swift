@@ -28,15 +28,29 @@ struct PoliciesExample: CustomTestStringConvertible, Sendable {
     struct Work: CustomTestStringConvertible, Sendable {
         let batchRows: Int
         let jobs: Int
-        var testDescription: String { "batches of \(batchRows), \(jobs) jobs" }
+        var engine = EngineChoice.auto
+        var testDescription: String {
+            "batches of \(batchRows), \(jobs) jobs\(engine == .statements ? ", statements" : "")"
+        }
 
         static let usual = Work(batchRows: 1_024, jobs: 2)
-        static let every = [1, 7, 1_024].flatMap { rows in (1...4).map { Work(batchRows: rows, jobs: $0) } }
+        static let every = onBothEngines(
+            [1, 7, 1_024].flatMap { rows in (1...4).map { Work(batchRows: rows, jobs: $0) } })
         /// For stores of thousands of rows.
-        static let sample = [
+        static let sample = onBothEngines([
             Work(batchRows: 1, jobs: 3), Work(batchRows: 7, jobs: 1), Work(batchRows: 7, jobs: 4),
             Work(batchRows: 1_024, jobs: 2), Work(batchRows: 1_024, jobs: 4),
-        ]
+        ])
+
+        static func onBothEngines(_ works: [Work]) -> [Work] {
+            works + works.map { Work(batchRows: $0.batchRows, jobs: $0.jobs, engine: .statements) }
+        }
+
+        func options(now: Double) -> EngineOptions {
+            var options = EngineOptions(batchRows: batchRows, jobs: jobs, now: now)
+            options.engine = engine
+            return options
+        }
     }
 
     /// The time of a policy's clock, so that two runs agree.
@@ -45,7 +59,7 @@ struct PoliciesExample: CustomTestStringConvertible, Sendable {
     func request(store: String, output: String, _ work: Work = .usual) -> MigrationRequest {
         var request = MigrationRequest(
             store: store, models: StoreRows.shared(models), output: output, target: target,
-            options: EngineOptions(batchRows: work.batchRows, jobs: work.jobs, now: Self.now))
+            options: work.options(now: Self.now))
         request.frameworkVersion = frameworkVersion
         request.schemaTemplate = template.map { StoreRows.shared($0) }
         request.mappings = mappings.map { StoreRows.shared($0) }

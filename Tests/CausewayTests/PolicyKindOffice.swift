@@ -48,7 +48,7 @@ final class Office {
     ) -> MigrationRequest {
         var request = MigrationRequest(
             store: store, models: models, output: folder.path(name), target: target,
-            options: EngineOptions(batchRows: work.batchRows, jobs: work.jobs, now: Self.now))
+            options: work.options(now: Self.now))
         request.code = code
         return request
     }

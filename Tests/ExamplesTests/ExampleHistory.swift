@@ -24,14 +24,23 @@ struct ExampleHistory: Sendable {
         var batchRows = 64
         var jobs = 2
         var fusesSteps = true
+        var engine = EngineChoice.auto
 
-        var testDescription: String { "batches of \(batchRows), \(jobs) jobs\(fusesSteps ? "" : ", step by step")" }
+        var testDescription: String {
+            let engine = engine == .statements ? ", statements" : ""
+            return "batches of \(batchRows), \(jobs) jobs\(fusesSteps ? "" : ", step by step")\(engine)"
+        }
 
-        /// Every batch size and every number of workers; with `CAUSEWAY_EVERY_WORK=1`, all combinations.
+        /// Every batch size, number of workers and engine; with `CAUSEWAY_EVERY_WORK=1`, all combinations.
         static let every =
             ProcessInfo.processInfo.environment["CAUSEWAY_EVERY_WORK"] == "1"
-            ? [1, 7, 1_024].flatMap { rows in (1...4).map { Work(batchRows: rows, jobs: $0) } }
+            ? [EngineChoice.auto, .statements].flatMap { engine in
+                [1, 7, 1_024].flatMap { rows in
+                    (1...4).map { Work(batchRows: rows, jobs: $0, engine: engine) }
+                }
+            }
             : [(1, 1), (1, 3), (7, 2), (7, 4), (1_024, 1), (1_024, 4)].map { Work(batchRows: $0, jobs: $1) }
+                + [(1, 4), (7, 1), (1_024, 2)].map { Work(batchRows: $0, jobs: $1, engine: .statements) }
     }
 
     /// A generated store at a version.
@@ -58,6 +67,7 @@ struct ExampleHistory: Sendable {
         options.output = workshop.path(name ?? "\(UUID().uuidString).sqlite")
         options.batchRows = work.batchRows
         options.jobs = work.jobs
+        options.engine = work.engine
         options.fusesSteps = work.fusesSteps
         set(&options)
         let migrator = Migrator(store: store, models: models, options: options, code: code ?? self.code)

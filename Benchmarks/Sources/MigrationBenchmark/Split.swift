@@ -24,69 +24,95 @@ struct Split: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Worker threads of the migration. (default: one per core)", valueName: "threads"))
     var jobs: Int?
 
+    /// What a round measures.
+    private struct Entrant {
+        let name: String
+        /// nil: the SQL.
+        let form: PolicyForm?
+        let verification: VerificationChoice
+
+        static let all = [
+            Entrant(name: "SQL by hand", form: nil, verification: .quick),
+            Entrant(name: "policy with strings", form: .strings, verification: .quick),
+            Entrant(name: "policy with spans", form: .spans, verification: .quick),
+            Entrant(name: "policy with spans --verify none", form: .spans, verification: .none),
+        ]
+    }
+
     func run() async throws {
         try Machine.checkBuild()
         let scratch = try Scratch(in: folder)
         defer { scratch.remove() }
         let source = scratch.folder.appendingPathComponent("source.sqlite").path
-        let script = scratch.folder.appendingPathComponent("transfer.sql").path
-        let results = ["by-hand.sqlite", "migrated.sqlite"].map { scratch.folder.appendingPathComponent($0).path }
         var generation = StoreGeneration(model: Posts.models, output: source, rows: posts, seed: 1)
         generation.version = Posts.source
         _ = try generation.run()
-        try Posts.script(for: source).write(toFile: script, atomically: true, encoding: .utf8)
-        var (byHand, migrated): ([Outcome], [Outcome]) = ([], [])
+        let byHand = scratch.folder.appendingPathComponent("by-hand.sqlite").path
+        let migrated = scratch.folder.appendingPathComponent("migrated.sqlite").path
+        var outcomes = [[Outcome]](repeating: [], count: Entrant.all.count)
         for round in 1...max(1, rounds) {
-            sync()
-            byHand.append(
-                try Measuring(folder: scratch.folder).outcome { programs in
-                    try programs.runShell(script, on: results[0])
-                    try Programs.sync(results[0])
-                    try Programs.sync(scratch.folder.path)
-                    return nil
-                })
-            sync()
-            let arguments = ["split-once", source, results[1]] + (jobs.map { ["--jobs", String($0)] } ?? [])
-            migrated.append(
-                try Measuring(folder: scratch.folder).outcome { programs in try programs.runSelf(arguments) })
-            say(
-                "round \(round) of \(rounds): by hand \(byHand.last?.seconds ?? 0) s, "
-                    + "migrated \(migrated.last?.seconds ?? 0) s")
-            if round == 1 {
-                let differences = try Posts.differences(results[0], results[1])
-                guard differences.isEmpty else {
-                    throw BenchmarkError("the results differ: \(differences.joined(separator: ", "))")
-                }
+            for (place, entrant) in Entrant.all.enumerated() {
+                let result = entrant.form == nil ? byHand : migrated
+                outcomes[place].append(try measure(entrant, source, to: result, scratch))
+                say("round \(round) of \(rounds): \(entrant.name): \(outcomes[place].last?.seconds ?? 0) s")
+                guard entrant.form != nil else { continue }
+                if round == 1 { try compare(byHand, migrated) }
+                try FileManager.default.removeItem(atPath: migrated)
             }
-            for result in results { try FileManager.default.removeItem(atPath: result) }
+            try FileManager.default.removeItem(atPath: byHand)
         }
+        let sql = Series(outcomes[0])
         try FigureFile.print(
             SplitReport(
                 machine: Machine(scratch.folder), posts: posts, storeBytes: try Workplace.size(source),
-                byHand: Series(byHand), migrated: Series(migrated)))
+                entrants: zip(Entrant.all, outcomes).map { entrant, outcomes in
+                    let series = Series(outcomes)
+                    return SplitReport.Entrant(
+                        name: entrant.name, figures: series, timesAsFastAsSQL: Ratio(sql.ratios(to: series)))
+                }))
+    }
+
+    private func measure(
+        _ entrant: Entrant, _ source: String, to result: String, _ scratch: Scratch
+    ) throws -> Outcome {
+        sync()
+        let measuring = Measuring(folder: scratch.folder)
+        guard let form = entrant.form else {
+            let script = scratch.folder.appendingPathComponent("transfer.sql").path
+            try Posts.script(for: source).write(toFile: script, atomically: true, encoding: .utf8)
+            return try measuring.outcome { programs in
+                try programs.runShell(script, on: result)
+                try Programs.sync(result)
+                try Programs.sync(scratch.folder.path)
+                return nil
+            }
+        }
+        let arguments =
+            ["split-once", source, result, "--form", form.rawValue, "--verify", entrant.verification.rawValue]
+            + (jobs.map { ["--jobs", String($0)] } ?? [])
+        return try measuring.outcome { programs in try programs.runSelf(arguments) }
+    }
+
+    private func compare(_ byHand: String, _ migrated: String) throws {
+        let differences = try Posts.differences(byHand, migrated)
+        guard differences.isEmpty else {
+            throw BenchmarkError("the results differ: \(differences.joined(separator: ", "))")
+        }
     }
 }
 
 /// What is printed.
 struct SplitReport: Encodable {
+    struct Entrant: Encodable {
+        let name: String
+        let figures: Series
+        let timesAsFastAsSQL: Ratio?
+    }
+
     let machine: Machine
     let posts: Int
     let storeBytes: Int
-    let postsPerSecond: Int
-    let rowsWrittenPerSecond: Int
-    let peakMemoryBytes: Int?
-    let timeRatioToSQL: Ratio?
-    let insertSelect: Series
-    let causeway: Series
-
-    init(machine: Machine, posts: Int, storeBytes: Int, byHand: Series, migrated: Series) {
-        (self.machine, self.posts, self.storeBytes) = (machine, posts, storeBytes)
-        postsPerSecond = Int(Double(posts) / migrated.seconds)
-        rowsWrittenPerSecond = Int(Double(migrated.outcomes.first?.rows ?? 0) / migrated.seconds)
-        peakMemoryBytes = migrated.peakMemoryBytes
-        timeRatioToSQL = Ratio(migrated.ratios(to: byHand))
-        (insertSelect, causeway) = (byHand, migrated)
-    }
+    let entrants: [Entrant]
 }
 
 /// The history that is split, and the split as a person would write it in SQL.
@@ -102,13 +128,17 @@ enum Posts {
         return repository.appendingPathComponent("Fixtures/ColourfulPosts/ColourfulPosts.xcdatamodeld").path
     }()
 
-    static func migrator(store: String, output: String? = nil, jobs: Int? = nil) -> Migrator {
+    static func migrator(
+        store: String, output: String? = nil, form: PolicyForm = .strings, verification: VerificationChoice = .quick,
+        jobs: Int? = nil
+    ) -> Migrator {
         var options = MigrationOptions()
+        options.verification = verification.level
         options.output = output
         options.target = target
         options.jobs = jobs
         var code = MigrationCode()
-        code.register(PostToSectionsPolicy.self)
+        code.register(form.policy, as: "PostToSectionsPolicy")
         return Migrator(store: store, models: models, options: options, code: code)
     }
 
@@ -159,10 +189,13 @@ struct SplitOnce: AsyncParsableCommand {
 
     @Argument var source: String
     @Argument var result: String
+    @Option var form = PolicyForm.strings
+    @Option var verify = VerificationChoice.quick
     @Option var jobs: Int?
 
     func run() async throws {
-        let migrator = Posts.migrator(store: source, output: result, jobs: jobs)
+        let migrator = Posts.migrator(
+            store: source, output: result, form: form, verification: verify, jobs: jobs)
         try await MigrationAccount(running: migrator).printed()
     }
 }

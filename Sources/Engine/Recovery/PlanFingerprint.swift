@@ -143,7 +143,7 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
             let head = [
                 mapping.name, "\(mapping.kind)", mapping.sourceEntity ?? "", mapping.destinationEntity ?? "",
                 mapping.policyClassName ?? "", mapping.sourceExpression.map { "\($0)" } ?? "", plan.shape.identity,
-                "\(plan.keeping)",
+                "\(plan.keeping)", "\(plan.hasStage2Hook)",
             ]
             let properties = (mapping.attributeMappings + mapping.relationshipMappings).map { property in
                 "\(property.name) = \(property.expression.map { "\($0)" } ?? "") \(userInfo(property.userInfo))"

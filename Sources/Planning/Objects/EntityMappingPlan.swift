@@ -66,6 +66,8 @@ package struct EntityMappingPlan: Sendable {
     package var keeping: KeyKeeping
     /// Whether its rows are made independently of each other, by workers that have no store.
     package var isIndependent: Bool
+    /// Whether stage 2 calls a hook of the app's for each of its rows.
+    package var hasStage2Hook: Bool
     /// What is read of the source rows, and the cell of each column of the source's table (−1: not read).
     package var shape: RowShape
     package var cells: [Int]

@@ -36,11 +36,16 @@ package struct CodeCatalog {
         package var selectors: Set<String>
         package var isIndependent: Bool
         package var isResumable: Bool
+        /// Whether stage 2 has a hook of its own.
+        package var createsRelationships: Bool
 
-        package init(selectors: Set<String>, isIndependent: Bool, isResumable: Bool) {
+        package init(
+            selectors: Set<String>, isIndependent: Bool, isResumable: Bool, createsRelationships: Bool = true
+        ) {
             self.selectors = selectors
             self.isIndependent = isIndependent
             self.isResumable = isResumable
+            self.createsRelationships = createsRelationships
         }
     }
 

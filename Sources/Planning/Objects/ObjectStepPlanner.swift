@@ -64,6 +64,11 @@ package struct ObjectStepPlanner {
         return !mapping.attributeMappings.contains { $0.expression?.callsManager == true }
     }
 
+    private func hasStage2Hook(_ mapping: EntityMappingDescription) -> Bool {
+        guard let policy = mapping.policyClassName else { return false }
+        return code.policy(policy)?.createsRelationships ?? true
+    }
+
     // MARK: - Keys
 
     /// The source table whose keys a destination table's rows keep: that of the first mapping into it.
@@ -129,8 +134,8 @@ package struct ObjectStepPlanner {
             let none = RowShape(table: try identifier("Z_METADATA"))
             return EntityMappingPlan(
                 description: mapping, index: index, modelIndex: entities[index].model, sourceEntity: nil,
-                destinationEntity: to, keeping: .never, isIndependent: false, shape: none, cells: [], linkShape: none,
-                linkCells: [],
+                destinationEntity: to, keeping: .never, isIndependent: false, hasStage2Hook: false, shape: none,
+                cells: [], linkShape: none, linkCells: [],
                 filter: nil, attributes: [], keys: [], relationships: [])
         }
         var columns = SourceColumns(map: source, entity: from)
@@ -152,8 +157,9 @@ package struct ObjectStepPlanner {
         try linkColumns.addLinks()
         return EntityMappingPlan(
             description: mapping, index: index, modelIndex: entities[index].model, sourceEntity: from,
-            destinationEntity: to, keeping: keeping[index], isIndependent: isIndependent(index), shape: columns.shape,
-            cells: columns.cells, linkShape: linkColumns.shape, linkCells: linkColumns.cells, filter: filter,
+            destinationEntity: to, keeping: keeping[index], isIndependent: isIndependent(index),
+            hasStage2Hook: hasStage2Hook(mapping), shape: columns.shape, cells: columns.cells,
+            linkShape: linkColumns.shape, linkCells: linkColumns.cells, filter: filter,
             attributes: attributes, keys: keys, relationships: relationships)
     }
 

@@ -57,7 +57,7 @@ extension VerificationLevel: Comparable {
     private var depth: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
-/// What makes the tables and indexes of inferred steps; those of mapping models are made by statements.
+/// What makes the tables and indexes of a step.
 public enum EngineChoice: String, Hashable, Sendable, CaseIterable {
     /// The cheapest method for each table and index: pages where the store's form allows them, statements elsewhere.
     case auto

@@ -43,10 +43,7 @@ struct CreatePass {
         model: StageRun, plan: EntityMappingPlan, policy: EntityMigrationPolicy, begun: StepLedger.Cursor?
     ) {
         (self.model, self.plan, self.policy, self.begun) = (model, plan, policy, begun)
-        rows =
-            model.isByPages(plan)
-            ? MappingReading(plan, pagesOf: model.run.source)
-            : MappingReading(plan, of: model.run.source, options: model.run.options)
+        rows = model.reading(plan, to: .create)
     }
 
     // MARK: - Row after row

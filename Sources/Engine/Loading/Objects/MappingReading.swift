@@ -10,12 +10,22 @@ import CausewayStores
 /// How the source rows of an entity mapping are read: out of the pages of their table where the new ones become pages,
 /// else by a statement.
 struct MappingReading: Sendable {
-    let plan: EntityMappingPlan
+    /// For which stage of the mapping.
+    enum Purpose {
+        case create, relate
+    }
+
+    /// What is read of the rows, and the cell of each column of their table.
+    let shape: RowShape
+    let cells: [Int]
+    private let title: String
     let source: SourceStore
     let limits: BatchLimits
     /// Where the mapping's cells are in the records of its table; nil: in their order, as in a statement's rows.
     let map: RowMap?
     private let table: Table?
+    /// Z_ENT of the mapping's rows; nil where only these are read.
+    private let entities: [Int64]?
 
     private struct Table: Sendable {
         let file: PageFile
@@ -23,10 +33,11 @@ struct MappingReading: Sendable {
     }
 
     /// By a statement.
-    init(_ plan: EntityMappingPlan, of source: SourceStore, options: EngineOptions) {
-        (self.plan, self.source) = (plan, source)
+    init(_ plan: EntityMappingPlan, to purpose: Purpose, of source: SourceStore, options: EngineOptions) {
+        (shape, cells) = Self.content(of: plan, purpose)
+        (title, self.source) = (plan.description.name, source)
         limits = BatchLimits(rows: options.batchRows, bytes: options.batchBytes)
-        (map, table) = (nil, nil)
+        (map, table, entities) = (nil, nil, nil)
     }
 
     /// Most rows of a batch that becomes pages: what a policy makes of one can be many times as large.
@@ -34,45 +45,56 @@ struct MappingReading: Sendable {
 
     /// Out of pages, where the table's records can be read without SQLite. Batches follow from the store alone, so that
     /// pages do.
-    init(_ plan: EntityMappingPlan, pagesOf source: SourceStore) {
-        (self.plan, self.source) = (plan, source)
+    init(_ plan: EntityMappingPlan, to purpose: Purpose, pagesOf source: SourceStore) {
+        (shape, cells) = Self.content(of: plan, purpose)
+        (title, self.source) = (plan.description.name, source)
         limits = BatchLimits(
             rows: Self.rowsAtATime, bytes: EngineOptions.pageBatchBytes(pageSize: Int(source.pageSize)) / 4)
-        let found = Self.table(of: plan, in: source)
+        let found = Self.table(of: shape, in: source)
         (map, table) = (found?.map, found?.table)
+        entities = found == nil ? nil : Self.entities(of: shape)
     }
 
-    private static func table(of plan: EntityMappingPlan, in source: SourceStore) -> (table: Table, map: RowMap)? {
-        guard let schema = source.schema.table(plan.shape.table.name), let file = try? source.pageFile(),
-            !schema.columns.contains(where: { $0.isGenerated || $0.hasDefault }), entities(of: plan) != nil,
-            plan.shape.cells.allSatisfy({ if case .column = $0 { true } else { false } }),
+    private static func content(of plan: EntityMappingPlan, _ purpose: Purpose) -> (RowShape, [Int]) {
+        switch purpose {
+        case .create: (plan.shape, plan.cells)
+        case .relate: (plan.linkShape, plan.linkCells)
+        }
+    }
+
+    private static func table(of shape: RowShape, in source: SourceStore) -> (table: Table, map: RowMap)? {
+        guard let schema = source.schema.table(shape.table.name), let file = try? source.pageFile(),
+            !schema.columns.contains(where: { $0.isGenerated || $0.hasDefault }), entities(of: shape) != nil,
+            shape.cells.allSatisfy({ if case .column = $0 { true } else { false } }),
             let map = try? RowMap(
-                RowMap.cells(plan.shape, of: schema), defaults: schema.columns.map { _ in .null })
+                RowMap.cells(shape, of: schema), defaults: schema.columns.map { _ in .null })
         else { return nil }
         return (Table(file: file, root: Int(schema.rootPage)), map)
     }
 
     /// Z_ENT of the mapping's rows, where nothing else decides which they are.
-    private static func entities(of plan: EntityMappingPlan) -> Set<Int64>? {
-        guard plan.shape.conditions.count == 1, case .oneOf(_, let numbers)? = plan.shape.conditions.first else {
+    private static func entities(of shape: RowShape) -> [Int64]? {
+        guard shape.conditions.count == 1, case .oneOf(_, let numbers)? = shape.conditions.first else {
             return nil
         }
-        return Set(numbers.map { Int64($0) })
+        return numbers.map { Int64($0) }
     }
 
-    /// Z_ENT of the rows that are the mapping's; nil where only these are read.
-    var entities: Set<Int64>? { table == nil ? nil : Self.entities(of: plan) }
+    /// Whether the row in a view is the mapping's: the table's pages have those of other entities, too.
+    func isOwn(_ view: RowView) -> Bool {
+        guard let entities else { return true }
+        return view.integer(at: cells[TableStorage.entityNumber]).map(entities.contains) ?? false
+    }
 
     /// Reads one row after another.
-    func makeView() -> RowView { map.map { RowView($0) } ?? RowView(capacity: plan.shape.cells.count) }
+    func makeView() -> RowView { map.map { RowView($0) } ?? RowView(capacity: shape.cells.count) }
 
     /// The rows after a cursor (nil: all).
     func open(after cursor: StepLedger.Cursor?) throws(EngineError) -> MappingSource {
-        let title = plan.description.name
         guard let table else {
             return MappingSource(
                 try StatementSource.rows(
-                    of: plan.shape, key: plan.cells[TableStorage.primaryKey], after: cursor, in: source.connection,
+                    of: shape, key: cells[TableStorage.primaryKey], after: cursor, in: source.connection,
                     isUTF8: source.isUTF8, title: title))
         }
         let key = cursor.flatMap { $0.rows > 0 ? Mutant.isOn(.cursorTooEarly) ? $0.key - 1 : $0.key : nil }

@@ -28,19 +28,17 @@ struct RelatePass {
     /// key.
     private func relateKept() throws(EngineError) {
         guard case .open(let begun) = try run.ledger.enter("relate \(plan.index), kept keys") else { return }
-        var source = try StatementSource.rows(
-            of: plan.linkShape, key: plan.linkCells[TableStorage.primaryKey], after: begun,
-            in: run.source.connection, isUTF8: run.source.isUTF8, title: plan.description.name)
+        let rows = model.reading(plan, to: .relate)
+        var source = try rows.open(after: begun)
         var cursor = begun ?? StepLedger.Cursor()
         let batch = RowBatch()
-        let limits = BatchLimits(rows: run.options.batchRows, bytes: run.options.batchBytes)
-        let view = RowView(capacity: plan.linkShape.cells.count)
+        let view = rows.makeView()
         var more = true
         while more {
             try run.cancellation.check()
-            batch.removeAll(keepingCapacity: limits.bytes * 2)
-            more = try source.fill(batch, limits: limits)
-            try relate(batch, view)
+            batch.removeAll(keepingCapacity: rows.limits.bytes * 2)
+            more = try source.fill(batch, limits: rows.limits)
+            try relate(batch, of: rows, view)
             try model.settle()
             cursor.rows += batch.count
             if batch.count > 0 { cursor.key = batch.rowid(at: batch.count - 1) }
@@ -50,10 +48,10 @@ struct RelatePass {
         try run.ledger.leave()
     }
 
-    private func relate(_ batch: RowBatch, _ view: RowView) throws(EngineError) {
+    private func relate(_ batch: RowBatch, of rows: MappingReading, _ view: RowView) throws(EngineError) {
         let present = try presentKeys(in: batch)
         run.ledger.depart()
-        let (entity, cells) = (plan.sourceEntity ?? 0, plan.linkCells)
+        let (entity, cells) = (plan.sourceEntity ?? 0, rows.cells)
         var next = 0
         for row in 0..<batch.count {
             let object = ObjectID(side: .source, entity: entity, key: batch.rowid(at: row))
@@ -64,6 +62,7 @@ struct RelatePass {
             }
             do {
                 try view.load(row, of: batch)
+                guard rows.isOwn(view) else { continue }
                 session.source.stand(on: object, view: view, cells: cells, row: row)
                 if present != nil, let entity = plan.destinationEntity {
                     try relate(ObjectID(side: .destination, entity: entity, key: object.key), from: object)

@@ -17,8 +17,7 @@ final class RowHook {
     private let policy: EntityMigrationPolicy
     private let mapping: CausewayObjects.EntityMapping
     private let view: RowView
-    /// Z_ENT of the rows to call it for; nil: all.
-    private let entities: Set<Int64>?
+    private let rows: MappingReading
 
     /// What became of a batch's rows.
     struct Outcome: Sendable {
@@ -37,8 +36,8 @@ final class RowHook {
         self.manager = manager
         self.policy = policy
         mapping = session.mappings[plan.index]
-        view = pass.rows.makeView()
-        entities = pass.rows.entities
+        rows = pass.rows
+        view = rows.makeView()
     }
 
     /// Calls the policy for every row.
@@ -50,7 +49,7 @@ final class RowHook {
             var inHand: ObjectID?
             do {
                 try view.load(row, of: batch)
-                if let entities, !isOwn(among: entities) {
+                guard rows.isOwn(view) else {
                     outcome.elsewhere += 1
                     continue
                 }
@@ -77,10 +76,6 @@ final class RowHook {
             }
         }
         return outcome
-    }
-
-    private func isOwn(among entities: Set<Int64>) -> Bool {
-        view.integer(at: cells[TableStorage.entityNumber]).map(entities.contains) ?? false
     }
 
     private func object(key: Int64) -> ObjectID {

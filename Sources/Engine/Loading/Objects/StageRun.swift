@@ -64,6 +64,13 @@ struct StageRun {
     /// Whether the rows of a mapping become pages.
     func isByPages(_ plan: EntityMappingPlan) -> Bool { run.step.methods.mappings[plan.index]?.method == .pages }
 
+    /// How the rows of a mapping are read.
+    func reading(_ plan: EntityMappingPlan, to purpose: MappingReading.Purpose) -> MappingReading {
+        isByPages(plan)
+            ? MappingReading(plan, to: purpose, pagesOf: run.source)
+            : MappingReading(plan, to: purpose, of: run.source, options: run.options)
+    }
+
     private var ledger: StepLedger { run.ledger }
     private var state: StepState { run.state }
 
@@ -181,7 +188,7 @@ struct StageRun {
 
     private func needsRelating(_ plan: EntityMappingPlan) -> Bool {
         plan.sourceEntity != nil
-            && (plan.description.policyClassName != nil || !plan.relationships.isEmpty
+            && (plan.hasStage2Hook || !plan.relationships.isEmpty || session.mappings[plan.index].isRewritten
                 || session.hasAdditionalRelationships(plan.index))
     }
 
