@@ -20,7 +20,9 @@ extension MigrationPlan {
         let hasSorting = works.contains { $0.indexes.contains { $0.method.writesPages } }
         memoryBytes = max(
             EngineOptions.memoryBytes(jobs: options.jobs, batchBytes: options.batchBytes),
-            hasPages ? EngineOptions.pageMemoryBytes(jobs: options.jobs, pageSize: prepared.pageSize) : 0,
+            hasPages
+                ? EngineOptions.pageMemoryBytes(
+                    jobs: options.pageJobs(pageSize: prepared.pageSize), pageSize: prepared.pageSize) : 0,
             hasSorting ? options.sortMemoryBytes : 0)
         walBreak = prepared.walBreak
         warnings = prepared.warnings + prepared.notices

@@ -55,9 +55,12 @@ extension StepPlan {
         statements.indexStatements + (hasHistory ? statements.historyStatements.filter { $0.kind == .index } : [])
     }
 
-    /// The text of an index, Core Data's or the app's; nil for the index of a constraint.
-    package func sql(ofIndex name: String) -> String? {
-        indexStatements.first { $0.name == name }?.sql ?? appObjects.first { $0.kind == .index && $0.name == name }?.sql
+    /// The texts of the indexes, Core Data's and the app's, by name; those of constraints have none.
+    var indexTexts: [String: String] {
+        let others = appObjects.filter { $0.kind == .index }.compactMap { object in
+            object.sql.map { (object.name, $0) }
+        }
+        return Dictionary(indexStatements.map { ($0.name, $0.sql) } + others, uniquingKeysWith: { first, _ in first })
     }
 
     /// The schema that the next step finds, with the columns of the app's own tables and of history; nil if this step's

@@ -28,7 +28,8 @@ struct PageReading {
     private static func refusal(_ request: MigrationRequest, pageSize: Int) -> String? {
         // Whether a row is bad may depend on rows of other tables.
         if request.badRows == .quarantine { return "bad rows are quarantined" }
-        let needed = EngineOptions.pageMemoryBytes(jobs: request.options.jobs, pageSize: pageSize)
+        // Of one worker: what is read as pages mustn't depend on how many there are.
+        let needed = EngineOptions.pageMemoryBytes(jobs: 1, pageSize: pageSize)
         guard let limit = request.options.memoryLimit, needed > limit else { return nil }
         return "--memory-limit has no room for \(needed) bytes of pages"
     }

@@ -1,3 +1,5 @@
+package import CausewayPlatform
+
 /// How far a `-wal` can be read, by the rules of SQLite's own recovery
 /// (https://www.sqlite.org/fileformat2.html#the_write_ahead_log), and whether more of the same generation follows.
 ///
@@ -7,7 +9,8 @@
 /// generation after that point that end a commit aren't normal: a power loss leaves such a file, and so does damage;
 /// they can't be distinguished.
 ///
-/// Fed frame by frame; keeps a few numbers. Linear in the file's bytes.
+/// Fed frame by frame; keeps a few numbers, and where the newest pages are if that is asked for. Linear in the file's
+/// bytes.
 package struct WriteAheadLogScan {
     /// Bytes of the file's header.
     package static let headerLength = 32
@@ -34,12 +37,22 @@ package struct WriteAheadLogScan {
     private var breakFrame = 0
     private var endsCommitBeyond = false
 
+    /// The frames of the newest pages that commits have brought, counted from 1, by page; empty where nobody asks.
+    package private(set) var newest: [Int: Int] = [:]
+    /// Pages of the database after the last commit that recovery reads; 0 before the first.
+    package private(set) var pageCount = 0
+    private let collectsPages: Bool
+    /// Of the commit that hasn't ended yet.
+    private var open: [Int: Int] = [:]
+
     /// Begins with the file's header.
     ///
     /// - Parameters:
     ///   - header: the file's first bytes.
     ///   - pageSize: the database's, for frames after a header that SQLite refuses.
-    package init(header: [UInt8], pageSize: Int) {
+    ///   - collectsPages: whether to keep where the newest pages are.
+    package init(header: [UInt8], pageSize: Int, collectsPages: Bool = false) {
+        self.collectsPages = collectsPages
         func word(_ offset: Int) -> UInt32 {
             guard header.count >= offset + 4 else { return 0 }
             return header[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
@@ -80,9 +93,13 @@ package struct WriteAheadLogScan {
         if isUnbroken {
             if own == salts, word(0) != 0, unsafe fits(frame, Checksum(first: word(16), second: word(20))) {
                 lastOfGeneration = frames
+                if collectsPages { open[Int(word(0))] = frames }
                 guard endsCommit else { return }
                 readableCommits += 1
                 lastCommit = frames
+                pageCount = Int(word(4))
+                newest.merge(open) { _, later in later }
+                open.removeAll(keepingCapacity: true)
                 return
             }
             isUnbroken = false
@@ -91,6 +108,14 @@ package struct WriteAheadLogScan {
         guard own == salts else { return }
         lastOfGeneration = frames
         if endsCommit { endsCommitBeyond = true }
+    }
+
+    /// Where the page of a frame begins.
+    ///
+    /// - Parameter frame: counted from 1.
+    /// - Returns: the byte of the log.
+    package func offset(ofPageIn frame: Int) -> Int64 {
+        Int64(Self.headerLength) + Int64(frame - 1) * Int64(frameLength) + Int64(Self.frameHeaderLength)
     }
 
     private mutating func fits(_ frame: UnsafeRawBufferPointer, _ expected: Checksum) -> Bool {
@@ -115,6 +140,35 @@ package struct WriteAheadLogScan {
                 second &+= (isBigEndian ? UInt32(bigEndian: other) : UInt32(littleEndian: other)) &+ first
             }
             (self.first, self.second) = (first, second)
+        }
+    }
+}
+
+extension WriteAheadLogScan {
+    /// Approximate bytes per read.
+    private static let pieceLength = 1 << 20
+
+    /// Scans a whole log.
+    ///
+    /// - Parameters:
+    ///   - file: the `-wal`.
+    ///   - pageSize: the database's.
+    ///   - collectsPages: whether to keep where the newest pages are.
+    /// - Throws: where it can't be read.
+    package init(of file: borrowing OpenFile, pageSize: Int, collectsPages: Bool = false) throws(FileError) {
+        self.init(header: try file.prefix(Self.headerLength), pageSize: pageSize, collectsPages: collectsPages)
+        let length = frameLength * max(1, Self.pieceLength / frameLength)
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 8)
+        defer { unsafe piece.deallocate() }
+        var offset = Int64(Self.headerLength)
+        while true {
+            let count = try unsafe file.read(into: piece, at: offset)
+            // An incomplete frame at the end doesn't count.
+            for start in stride(from: 0, through: count - frameLength, by: frameLength) {
+                unsafe add(UnsafeRawBufferPointer(rebasing: piece[start..<start + frameLength]))
+            }
+            if count < length { break }
+            offset += Int64(length)
         }
     }
 }

@@ -4,6 +4,9 @@ package import CausewaySQLiteFile
 extension SourceStore {
     /// The store's file, to read its pages, and nothing else: the lock of the store's connection keeps writers away.
     ///
+    /// With a -wal its newest pages are read there, as they are when this is first asked: good for what a plan estimates.
+    /// In a store that is migrated in place it has been folded in before rows are read.
+    ///
     /// Opened once and kept as long as the store, even where it is refused: closing any descriptor of a file drops the
     /// process's locks on it, those of SQLite too (InsideCrashSafety §2.1).
     ///
@@ -16,7 +19,7 @@ extension SourceStore {
         } catch {
             throw .unreadable(error)
         }
-        let opened = OpenedPages(file)
+        let opened = OpenedPages(file, log: hasNewerPages ? location.wal : nil, pageSize: Int(pageSize))
         self.opened = opened
         return try opened.answer.get()
     }
@@ -31,16 +34,30 @@ final class OpenedPages {
     /// Stays open like a file that is read.
     private let refused: OpenFile?
 
-    init(_ file: consuming OpenFile) {
+    init(_ file: consuming OpenFile, log: String?, pageSize: Int) {
         let layout: DatabaseLayout
+        let newer: LoggedPages?
         do throws(SourceRefusal) {
-            layout = try DatabaseLayout(of: file)
+            newer = try Self.newer(log, pageSize)
+            layout = try DatabaseLayout(of: file, newer: newer)
         } catch {
             answer = .failure(error)
             refused = consume file
             return
         }
-        answer = .success(PageFile(file, layout))
+        answer = .success(PageFile(file, layout, newer: newer))
         refused = nil
+    }
+
+    private static func newer(_ log: String?, _ pageSize: Int) throws(SourceRefusal) -> LoggedPages? {
+        guard let log else { return nil }
+        do throws(FileError) {
+            let pages = try LoggedPages(OpenFile(log, mode: .read), pageSize: pageSize)
+            return pages.pageCount > 0 ? pages : nil
+        } catch {
+            // It was folded in meanwhile.
+            if error.code == .notFound { return nil }
+            throw .unreadable(error)
+        }
     }
 }

@@ -45,28 +45,9 @@ public struct WALBreak: Hashable, Codable, Sendable {
     /// Milliseconds between two looks, and the most looks.
     private static let interval: UInt32 = 20
     private static let attempts = 50
-    /// Approximate bytes per read.
-    private static let pieceLength = 1 << 20
 
     private init?(scanning path: String, pageSize: Int) throws(FileError) {
-        let file = try OpenFile(path, mode: .read)
-        let head = UnsafeMutableRawBufferPointer.allocate(byteCount: WriteAheadLogScan.headerLength, alignment: 8)
-        defer { unsafe head.deallocate() }
-        let count = try unsafe file.read(into: head, at: 0)
-        var scan = WriteAheadLogScan(header: unsafe Array(head[..<count]), pageSize: pageSize)
-        let length = scan.frameLength * max(1, Self.pieceLength / scan.frameLength)
-        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 8)
-        defer { unsafe piece.deallocate() }
-        var offset = Int64(WriteAheadLogScan.headerLength)
-        while true {
-            let count = try unsafe file.read(into: piece, at: offset)
-            // An incomplete frame at the end doesn't count.
-            for start in stride(from: 0, through: count - scan.frameLength, by: scan.frameLength) {
-                unsafe scan.add(UnsafeRawBufferPointer(rebasing: piece[start..<start + scan.frameLength]))
-            }
-            if count < length { break }
-            offset += Int64(length)
-        }
+        let scan = try WriteAheadLogScan(of: OpenFile(path, mode: .read), pageSize: pageSize)
         guard scan.unreadableFrames > 0 else { return nil }
         (readableCommits, unreadableFrames) = (scan.readableCommits, scan.unreadableFrames)
     }

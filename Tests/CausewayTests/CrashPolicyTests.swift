@@ -107,6 +107,7 @@ struct CrashPolicyTests {
         var batchRows = 7
         var jobs = 2
         var isOutput = false
+        var people = 40
         var testDescription: String { name }
     }
 
@@ -122,6 +123,10 @@ struct CrashPolicyTests {
             name: "twins row by row, to an output", code: Office.code(TwinPolicy.self), rejects: true, batchRows: 1,
             isOutput: true),
         Case(name: "twins on all workers", code: Office.code(IndependentTwinPolicy.self), rejects: true, jobs: 4),
+        // So many that leaves are packed, and twins wait in segments, before the last row is read.
+        Case(
+            name: "thousands of twins on all workers", code: Office.code(IndependentTwinPolicy.self), rejects: true,
+            people: 16_000),
         Case(
             name: "twins between two inferred steps", code: Office.code(TwinPolicy.self), from: "v0", to: "v3",
             rejects: true, isOutput: true),
@@ -134,7 +139,7 @@ struct CrashPolicyTests {
 
     @Test("at sampled events, or at all of them", arguments: cases)
     func killed(_ test: Case) async throws {
-        let office = try Office(at: test.from)
+        let office = try Office(at: test.from, people: test.people)
         let stores = office.folder.url.appending(path: "stores")
         try FileManager.default.createDirectory(at: stores, withIntermediateDirectories: true)
         let store = try office.folder.copyStore(office.store, as: "stores/Store.sqlite")

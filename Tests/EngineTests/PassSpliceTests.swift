@@ -41,7 +41,7 @@ struct PassSpliceTests {
         let splice = try PassSplice(pass, from: cells, to: columns, of: 4)
         #expect(splice != nil)
         let packing = LeafPacking(
-            pageSize: 512, form: RecordForm(columns, cells: columns.count), splice: splices ? splice : nil,
+            pageSize: 512, columns: 4, form: RecordForm(columns, cells: columns.count), splice: splices ? splice : nil,
             takesSums: takesSums, carried: [], title: pass.title)
         let map = try RowMap(cells, defaults: Array(repeating: .null, count: 4))
         let projector = try RowProjector(pass, map: map, external: RowFixture.external, takesSums: takesSums)

@@ -137,7 +137,9 @@ struct StaleIndexTests {
         #expect(try scenario.rows("SELECT count(*) FROM many INDEXED BY many_b WHERE b > 3") == ["197"])
     }
 
-    @Test("are found at any level that verifies, and stay as they are without verification", arguments: damages)
+    @Test(
+        "are found at any level that verifies; without verification those of tables that change are", arguments: damages
+    )
     func levels(damage: Damage) throws {
         for level in VerificationLevel.allCases {
             let scenario = try Self.scenario(damage)
@@ -145,7 +147,8 @@ struct StaleIndexTests {
             request.verification = level
             let run = try scenario.rerun(request)
             let isFound = run.warnings.contains { $0.contains(Self.name(of: damage)) && $0.contains("stale") }
-            #expect(isFound == (level != .none), "\(level): \(run.warnings)")
+            let isOfPatchedTable = damage.index.hasPrefix("Z_Note") || damage.index.hasPrefix("ZKIND")
+            #expect(isFound == (level != .none || isOfPatchedTable), "\(level): \(run.warnings)")
             #expect(try (scenario.rows("PRAGMA integrity_check") == ["'ok'"]) == isFound)
         }
     }

@@ -187,17 +187,21 @@ struct StepLedgerTests {
     func segments() throws {
         let work = try Work()
         let files = CheckpointFiles(work.place, level: 1)
-        for number in 1...2 { try files.addSegment([UInt8(number)]) }
+        for (kind, number) in [(CheckpointFiles.SegmentKind.associations, UInt8(1)), (.rows, 2)] {
+            try files.addSegment(kind, [number])
+        }
         var writer = FieldWriter()
         files.saveSegments(&writer)
         var saved = FieldReader(writer.bytes)
         let (count, chain) = (try saved.int(), try saved.bytes())
         func read() throws(EngineError) -> [UInt8] {
             var found: [UInt8] = []
-            try CheckpointFiles(work.place, level: 1).readSegments(count: count, chain: chain) { found += $0 }
+            try CheckpointFiles(work.place, level: 1).readSegments(count: count, chain: chain) { kind, payload in
+                found += [kind.rawValue] + payload
+            }
             return found
         }
-        #expect(try read() == [1, 2])
+        #expect(try read() == [0, 1, 1, 2])
         let (path, kept) = (work.place.work + "/" + WorkFile.segment(0, number: 2), work.place.work + "/kept")
         try FileManager.default.moveItem(atPath: path, toPath: kept)
         #expect(try failure { _ = try read() }.kind == .foreignCheckpoint)

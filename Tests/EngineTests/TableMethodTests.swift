@@ -126,6 +126,24 @@ struct TableMethodTests {
         try writer.execute("SELECT 1")
     }
 
+    @Test("what a -wal has counts in the plan of a store that is migrated in place, as it will when it is folded in")
+    func newerLeaves() throws {
+        let scenario = try Scenario(Self.first, Self.third, wal: true)
+        let writer = try Connection(path: scenario.store, mode: .readWrite, hardening: .own)
+        try writer.execute("INSERT INTO ZTAG (Z_PK, Z_ENT, Z_OPT) VALUES (5, 2, 1); \(Self.notes)")
+        let before = try methods(works(scenario, .pages))
+        #expect(before["ZTAG"] == "most of the store is made anew")
+        try writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        #expect(try methods(works(scenario, .pages)) == before)
+    }
+
+    @Test("the plan says that AUTOINCREMENT forbids the copy")
+    func sequences() throws {
+        let scenario = try Scenario(
+            Self.first, Self.second, rows: "CREATE TABLE t (a INTEGER PRIMARY KEY AUTOINCREMENT)")
+        #expect(try methods(works(scenario, .pages))["ZTAG"] == "a table has AUTOINCREMENT: a copy would keep its keys")
+    }
+
     @Test("a store whose pages are refused keeps its locks after the plan", arguments: [true, false])
     func locks(isOwned: Bool) async throws {
         let scenario = try Scenario(Self.first, Self.second)

@@ -26,7 +26,8 @@ extension StepRun {
     private var asksIndexes: Bool { !handlers.isEmpty || step.derivedValues.contains { $0.source.table != nil } }
 
     private var keptIndexCheck: KeptIndexCheck {
-        KeptIndexCheck(step: step, file: place.staging, options: options, cancellation: cancellation)
+        KeptIndexCheck(
+            step: step, source: source, file: place.staging, options: options, cancellation: cancellation)
     }
 
     private func remake(_ stale: [KeptIndexCheck.Stale], _ check: KeptIndexCheck) throws(EngineError) {
@@ -46,11 +47,12 @@ extension StepRun {
         guard step.methods.beginning == .copy else { return nil }
         guard let kept = result.kept else { throw EngineError(unfinishedPagesOf: place) }
         result.unreadBytes = unreadBytes(kept)
-        guard verification != .none else { return nil }
         let check = keptIndexCheck
         let found: KeptIndexCheck.Outcome
         do throws(EngineError) {
-            found = try check.compare(includingKept: verification == .full || !kept.isClone)
+            found = try check.compare(
+                includingKept: verification == .full || verification == .quick && !kept.isClone,
+                findsUnknownEntities: kept.isClone)
         } catch {
             guard error.kind == .sourceData, try isSourceSound() else { throw error }
             return EngineError(unverified: place.staging.path, [error.message])

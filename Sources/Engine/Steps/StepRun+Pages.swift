@@ -118,7 +118,7 @@ extension StepRun {
             wasKept = true
             guard try Self.methods(from: &reader) == names else {
                 throw CheckpointError(
-                    .foreignPlan, "the step was begun with another --engine, --memory-limit or --jobs")
+                    .foreignPlan, "the step was begun with another --engine or --memory-limit")
             }
         } save: { writer in
             writer.write(count: names.count)

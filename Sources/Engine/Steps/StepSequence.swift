@@ -169,6 +169,7 @@ struct StepSequence {
         files.beginStep(at: before?.sideFiles ?? SideFileMarks())
         var options = request.options
         options.now = Double(bitPattern: plan.now)
+        if !step.methods.identity.isEmpty { options.jobs = options.pageJobs(pageSize: Int(source.pageSize)) }
         let place = place(index, in: work)
         let run = StepRun(
             step: step, plannedRows: index == 0 ? prepared.rows : [], following: Array(prepared.steps[(index + 1)...]),

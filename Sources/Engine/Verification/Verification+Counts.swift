@@ -16,7 +16,8 @@ extension Verification {
                 outcome.add("\(table): \(expected) rows were written, \(found) are there", table: table)
             }
         }
-        for pass in step.keptPasses where !isLeftToPages(pass.destinationTable) {
+        let left = tablesLeftToPages
+        for pass in step.keptPasses where !left.contains(pass.destinationTable) {
             try keptCount(of: pass, result, &outcome)
         }
         readCounts(&outcome)
@@ -25,8 +26,8 @@ extension Verification {
     /// Rows that were read in the new store's pages against those that were copied.
     private func readCounts(_ outcome: inout Outcome) {
         guard let found = kept?.reading?.rows, let copied = kept?.rows else { return }
-        let tables = step.keptPasses.map(\.destinationTable).filter { isLeftToPages($0) && found.tables[$0] != nil }
-        for table in tables where found.tables[table] != copied.tables[table] {
+        let tables = tablesLeftToPages.filter { found.tables[$0] != nil }
+        for table in tables.sorted() where found.tables[table] != copied.tables[table] {
             outcome.add(
                 "\(table): \(copied.tables[table] ?? 0) rows were copied, \(found.tables[table] ?? 0) are there",
                 table: table)
@@ -106,8 +107,9 @@ extension Verification {
     /// Rows of each entity in the result, against what mapping models have made and the passes have carried; at `full`
     /// the latter are counted in the source once more.
     func entityCounts(_ result: borrowing Connection, _ outcome: inout Outcome) throws(SQLiteError) {
+        let left = tablesLeftToPages
         let after = try Self.entityCounts(
-            step.layout.tables.map(\.name).filter { !isLeftToPages($0) && !isReread($0) }, in: result)
+            step.layout.tables.map(\.name).filter { !left.contains($0) && !isReread($0) }, in: result)
         var expected = try expectedEntities(byIndex: true)
         // An index of the source may be stale.
         if !differences(expected, after).isEmpty { expected = try expectedEntities(byIndex: false) }
@@ -134,7 +136,8 @@ extension Verification {
     private func expectedEntities(byIndex: Bool) throws(SQLiteError) -> [String: Int] {
         var expected = written.entities
         if !written.hasObjects {
-            let kept = Set(step.keptPasses.filter { !isLeftToPages($0.destinationTable) }.map(\.sourceTable))
+            let left = tablesLeftToPages
+            let kept = Set(step.keptPasses.filter { !left.contains($0.destinationTable) }.map(\.sourceTable))
             let carried = level == .full ? [:] : carriedRows
             let counted = try sourceRows(
                 of: step.source.tables.filter { level == .full || kept.contains($0.name) }, byIndex: byIndex)

@@ -114,7 +114,7 @@ struct Verification {
     }
 
     private func structure(of result: borrowing Connection, _ path: String) throws -> [String] {
-        let others = step.keptPasses.map(\.destinationTable).filter(isLeftToPages).map { $0.lowercased() }
+        let others = tablesLeftToPages.map { $0.lowercased() }
         let findings = try StagingStructure(
             path: path, withIndexes: level == .full, others: Set(others), reading: others.isEmpty ? nil : kept?.reading,
             jobs: jobs, cancellation: cancellation
@@ -124,20 +124,20 @@ struct Verification {
         return findings
     }
 
-    /// Whether SQLite needn't read a kept table: its pages are the source's own, or were read when they had been copied,
-    /// and nothing has changed them or its indexes.
-    func isLeftToPages(_ table: String) -> Bool {
+    /// Kept tables that SQLite needn't read: their pages are the source's own, or were read by our own reader when they
+    /// had been copied, and nothing has changed them or their indexes since.
+    var tablesLeftToPages: Set<String> {
+        guard let kept, level != .full, written.stage == nil, source.autoVacuum != StagingConnection.fullAutoVacuum
+        else { return [] }
         // Of the app's own tables SQLite also checks what their texts demand, as NOT NULL.
-        guard let kept, level != .full, written.stage == nil, source.autoVacuum != StagingConnection.fullAutoVacuum,
-            step.keptPasses.contains(where: { $0.destinationTable == table && $0.kind != .appTable }),
-            !step.derivedValues.contains(where: { $0.table == table })
-        else { return false }
-        let isUnread = kept.isClone && step.methods.tables[table]?.method == .keep
-        guard isUnread || kept.reading?.rows.tables[table] != nil && kept.rows?.tables[table] != nil else {
-            return false
-        }
-        return step.indexes.filter { $0.table.lowercased() == table.lowercased() }.allSatisfy { index in
-            [.keep, .patch].contains(step.methods.indexes[index.name]?.method)
+        var result = Set(step.keptPasses.filter { $0.kind != .appTable }.map(\.destinationTable))
+        result.subtract(step.derivedValues.map(\.table))
+        let made = step.indexes.filter { ![.keep, .patch].contains(step.methods.indexes[$0.name]?.method) }
+        let changed = Set(made.map { $0.table.lowercased() })
+        return result.filter { table in
+            let isUnread = kept.isClone && step.methods.tables[table]?.method == .keep
+            let isRead = kept.reading?.rows.tables[table] != nil && kept.rows?.tables[table] != nil
+            return (isUnread || isRead) && !changed.contains(table.lowercased())
         }
     }
 

@@ -1,16 +1,17 @@
 import CausewaySQLite
+import CausewaySQLiteFile
 import CausewayStoreFormat
 
 /// Finds the indexes of the source that have the same entries as those of rebuilt tables: the rows keep their rowids, and
 /// the columns of the key their values.
 struct IndexCarrying {
-    private let indexes: [TableIndex]
+    private let indexes: SourceIndexes
     /// Whether the source's format is one below 4, which writes the integers 0 and 1 otherwise and ignores that a column
     /// descends (https://www.sqlite.org/fileformat2.html#schemaformat): a new index has other bytes.
     private let isOldFormat: Bool
 
-    init(of source: StepSource, isOldFormat: Bool) {
-        indexes = source.indexes
+    init(of source: SourceIndexes, isOldFormat: Bool) {
+        indexes = source
         self.isOldFormat = isOldFormat
     }
 
@@ -29,9 +30,8 @@ struct IndexCarrying {
             guard let origin = origin(of: name, in: pass) else { return (nil, "column \(name) gets new values") }
             key.append(origin.lowercased())
         }
-        let table = pass.sourceTable.lowercased()
-        let found = indexes.first { other in
-            other.table.lowercased() == table && other.isUnique == index.isUnique && !other.isPartial
+        let found = indexes.indexes(of: pass.sourceTable).first { other in
+            other.isUnique == index.isUnique && !other.isPartial
                 && other.columns.map { $0.name?.lowercased() } == key
                 && other.columns.map(\.isDescending) == index.columns.map(\.isDescending)
                 && other.columns.allSatisfy { $0.collation.uppercased() == "BINARY" }
@@ -52,9 +52,25 @@ struct IndexCarrying {
                 default: return nil
                 }
             })
+        if cells.contains(nil), keepsEntities(column, of: pass) { return name }
         guard cells.count == 1, let cell = cells.first.flatMap(\.self),
             case .column(let origin) = pass.shape.cells[cell]
         else { return nil }
         return origin.name
+    }
+
+    /// Whether the column is Z_ENT, and every row's number is what it was.
+    private func keepsEntities(_ column: Int, of pass: RowPass) -> Bool {
+        guard let discriminator = pass.discriminator, case .column(let own) = pass.shape.cells[discriminator],
+            own.name == pass.destinationColumns[column]
+        else { return false }
+        return pass.projections.allSatisfy { number, projection in
+            guard projection.cells.indices.contains(column) else { return false }
+            switch projection.cells[column] {
+            case .literal(.integer(let value)): return value == Int64(number)
+            case .carry(let cell): return cell == discriminator
+            default: return false
+            }
+        }
     }
 }

@@ -10,9 +10,28 @@ package struct KeptIndex: Hashable, Sendable {
     package var isPatched: Bool { !renumberings.isEmpty }
 }
 
+/// The source's indexes: found once for all tables, of which there may be thousands.
+struct SourceIndexes {
+    private let byTable: [String: [TableIndex]]
+    /// Texts by name.
+    let texts: [String: String]
+    let names: Set<String>
+
+    init(_ source: StepSource) {
+        byTable = Dictionary(grouping: source.indexes) { $0.table.lowercased() }
+        texts = Dictionary(
+            (source.schema?.objects ?? []).compactMap { object in object.sql.map { (object.name, $0) } },
+            uniquingKeysWith: { first, _ in first })
+        names = Set(source.indexes.map(\.name))
+    }
+
+    /// Those of a table.
+    func indexes(of table: String) -> [TableIndex] { byTable[table.lowercased()] ?? [] }
+}
+
 /// Finds the indexes of a kept table that stay with it.
 struct KeptIndexes {
-    /// The source's indexes of the table, and their texts by name.
+    /// The source's indexes of the table, and the texts of all by name.
     private let indexes: [TableIndex]
     private let texts: [String: String]
     /// The column's name before, by its new name.
@@ -20,16 +39,14 @@ struct KeptIndexes {
     private let renumberings: [String: KeptTable.Renumbering]
 
     /// - Parameters:
-    ///   - source: the store that is read.
+    ///   - source: those of the store that is read.
     ///   - table: the table's name in it.
     ///   - columns: the table's columns before.
     ///   - kept: how it stays.
     ///   - derived: new columns that get their values after the rows.
-    init(source: StepSource, table: String, columns: [String], kept: KeptTable, derived: [String]) {
-        indexes = source.indexes.filter { $0.table.lowercased() == table.lowercased() }
-        texts = Dictionary(
-            (source.schema?.objects ?? []).compactMap { object in object.sql.map { (object.name, $0) } },
-            uniquingKeysWith: { first, _ in first })
+    init(source: SourceIndexes, table: String, columns: [String], kept: KeptTable, derived: [String]) {
+        indexes = source.indexes(of: table)
+        texts = source.texts
         let pairs = zip(kept.columns, columns).map { ($0.lowercased(), $1.lowercased()) }
         names = Dictionary(pairs, uniquingKeysWith: { first, _ in first }).filter { pair in
             !derived.contains { $0.lowercased() == pair.key }

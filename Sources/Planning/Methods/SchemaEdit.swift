@@ -23,18 +23,19 @@ package struct SchemaEdit: Hashable, Sendable {
 extension StepPlan {
     /// How a copy of the source gets the new store's schema; objects that are made anew aren't part of it.
     package func schemaEdit(of schema: StoreSchema) -> SchemaEdit {
+        let (texts, indexTexts) = (tableTexts, indexTexts)
         var kept = passes.compactMap { pass -> SchemaEdit.Kept? in
             let table = pass.destinationTable
             guard methods.kept[table] != nil else { return nil }
             return SchemaEdit.Kept(
-                kind: .table, name: pass.sourceTable, newName: table, newTable: table, sql: sql(ofTable: table))
+                kind: .table, name: pass.sourceTable, newName: table, newTable: table, sql: texts[table])
         }
         for index in indexes {
             guard let own = methods.keptIndexes[index.name] else { continue }
             kept.append(
                 SchemaEdit.Kept(
                     kind: .index, name: own.source, newName: index.name, newTable: index.table,
-                    sql: index.origin == .constraint ? nil : sql(ofIndex: index.name)))
+                    sql: index.origin == .constraint ? nil : indexTexts[index.name]))
         }
         let tables = Set(kept.filter { $0.kind == .table }.map { $0.name.lowercased() })
         let indexes = Set(kept.filter { $0.kind == .index }.map { $0.name.lowercased() })
@@ -59,11 +60,14 @@ extension StepPlan {
         return SchemaEdit(kept: kept, dropped: dropped, forgotten: gone.filter(\.isVirtualTable))
     }
 
-    /// The text of a table of the new store.
-    private func sql(ofTable name: String) -> String? {
+    /// The texts of the new store's tables, by name.
+    private var tableTexts: [String: String] {
         let own =
             statements.tableStatements + statements.houseStatements + (hasHistory ? statements.historyStatements : [])
-        return own.first { $0.name == name }?.sql ?? appObjects.first { $0.kind == .table && $0.name == name }?.sql
+        let others = appObjects.filter { $0.kind == .table }.compactMap { object in
+            object.sql.map { (object.name, $0) }
+        }
+        return Dictionary(own.map { ($0.name, $0.sql) } + others, uniquingKeysWith: { first, _ in first })
     }
 
     /// Whether the new store begins with a table's rows in it.

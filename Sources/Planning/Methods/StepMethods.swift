@@ -83,15 +83,26 @@ package struct StepMethods: Hashable, Sendable {
         beginning = .copy
         (tablesAnew, indexesAnew) = (tables, indexes)
         for index in made { indexes[index] = MethodChoice(method: .statements, reason: "its table stays as it is") }
-        for (table, work) in kept { tables[table] = MethodChoice(method: work.isPatched ? .patch : .keep) }
-        for (index, work) in keptIndexes { indexes[index] = MethodChoice(method: work.isPatched ? .patch : .keep) }
+        let numbers = "entities get other numbers"
+        for (table, work) in kept {
+            tables[table] =
+                work.isPatched ? MethodChoice(method: .patch, reason: numbers) : MethodChoice(method: .keep)
+        }
+        for (index, work) in keptIndexes {
+            indexes[index] =
+                work.isPatched ? MethodChoice(method: .patch, reason: numbers) : MethodChoice(method: .keep)
+        }
     }
 }
 
 /// Chooses the cheapest method for each table of a step whose rows passes move, and for its indexes.
 package struct MethodChooser {
     private let before: RecordColumns
+    private let after: RecordColumns
     private let source: StepSource
+    private let sourceIndexes: SourceIndexes
+    /// Of the step, by name.
+    private let indexTexts: [String: String]
     private let step: StepPlan
     /// Why no table of the store can be read as pages; nil where they can.
     private let obstacle: String?
@@ -112,7 +123,10 @@ package struct MethodChooser {
         isWorthCopying: @escaping (_ kept: Set<String>) -> Bool
     ) {
         source = from
+        sourceIndexes = SourceIndexes(from)
+        indexTexts = step.indexTexts
         before = RecordColumns(layout: from.layout, schema: from.schema)
+        after = RecordColumns(layout: step.layout, schema: step.resultingSchema(after: from.schema))
         self.step = step
         self.obstacle = obstacle
         self.isOldFormat = isOldFormat
@@ -127,8 +141,11 @@ package struct MethodChooser {
         // SQLite doesn't let go of the table of AUTOINCREMENT's keys.
         let hasSequences = schema.objects.contains { $0.name == "sqlite_sequence" }
         guard !kept.isEmpty, !hasSequences, isWorthCopying(kept) else {
+            let reason =
+                hasSequences
+                ? "a table has AUTOINCREMENT: a copy would keep its keys" : "most of the store is made anew"
             for (table, choice) in result.tables where choice.method == .rebuild && result.kept[table] != nil {
-                result.tables[table]?.reason = "most of the store is made anew"
+                result.tables[table]?.reason = reason
             }
             (result.kept, result.keptIndexes) = ([:], [:])
             return result
@@ -144,11 +161,9 @@ package struct MethodChooser {
     /// Without anything of the source's pages kept.
     private func madeAnew() -> StepMethods {
         var result = StepMethods()
-        let rebuilding = TableRebuilding(
-            before: before,
-            after: RecordColumns(layout: step.layout, schema: step.resultingSchema(after: source.schema)))
+        let rebuilding = TableRebuilding(before: before, after: after)
         let sorting = IndexSorting(derivedValues: step.derivedValues)
-        let carrying = IndexCarrying(of: source, isOldFormat: isOldFormat)
+        let carrying = IndexCarrying(of: sourceIndexes, isOldFormat: isOldFormat)
         let indexes = Dictionary(grouping: step.indexes) { $0.table.lowercased() }
         for (table, passes) in Dictionary(grouping: step.passes, by: \.destinationTable) {
             let indexes = indexes[table.lowercased()] ?? []
@@ -166,7 +181,7 @@ package struct MethodChooser {
                     let found = carrying.counterpart(of: index, filledBy: pass)
                     result.carriedIndexes[index.name] = found.index
                     result.indexes[index.name] = MethodChoice(
-                        method: found.index == nil ? .sort : .carry, reason: found.reason)
+                        method: found.index == nil ? .sort : .carry, reason: found.reason ?? "its table is rebuilt")
                 }
             }
         }
@@ -207,15 +222,15 @@ package struct MethodChooser {
         _ indexes: [TableIndex], of pass: RowPass, _ kept: KeptTable
     ) throws(KeptTable.Refusal) -> [String: KeptIndex] {
         let matching = KeptIndexes(
-            source: source, table: pass.sourceTable, columns: before.columns(of: pass.sourceTable)?.map(\.name) ?? [],
-            kept: kept, derived: step.derivedValues.filter { $0.table == pass.destinationTable }.map(\.column))
+            source: sourceIndexes, table: pass.sourceTable,
+            columns: before.columns(of: pass.sourceTable)?.map(\.name) ?? [], kept: kept,
+            derived: step.derivedValues.filter { $0.table == pass.destinationTable }.map(\.column))
         var result: [String: KeptIndex] = [:]
         // Those that keep their names first.
-        let names = Set(source.indexes.map(\.name))
         for isNamed in [true, false] {
-            for index in indexes where names.contains(index.name) == isNamed {
+            for index in indexes where sourceIndexes.names.contains(index.name) == isNamed {
                 result[index.name] = matching.counterpart(
-                    of: index, sql: step.sql(ofIndex: index.name), besides: Set(result.values.map(\.source)))
+                    of: index, sql: indexTexts[index.name], besides: Set(result.values.map(\.source)))
             }
         }
         // They are part of the table's text.
@@ -232,7 +247,6 @@ package struct MethodChooser {
             let columns = before.columns(of: pass.sourceTable)?.map(\.name) ?? []
             return KeptTable(columns: columns, appended: 0, renumberings: [])
         }
-        let after = RecordColumns(layout: step.layout, schema: step.resultingSchema(after: source.schema))
         guard let types = after.columns(of: pass.destinationTable) else {
             throw KeptTable.Refusal("its columns aren't known")
         }

@@ -18,6 +18,8 @@ package struct EngineOptions: Hashable, Sendable {
     package var compressionLevel: Int32
     /// Bytes that batches in flight may take together; nil sets no limit.
     package var memoryLimit: Int?
+    /// Bytes that batches of pages may take together: workers that they have no room for aren't used. nil sets no limit.
+    package var pageMemory: Int?
     /// Bytes of a chunk of the copy that a new store begins with; its bytes don't depend on it.
     package var copyChunkBytes = DatabaseCopy.chunkLength
     /// Both engines make the same rows.
@@ -36,7 +38,7 @@ package struct EngineOptions: Hashable, Sendable {
         self.now = now
         self.checkpointInterval = checkpointInterval
         self.compressionLevel = compressionLevel
-        self.memoryLimit = memoryLimit
+        (self.memoryLimit, pageMemory) = (memoryLimit, memoryLimit)
     }
 
     /// Seconds between commits of the staging store: shorter intervals cost fsyncs, longer ones lose more work in a
@@ -74,6 +76,21 @@ package struct EngineOptions: Hashable, Sendable {
         // Memory that grows has a quarter to spare (`MemoryGrowth`).
         return batches * pageBatchBytes(pageSize: pageSize) / 4 * 5
     }
+
+    /// Workers of a step in which pages are read or written.
+    ///
+    /// - Parameter pageSize: of both stores.
+    /// - Returns: as many as are asked for and `pageMemory` has room for, 1 at least.
+    package func pageJobs(pageSize: Int) -> Int {
+        guard let pageMemory else { return max(1, jobs) }
+        var result = max(1, jobs)
+        while result > 1, Self.pageMemoryBytes(jobs: result, pageSize: pageSize) > pageMemory { result -= 1 }
+        return result
+    }
+
+    /// Bytes of batches of pages where the app names neither a number of workers nor a limit: with what else a run
+    /// needs, it stays below 128 MiB on any number of processors.
+    package static let defaultPageMemory = 96 << 20
 
     /// Bytes that all sorters of indexes may take together: more makes few indexes faster, as their entries then need no
     /// file.

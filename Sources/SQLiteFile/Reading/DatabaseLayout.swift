@@ -15,12 +15,21 @@ package struct DatabaseLayout: Hashable, Sendable {
     ///
     /// What is odd but can be read is no reason to refuse: pages after the last one that the header counts, a freelist,
     /// WAL mode. The caller sees to it that nobody writes, and that no `-wal` or `-journal` holds newer pages.
-    package init(of file: borrowing OpenFile) throws(SourceRefusal) {
+    ///
+    /// - Parameters:
+    ///   - file: the database.
+    ///   - newer: pages that count instead of the file's.
+    /// - Throws: why statements must read it.
+    package init(of file: borrowing OpenFile, newer: LoggedPages? = nil) throws(SourceRefusal) {
         let bytes: [UInt8]
-        let length: Int64
+        var length: Int64
         do throws(FileError) {
             length = try file.status().size
-            bytes = try file.prefix(DatabaseHeader.length + 1)
+            let own = try file.prefix(DatabaseHeader.length + 1)
+            bytes = try newer?.firstBytes(DatabaseHeader.length + 1) ?? own
+            if let newer, let header = DatabaseHeader(bytes) {
+                length = max(length, Int64(newer.pageCount) * Int64(header.pageSize))
+            }
         } catch {
             throw .unreadable(error)
         }

@@ -9,10 +9,13 @@ package import CausewayPlatform
 package final class PageFile: Sendable {
     package let layout: DatabaseLayout
     private let file: OpenFile
+    /// Pages that are newer than the file's.
+    private let newer: LoggedPages?
 
-    package init(_ file: consuming OpenFile, _ layout: DatabaseLayout) {
+    package init(_ file: consuming OpenFile, _ layout: DatabaseLayout, newer: LoggedPages? = nil) {
         self.file = file
         self.layout = layout
+        self.newer = newer
     }
 
     /// Reads adjacent pages with one call.
@@ -27,14 +30,28 @@ package final class PageFile: Sendable {
     ) throws(PageReadError) {
         precondition(first >= 1 && count >= 1 && first + count - 1 <= layout.pageCount, "no such page")
         let length = count * layout.pageSize
-        let read: Int
+        var read: Int
         do throws(FileError) {
             let buffer = unsafe UnsafeMutableRawBufferPointer(start: target, count: length)
             read = try unsafe file.read(into: buffer, at: layout.offset(of: first))
+            if let newer { read = try unsafe replace(first, count, read, in: buffer, by: newer) }
         } catch {
             throw PageReadError(.unreadable, page: first, cause: error)
         }
         if read < length { throw PageReadError(.missing, page: first + read / layout.pageSize) }
+    }
+
+    /// - Returns: bytes up to the first page that is nowhere.
+    @unsafe private func replace(
+        _ first: Int, _ count: Int, _ own: Int, in buffer: UnsafeMutableRawBufferPointer, by newer: LoggedPages
+    ) throws(FileError) -> Int {
+        for page in 0..<count {
+            let place = page * layout.pageSize..<(page + 1) * layout.pageSize
+            let isLogged = try unsafe newer.read(
+                first + page, into: UnsafeMutableRawBufferPointer(rebasing: buffer[place]))
+            if !isLogged, place.upperBound > own { return place.lowerBound }
+        }
+        return buffer.count
     }
 
     /// Copies bytes to the same place in another file.

@@ -15,6 +15,8 @@ struct RecordMarks {
     /// Cells of the record.
     private(set) var count = 0
     private(set) var hasReals = false
+    /// SQLite reads one as NULL (https://www.sqlite.org/floatingpoint.html).
+    private(set) var hasNaN = false
     private(set) var start: UnsafeRawPointer
     private let capacity: Int
     /// Bytes of a value by its serial type, as far as that is one byte.
@@ -81,7 +83,18 @@ struct RecordMarks {
         unsafe start = base
         unsafe count = index
         unsafe self.hasReals = hasReals
+        unsafe hasNaN = hasReals && findsNaN()
         return true
+    }
+
+    private func findsNaN() -> Bool {
+        for cell in unsafe 0..<count where unsafe marks[cell].type == SerialType.real.rawValue {
+            let bits = unsafe UInt64(bigEndian: (start + Int(marks[cell].body)).loadUnaligned(as: UInt64.self))
+            if bits & Double.infinity.bitPattern == Double.infinity.bitPattern, Double(bitPattern: bits).isNaN {
+                return true
+            }
+        }
+        return false
     }
 
     @inline(__always) func isNull(_ cell: Int) -> Bool { unsafe cell >= count || marks[cell].type == 0 }

@@ -186,6 +186,7 @@ package final class RecordSplicer {
 
     @unsafe @inline(__always) private func isPlain(_ marks: RecordMarks, _ program: Program) -> Bool {
         if unsafe marks.hasReals {
+            if unsafe marks.hasNaN { return false }
             for index in unsafe 0..<program.reals.count {
                 let check = unsafe program.reals[index]
                 if unsafe marks.isWhole(check.column, as: check.form) { return false }

@@ -12,6 +12,8 @@ import CausewayStores
 /// others by SQLite.
 struct KeptIndexCheck {
     let step: StepPlan
+    /// What was copied: kept pages have their numbers in it, and messages name it.
+    let source: SourceStore
     /// The new store; no connection is open on it.
     let file: StagingFile
     let options: EngineOptions
@@ -36,36 +38,49 @@ struct KeptIndexCheck {
     /// - Parameters:
     ///   - includingKept: also tables of which no byte was changed, with their indexes.
     ///   - hasHouse: false before the step has made Core Data's own tables.
+    ///   - findsUnknownEntities: whether numbers of entities that a copy would have refused are still unknown: a clone
+    ///     doesn't read what stays.
     /// - Returns: the stale indexes.
-    /// - Throws: `.sourceData` for a damaged table; with `isMisfit` for a damaged index.
-    func compare(includingKept: Bool, hasHouse: Bool = true) throws(EngineError) -> Outcome {
+    /// - Throws: `.sourceData` for a damaged table; with `isMisfit` for a damaged index. `.verification` with `isMisfit`
+    ///   for an unknown entity.
+    func compare(
+        includingKept: Bool, hasHouse: Bool = true, findsUnknownEntities: Bool = false
+    ) throws(EngineError) -> Outcome {
         var tables: [KeptIndexReading.Table] = []
         var plain: [KeptIndexReading.Index] = []
         var others: [(table: String, indexes: [TableIndex])] = []
         // Tables that SQLite has to read.
         var partly: Set<String> = []
         let schema = try file.schema(hasHouse: hasHouse)
+        let kept = findsUnknownEntities ? step.schemaEdit(of: source.schema).kept.filter { $0.kind == .table } : []
+        let origins = Dictionary(kept.map { ($0.newName, $0) }, uniquingKeysWith: { first, _ in first })
+        let records = KeptRecords(step: step, schema: source.schema)
+        let roots = Dictionary(
+            schema.objects.filter { $0.kind == .index }.map { ($0.name, Int($0.rootPage)) },
+            uniquingKeysWith: { first, _ in first })
         for work in step.works where work.method == .patch || includingKept && work.method == .keep {
-            let kept = work.indexes.filter { $0.method == .keep || $0.method == .patch }.map(\.index)
+            let indexes = work.indexes.filter { $0.method == .keep || $0.method == .patch }.map(\.index)
             guard let table = schema.table(work.table) else { throw EngineError(missing: work.table, in: file.path) }
             var own: [KeptIndexReading.Index] = []
             var rest: [TableIndex] = []
-            for index in kept {
-                guard let root = schema.objects.first(where: { $0.kind == .index && $0.name == index.name })?.rootPage
-                else {
+            for index in indexes {
+                guard let root = roots[index.name] else {
                     // The key of a WITHOUT ROWID table is the table.
                     if table.isWithoutRowID { continue }
                     throw EngineError(missing: index.name, in: file.path)
                 }
                 if let key = Self.key(of: index, table) {
-                    own.append(KeptIndexReading.Index(index: index, key: key, table: tables.count, root: Int(root)))
+                    own.append(KeptIndexReading.Index(index: index, key: key, table: tables.count, root: root))
                 } else {
                     rest.append(index)
                 }
             }
-            if !rest.isEmpty || table.isWithoutRowID || kept.count < work.indexes.count { partly.insert(work.table) }
+            if !rest.isEmpty || table.isWithoutRowID || indexes.count < work.indexes.count { partly.insert(work.table) }
             if !table.isWithoutRowID {
-                tables.append(KeptIndexReading.Table(table: table, entities: entities(of: table)))
+                let known = work.method == .keep ? origins[work.table].map { records.patch(of: $0, table.tree) } : nil
+                tables.append(
+                    KeptIndexReading.Table(
+                        table: table, entities: known.flatMap { $0.columns.isEmpty ? nil : $0 } ?? entities(of: table)))
                 plain += own
             }
             if !rest.isEmpty { others.append((work.table, rest)) }
@@ -84,7 +99,7 @@ struct KeptIndexCheck {
         else { return nil }
         let same = Dictionary(uniqueKeysWithValues: numbers.map { (Int64($0), Int64($0)) })
         guard let map = try? IntegerMap(same, others: .stay) else { return nil }
-        return try? TreePatch(TreeRoot(Int(table.rootPage), .table), [ColumnPatch(column: place, map: map)])
+        return try? TreePatch(table.tree, [ColumnPatch(column: place, map: map)])
     }
 
     /// nil where only SQLite knows the entries.
@@ -102,13 +117,14 @@ struct KeptIndexCheck {
         let pages = try file.pages()
         let claims = PageClaims(pageCount: pages.layout.pageCount, checksPointerMap: true)
         let found = try KeptIndexReading(
-            file: pages, path: file.path, tables: tables, indexes: indexes, options: options, cancellation: cancellation
+            file: pages, path: source.location.path, tables: tables, indexes: indexes, options: options,
+            cancellation: cancellation
         ).compare(claims)
         let stale = zip(indexes, found.disagreements).compactMap { index, reason in
             reason.map { Stale(index: index.index, reason: $0, rowID: tables[index.table].table.rowIDName) }
         }
         let trees =
-            tables.map { TreeRoot(Int($0.table.rootPage), .table) } + indexes.map { TreeRoot($0.root, .index) }
+            tables.map(\.table.tree) + indexes.map { TreeRoot($0.root, .index) }
         return Outcome(
             stale: stale, reading: KeptReading(rows: found.rows, trees: Set(trees), claims: claims))
     }
@@ -195,6 +211,11 @@ extension TableIndex {
     fileprivate var hasKnownOrder: Bool {
         columns.allSatisfy { ["BINARY", "NOCASE", "RTRIM"].contains($0.collation.uppercased()) }
     }
+}
+
+extension StoreSchema.Table {
+    /// Of a table that isn't WITHOUT ROWID.
+    fileprivate var tree: TreeRoot { TreeRoot(Int(rootPage), .table) }
 }
 
 extension EngineError {

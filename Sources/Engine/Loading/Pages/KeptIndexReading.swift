@@ -8,7 +8,7 @@ import CausewayStores
 /// batch for each worker, and a bit for each page.
 struct KeptIndexReading {
     let file: PageFile
-    /// Of the file, for messages.
+    /// For messages: of the file that has these pages, or of the one that they were copied from.
     let path: String
     let tables: [Table]
     /// All of them on these tables.
@@ -16,7 +16,8 @@ struct KeptIndexReading {
     let options: EngineOptions
     let cancellation: Cancellation
 
-    /// A table, and the numbers of entities that its rows may have; nil where they aren't objects.
+    /// A table, and the numbers of entities that its rows may have, in the first of the columns, and their links, in the
+    /// others; nil where they aren't objects.
     struct Table: Sendable {
         var table: StoreSchema.Table
         var entities: TreePatch?
@@ -144,7 +145,9 @@ private struct TreeSums: Sendable {
                 try tally?.add(batch)
                 try sums.add(batch)
             }
-            if let tally, let column = place.entities?.columns.first {
+            if let tally, let column = place.entities?.columns.first,
+                column.column == table.position(of: KeptRecords.entityColumn)
+            {
                 for (pair, rows) in zip(column.map.pairs, tally.take().columns[0].values) {
                     entities[Int(pair.old)] = rows
                 }
@@ -153,6 +156,11 @@ private struct TreeSums: Sendable {
             throw EngineError(reading: error, during: "\(path), \(table.name)")
         } catch let error as EngineError {
             throw error
+        } catch let error as RecordTally.Refusal {
+            var refusal = EngineError(
+                error.isUnknownValue ? .verification : .sourceData, "\(path), \(table.name): \(error)")
+            refusal.isMisfit = error.isUnknownValue
+            throw refusal
         } catch {
             throw EngineError(.sourceData, "\(path), \(table.name): \(error)")
         }

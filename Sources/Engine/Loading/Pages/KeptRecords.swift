@@ -7,8 +7,17 @@ import CausewayStores
 /// What is looked at in the records of tables that stay, while their pages are copied: how many there are, of which
 /// entities, and whether they have entity numbers that a run which reads rows would refuse or end.
 struct KeptRecords {
-    let step: StepPlan
-    let schema: StoreSchema
+    private let step: StepPlan
+    private let schema: StoreSchema
+    /// Of tables whose rows are objects, by the new name.
+    private let passes: [String: RowPass]
+
+    init(step: StepPlan, schema: StoreSchema) {
+        (self.step, self.schema) = (step, schema)
+        passes = Dictionary(
+            step.keptPasses.filter { $0.kind == .entity }.map { ($0.destinationTable, $0) },
+            uniquingKeysWith: { first, _ in first })
+    }
 
     static let entityColumn = "Z_ENT"
 
@@ -21,7 +30,7 @@ struct KeptRecords {
     func patch(of kept: SchemaEdit.Kept, _ tree: TreeRoot) -> TreePatch {
         let numbers = step.methods.renumberings(of: kept)
         do throws(PatchRefusal) {
-            guard kept.kind == .table, let pass = pass(of: kept), let table = schema.table(kept.name) else {
+            guard kept.kind == .table, let pass = passes[kept.newName], let table = schema.table(kept.name) else {
                 return try TreePatch(
                     tree,
                     numbers.map { (column) throws(PatchRefusal) in
@@ -43,10 +52,6 @@ struct KeptRecords {
         }
     }
 
-    /// Of a table whose rows are objects.
-    private func pass(of kept: SchemaEdit.Kept) -> RowPass? {
-        step.keptPasses.first { $0.destinationTable == kept.newName && $0.kind == .entity }
-    }
 }
 
 extension RowPass {

@@ -10,6 +10,8 @@ struct PackedRows: Sendable {
 /// How workers pack rows into leaves: spliced straight from the records that were read, or made cell by cell.
 struct LeafPacking: RowPacking {
     let pageSize: Int
+    /// Columns of the source's table.
+    let columns: Int
     let form: RecordForm
     /// nil where no row can be spliced.
     let splice: PassSplice?
@@ -27,6 +29,7 @@ struct LeafPacking: RowPacking {
 /// What works on one batch after another.
 extension LeafPacking {
     struct Packer: RowPacker {
+        private let numbers: RecordNumbers
         private let former: RecordFormer
         private let packer: LeafPacker
         private let splice: (splicer: RecordSplicer, groups: [Int])?
@@ -38,6 +41,7 @@ extension LeafPacking {
         private let title: String
 
         init(_ packing: LeafPacking) {
+            numbers = RecordNumbers(columns: packing.columns)
             former = RecordFormer(packing.form)
             packer = LeafPacker(pageSize: packing.pageSize)
             let entries = packing.carried.isEmpty ? nil : EntrySummer(packing.carried)
@@ -59,7 +63,7 @@ extension LeafPacking {
         ) throws(EngineError) -> MadeRows {
             defer { if let entries { projector.note(entries: entries.take()) } }
             guard let splice else {
-                try projector.project(rows, into: output)
+                try projector.project(plain(rows, 0..<rows.count) ?? rows, into: output)
                 try pack(output, into: packed)
                 return MadeRows(count: output.count, bytes: output.byteCount)
             }
@@ -94,12 +98,25 @@ extension LeafPacking {
             noting splicer: RecordSplicer
         ) throws(EngineError) -> Int {
             output.removeAll()
-            try projector.project(index, of: rows, into: output)
+            if let rows = try plain(rows, index..<index + 1) {
+                try projector.project(0, of: rows, into: output)
+            } else {
+                try projector.project(index, of: rows, into: output)
+            }
             guard output.count == 1 else { return 0 }
             try form(output, into: packed)
             try packing { () throws(PageBuildError) in try packer.append(records) }
             splicer.note(records)
             return 1
+        }
+
+        /// Rows with NULL for NaN, as SQLite reads them; nil where they have none.
+        private func plain(_ rows: RowBatch, _ range: Range<Int>) throws(EngineError) -> RowBatch? {
+            do throws(RecordError) {
+                return try numbers.plain(rows, range)
+            } catch {
+                throw EngineError(.sourceData, "\(title): \(error.message)")
+            }
         }
 
         private func form(_ rows: RowBatch, into packed: PackedRows) throws(EngineError) {

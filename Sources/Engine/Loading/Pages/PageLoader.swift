@@ -76,7 +76,8 @@ struct PageLoader: TableLoader {
                 try PageSink(
                     pages, root: Int(to.rootPage),
                     LeafPacking(
-                        pageSize: pages.pageSize, form: RecordForm(columns, cells: pass.destinationColumns.count),
+                        pageSize: pages.pageSize, columns: from.columns.count,
+                        form: RecordForm(columns, cells: pass.destinationColumns.count),
                         splice: splice, takesSums: takesSums, carried: carried, title: pass.title))
             })
     }

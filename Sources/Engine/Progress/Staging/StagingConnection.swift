@@ -72,6 +72,8 @@ final class StagingConnection: @unchecked Sendable {
         try connection.setJournalMode(.persist)
         try connection.setPragma("synchronous", to: Mutant.isOn(.noStagingSync) || UnsafeBaseline.isOn ? "OFF" : "FULL")
         try connection.setPragma("cache_size", to: -cacheKibibytes)
+        // Not every SQLite is compiled with it: what is deleted, as the progress, must not stay in free pages.
+        try connection.setPragma("secure_delete", to: 1)
         // Each sorter thread takes a cache and gains nothing (InsideSpeed §1.2).
         try connection.setPragma("threads", to: 0)
     }

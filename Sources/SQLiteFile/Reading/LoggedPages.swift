@@ -1,0 +1,41 @@
+package import CausewayPlatform
+
+/// The newest pages of a database that are in its `-wal`, as of the last commit that ends there.
+///
+/// Sendable: reads are at positions and change nothing here.
+package final class LoggedPages: Sendable {
+    /// Pages of the database.
+    package let pageCount: Int
+    private let offsets: [Int: Int64]
+    private let file: OpenFile
+
+    /// - Parameters:
+    ///   - file: the `-wal`.
+    ///   - pageSize: the database's.
+    /// - Throws: where it can't be read.
+    package init(_ file: consuming OpenFile, pageSize: Int) throws(FileError) {
+        let scan = try WriteAheadLogScan(of: file, pageSize: pageSize, collectsPages: true)
+        pageCount = scan.pageCount
+        offsets = scan.newest.mapValues { scan.offset(ofPageIn: $0) }
+        self.file = file
+    }
+
+    /// Reads a page.
+    ///
+    /// - Parameters:
+    ///   - page: its number.
+    ///   - target: room for it.
+    /// - Returns: false where the log doesn't have it.
+    /// - Throws: where the log can't be read.
+    @unsafe func read(_ page: Int, into target: UnsafeMutableRawBufferPointer) throws(FileError) -> Bool {
+        guard let offset = offsets[page] else { return false }
+        return try unsafe file.read(into: target, at: offset) == target.count
+    }
+
+    /// The database's first bytes; nil where the log doesn't have them.
+    package func firstBytes(_ count: Int) throws(FileError) -> [UInt8]? {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 8)
+        defer { unsafe buffer.deallocate() }
+        return try unsafe read(1, into: buffer) ? unsafe Array(buffer) : nil
+    }
+}
