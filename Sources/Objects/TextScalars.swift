@@ -2,18 +2,20 @@
 enum TextScalars {
     /// Whether the bytes are valid UTF-8.
     static func areValid(_ utf8: Span<UInt8>) -> Bool {
-        var index = unsafe utf8.withUnsafeBytes { unsafe asciiLength($0) }
+        var index = unsafe utf8.withUnsafeBytes { unsafe asciiLength($0, from: 0) }
         while index < utf8.count {
             let length = validLength(at: index, of: utf8)
             if length == 0 { return false }
             index += length
+            // Most texts are ASCII with a few other characters.
+            if length > 1 { index = unsafe utf8.withUnsafeBytes { unsafe asciiLength($0, from: index) } }
         }
         return true
     }
 
-    /// Bytes before the first eight that aren't all ASCII.
-    @unsafe private static func asciiLength(_ bytes: UnsafeRawBufferPointer) -> Int {
-        var index = 0
+    /// The first of eight bytes, on from `start`, that aren't all ASCII.
+    @unsafe private static func asciiLength(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
+        var index = start
         while index + 8 <= bytes.count,
             unsafe bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
         {

@@ -124,7 +124,7 @@ package struct Migration {
     func check(_ prepared: PreparedMigration, _ store: SourceStore) throws(EngineError) -> SourceCheck {
         events(.phaseBegan("check"))
         var result = SourceCheck()
-        if let step = prepared.steps.first, !step.readsOnlyPages {
+        if let step = prepared.steps.first, !step.readsOnlyPages(of: store) {
             result.coversPages = true
             try cancellation.interrupting(store.connection.interruptHandle) { () throws(EngineError) in
                 try store.checkIntegrity()

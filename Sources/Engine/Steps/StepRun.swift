@@ -202,7 +202,7 @@ struct StepRun {
     private func begun(_ progress: inout Progress) throws(EngineError) -> Beginning {
         // Again: until the store was locked, or the snapshot began, its rows could change. A later step's rows exist
         // only now.
-        if place.index == 0, !isSourceChecked, !step.readsOnlyPages {
+        if place.index == 0, !isSourceChecked, !step.readsOnlyPages(of: source) {
             // A run with other methods has begun, or the plan's were no good: nobody has looked at what statements read.
             try cancellation.interrupting(source.connection.interruptHandle) { () throws(EngineError) in
                 try source.checkIntegrity()

@@ -134,8 +134,8 @@ extension StepPlan {
         return moved + made.map { work($0, objects == nil ? .empty : .objects, []) }
     }
 
-    /// Whether all rows are read out of pages, whose structure is checked there.
-    package var readsOnlyPages: Bool { objects == nil && passes.allSatisfy(isOfPages) }
+    /// Whether passes read all of their rows out of pages, whose structure is checked there.
+    package var passesReadOnlyPages: Bool { passes.allSatisfy(isOfPages) }
 
     /// Tables of the source whose rows are all read out of pages.
     package var tablesOfPages: Set<String> {

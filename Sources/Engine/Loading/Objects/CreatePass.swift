@@ -52,7 +52,7 @@ struct CreatePass {
         var cursor = begun ?? StepLedger.Cursor()
         let batch = RowBatch()
         let worker = RowHook(pass: self, session: model.session, manager: model.manager, policy: policy)
-        var source = try rows.open(after: begun)
+        var source = try rows.open(after: begun, claiming: model.claims)
         var more = true
         while more {
             try run.cancellation.check()
@@ -92,13 +92,13 @@ struct CreatePass {
         let jobs = min(max(1, run.options.jobs), model.readers.count)
         let map = model.session.destination.map
         let batches = (0..<EngineOptions.poolSize(jobs: jobs)).map { _ in Batch(made: PendingRows(map)) }
-        let (begun, rows) = (begun, rows)
+        let (begun, rows, claims) = (begun, rows, model.claims)
         if model.isByPages(plan) { model.staging.carry(from: rows.map) }
         let crew = Crew(pass: self)
         var cursor = begun ?? StepLedger.Cursor()
         try OrderedPipeline(workers: jobs, batches: batches, cancellation: run.cancellation).run(
             reading: { every throws(EngineError) in
-                var source = try rows.open(after: begun)
+                var source = try rows.open(after: begun, claiming: claims)
                 try every { (batch: inout Batch) throws(EngineError) in
                     try source.fill(batch.input, limits: rows.limits)
                 }

@@ -6,6 +6,7 @@ import CausewaySQLite
 import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
+import Synchronization
 
 /// How the source rows of an entity mapping are read: out of the pages of their table where the new ones become pages,
 /// else by a statement.
@@ -89,8 +90,19 @@ struct MappingReading: Sendable {
     /// Reads one row after another.
     func makeView() -> RowView { map.map { RowView($0) } ?? RowView(capacity: shape.cells.count) }
 
-    /// The rows after a cursor (nil: all).
-    func open(after cursor: StepLedger.Cursor?) throws(EngineError) -> MappingSource {
+    /// Whether the rows are read out of pages.
+    var isOfPages: Bool { table != nil }
+
+    /// Begins to read the rows.
+    ///
+    /// - Parameters:
+    ///   - cursor: the rows after it; nil: all.
+    ///   - claims: of the source's pages, by the trees that the step has read.
+    /// - Returns: the rows, one batch after another.
+    /// - Throws: where a statement can't be prepared.
+    func open(
+        after cursor: StepLedger.Cursor?, claiming claims: SourceClaims = SourceClaims()
+    ) throws(EngineError) -> MappingSource {
         guard let table else {
             return MappingSource(
                 try StatementSource.rows(
@@ -101,9 +113,35 @@ struct MappingReading: Sendable {
         return MappingSource(
             PageSource(
                 TableReader(
-                    table.file, root: table.root, after: key,
-                    claims: PageClaims(pageCount: table.file.layout.pageCount)),
+                    table.file, root: table.root, after: key, claims: claims.claims(of: table.root, table.file)),
                 title: title))
+    }
+}
+
+/// Whose the source's pages are: two tables that have the same page are damaged. A table that is read once more has none.
+final class SourceClaims: Sendable {
+    private let state = Mutex<(roots: Set<Int>, claims: PageClaims?)>(([], nil))
+
+    /// What to read a tree with.
+    fileprivate func claims(of root: Int, _ file: PageFile) -> PageClaims {
+        state.withLock { state in
+            guard state.roots.insert(root).inserted else { return PageClaims(pageCount: file.layout.pageCount) }
+            let claims = state.claims ?? PageClaims(pageCount: file.layout.pageCount)
+            state.claims = claims
+            return claims
+        }
+    }
+}
+
+extension StepPlan {
+    /// Whether all rows of its source are read out of pages, whose structure is checked there.
+    func readsOnlyPages(of source: SourceStore) -> Bool {
+        guard let objects else { return passesReadOnlyPages }
+        guard objects.joins.isEmpty, passesReadOnlyPages else { return false }
+        return objects.mappings.filter { $0.sourceEntity != nil }.allSatisfy { plan in
+            methods.mappings[plan.index]?.method == .pages
+                && MappingReading(plan, to: .create, pagesOf: source).isOfPages
+        }
     }
 }
 

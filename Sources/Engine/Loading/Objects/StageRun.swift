@@ -40,6 +40,8 @@ struct StageRun {
     let tally: ObjectProgress
     /// Of each mapping, by its place.
     private let policies: [EntityMigrationPolicy]
+    /// Of the tables that stage 1 reads.
+    let claims = SourceClaims()
     /// Mappings that this run has begun.
     private let begun = BegunMappings()
 
