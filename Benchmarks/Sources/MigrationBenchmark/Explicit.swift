@@ -66,7 +66,7 @@ struct Explicit: AsyncParsableCommand {
         var outcomes = [[Outcome]](repeating: [], count: work.contenders.count)
         for round in 1...rounds {
             for (index, contender) in work.contenders.enumerated() {
-                sync()
+                try place.settle()
                 let outcome = try place.measure(work, contender, jobs: jobs)
                 outcomes[index].append(outcome)
                 say("\(work.name), round \(round) of \(rounds): \(contender.name): \(outcome.seconds) s")
@@ -95,6 +95,13 @@ struct ExplicitPlace {
 
     var byHand: String { folder.appendingPathComponent("by-hand.sqlite").path }
     var migrated: String { folder.appendingPathComponent("migrated.sqlite").path }
+
+    /// The same state of the page cache for everybody.
+    func settle() throws {
+        sync()
+        try Ballast(in: folder).fill()
+        try Workplace.warm(source)
+    }
 
     func remove(_ store: String) throws {
         if FileManager.default.fileExists(atPath: store) { try FileManager.default.removeItem(atPath: store) }
