@@ -47,14 +47,10 @@ struct ObjectRun {
         let memory = ObjectMemory(ledger, keys: keys, associations: associations)
         if objects.isResumable { try memory.keep() }
         if ledger.isResumed { session.assumeDeletions() }
-        let manager = code.managerType.init()
-        manager.attach(session)
-        let tally = ObjectProgress(total: max(1, objects.mappings.count * 3))
-        session.progress = { tally.fraction }
         return StageRun(
-            run: self, stores: stores, staging: staging, keys: keys, lastKeys: last, scratch: scratch, session: session,
-            manager: manager, associations: associations, memory: memory, readers: Array(readers.dropFirst()),
-            tally: tally)
+            run: self, stores: stores, staging: staging, keys: keys, lastKeys: last,
+            records: ObjectRecords(scratch: scratch, associations: associations, memory: memory), session: session,
+            readers: Array(readers.dropFirst()))
     }
 
     /// Goes through all stages.
@@ -84,11 +80,11 @@ struct ObjectRun {
         }
         if objects.isResumable { try rest() } else { try ledger.asOne("objects", rest) }
         state.objects.stations = ledger.stations
-        if objects.isResumable { model.memory.forget() }
+        if objects.isResumable { model.records.memory.forget() }
         model.associations.close()
         session.close()
         model.manager.attach(nil)
-        try model.scratch.remove()
+        try model.records.scratch.remove()
     }
 
     private func warnOfBeginningAnew() {

@@ -22,6 +22,13 @@ final class ObjectProgress {
     func advance() { done += 1 }
 }
 
+/// What stage 1 leaves for the later ones, and for a run that goes on.
+struct ObjectRecords {
+    let scratch: ScratchDatabase
+    let associations: Associations
+    let memory: ObjectMemory
+}
+
 /// The three stages over the entity mappings of all the step's mapping models: relationships of one find the objects of
 /// another, in any order.
 struct StageRun {
@@ -31,11 +38,9 @@ struct StageRun {
     let keys: KeySource
     /// The largest keys of the source, by table of the new store: those that are given to rows are larger.
     let lastKeys: [Int64]
-    let scratch: ScratchDatabase
     let session: MigrationSession
     let manager: MigrationManager
-    let associations: Associations
-    let memory: ObjectMemory
+    let records: ObjectRecords
     let readers: [SourceReader]
     let tally: ObjectProgress
     /// Of each mapping, by its place.
@@ -51,15 +56,19 @@ struct StageRun {
 
     init(
         run: ObjectRun, stores: ObjectStores, staging: ObjectStaging, keys: KeySource, lastKeys: [Int64],
-        scratch: ScratchDatabase, session: MigrationSession, manager: MigrationManager, associations: Associations,
-        memory: ObjectMemory,
-        readers: [SourceReader], tally: ObjectProgress
+        records: ObjectRecords, session: MigrationSession, readers: [SourceReader]
     ) {
-        (self.run, self.stores, self.staging, self.keys, self.scratch) = (run, stores, staging, keys, scratch)
-        (self.session, self.manager, self.associations, self.memory) = (session, manager, associations, memory)
-        (self.readers, self.tally, self.lastKeys) = (readers, tally, lastKeys)
+        (self.run, self.stores, self.staging, self.keys, self.lastKeys) = (run, stores, staging, keys, lastKeys)
+        (self.records, self.session, self.readers) = (records, session, readers)
         policies = run.objects.mappings.map { Self.makePolicy($0, run.code) }
+        manager = run.code.managerType.init()
+        manager.attach(session)
+        let tally = ObjectProgress(total: max(1, run.objects.mappings.count * 3))
+        session.progress = { tally.fraction }
+        self.tally = tally
     }
+
+    var associations: Associations { records.associations }
 
     private var mappings: [EntityMappingPlan] { run.objects.mappings }
 
@@ -264,7 +273,7 @@ struct StageRun {
     /// Writes the objects that the hooks made.
     func settle() throws(EngineError) {
         try writing(run.step.versions.joined(separator: " → ")) { () throws(ObjectError) in try session.settle() }
-        try memory.relieve()
+        try records.memory.relieve()
     }
 
     /// Writes rows; what the new store refuses comes before what was made of it.
