@@ -140,4 +140,25 @@ struct PolicyKindFailureTests {
         // Found while planning, or at a row.
         #expect(error.kind == .plan || text.contains("/Person/p1: "), "\(text)")
     }
+
+    @Test("a damaged page of a table that a policy reads ends the run", arguments: [EngineChoice.auto, .statements])
+    func damaged(engine: EngineChoice) throws {
+        let office = try Office(people: 2_000)
+        let root = try #require(
+            try StoreRows.texts(office.store, "SELECT rootpage FROM sqlite_schema WHERE name = 'ZPERSON'").first
+                .flatMap { Int($0) })
+        var bytes = try Data(contentsOf: URL(filePath: office.store))
+        let (pageSize, right) = (4_096, (root - 1) * 4_096 + 8)
+        let child = bytes[right..<right + 4].reduce(0) { $0 << 8 | Int($1) }
+        try #require(child > 1 && child * pageSize <= bytes.count)
+        bytes[(child - 1) * pageSize] = 0xee
+        try bytes.write(to: URL(filePath: office.store))
+        let code = Office.code(PolicyKindCreateTests.IndependentPatchPolicy.self)
+        let error = try #require(
+            #expect(throws: EngineError.self) {
+                try office.migrate(code, Work(batchRows: 1_024, jobs: 2, engine: engine))
+            })
+        #expect(error.kind == .sourceData)
+        #expect(try Data(contentsOf: URL(filePath: office.store)) == bytes)
+    }
 }
