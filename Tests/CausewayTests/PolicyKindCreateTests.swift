@@ -103,6 +103,21 @@ struct PolicyKindCreateTests {
         try Office.expectSame(try office.migrate(Office.code(IndependentTwinPolicy.self), as: "b", work), usual)
     }
 
+    @Test("thousands of rows become the same pages for any batches and workers, and the same rows as by statements")
+    func manyByHand() throws {
+        let office = try Office(people: 9_000)
+        let code = Office.code(IndependentTwinPolicy.self)
+        func bytes(_ work: Work, _ name: String) throws -> Data {
+            try Data(contentsOf: URL(filePath: office.migrate(code, as: name, work)))
+        }
+        let usual = try bytes(.usual, "usual")
+        for work in [Work(batchRows: 7, jobs: 1), Work(batchRows: 300, jobs: 4), Work(batchRows: 4_096, jobs: 3)] {
+            #expect(try bytes(work, work.testDescription) == usual, "\(work)")
+        }
+        let statements = Work(batchRows: 1_024, jobs: 2, engine: .statements)
+        try Office.expectSame(office.folder.path("usual"), try office.migrate(code, as: "statements", statements))
+    }
+
     /// Kind (c): leaves out every third row.
     class DropPolicy: EntityMigrationPolicy {
         override func createDestinationInstances(

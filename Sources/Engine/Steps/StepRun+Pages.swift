@@ -17,8 +17,10 @@ extension StepRun {
     ) throws(EngineError) -> StagingConnection {
         let tables = works.filter { $0.method == .rebuild }
         let indexes = works.flatMap(\.indexes).filter(\.method.writesPages)
-        // A station for each pass and each index, two for each mapping, and one for the finished file.
-        let parts = tables.reduce(indexes.count + 2 * step.methods.mappingsByPages.count) { $0 + $1.passes.count }
+        // A station for each pass and each index, two for each mapping and one for all of them, and one for the finished
+        // file.
+        let mappings = step.methods.mappingsByPages.count
+        let parts = tables.reduce(indexes.count + (mappings == 0 ? 0 : 2 * mappings + 1)) { $0 + $1.passes.count }
         let stations = parts == 0 ? 0 : parts + 1
         if let opened, ledger.hasDone(next: stations) {
             ledger.skip(to: ledger.stations + stations)

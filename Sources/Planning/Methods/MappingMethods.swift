@@ -35,8 +35,11 @@ struct MappingMethods {
             let own = obstacle ?? reason(against: plan)
             let reason = own ?? barrier.map { "“\($0)” comes before it, and may see its rows" }
             result[plan.index] = MethodChoice(method: reason == nil ? .pages : .statements, reason: reason)
-            // It makes one row of each, with its key, and calls nobody.
-            let isUnseen = !hasCode && plan.keeping == .always && plan.isIndependent
+            // It makes one row of each, with its key, and calls nobody; no place of it is counted on from.
+            let table = plan.destinationEntity.flatMap { objects.destination.table(of: $0) }
+            let hasPlaces =
+                table.map { objects.destination.layout.tables[$0].columns.contains { $0.role.isPlace } } ?? false
+            let isUnseen = !hasCode && plan.keeping == .always && plan.isIndependent && !hasPlaces
             if own != nil, !isUnseen { barrier = barrier ?? plan.description.name }
         }
         return result

@@ -93,7 +93,7 @@ struct CreatePass {
         let map = model.session.destination.map
         let batches = (0..<EngineOptions.poolSize(jobs: jobs)).map { _ in Batch(made: PendingRows(map)) }
         let (begun, rows, claims) = (begun, rows, model.claims)
-        if model.isByPages(plan) { model.staging.carry(from: rows.map) }
+        if model.isByPages(plan) { model.staging.carry(from: rows) }
         let crew = Crew(pass: self)
         var cursor = begun ?? StepLedger.Cursor()
         try OrderedPipeline(workers: jobs, batches: batches, cancellation: run.cancellation).run(

@@ -1,4 +1,5 @@
 import CausewayMapping
+import CausewayModel
 import CausewayPlanning
 import CausewayPlatform
 import CausewayPreparation
@@ -24,6 +25,8 @@ struct MappingReading: Sendable {
     let limits: BatchLimits
     /// Where the mapping's cells are in the records of its table; nil: in their order, as in a statement's rows.
     let map: RowMap?
+    /// Of the columns that the cells are of; nil where a cell isn't a column's.
+    let affinities: [Affinity?]
     private let table: Table?
     /// Z_ENT of the mapping's rows; nil where only these are read.
     private let entities: [Int64]?
@@ -39,21 +42,34 @@ struct MappingReading: Sendable {
         (title, self.source) = (plan.description.name, source)
         limits = BatchLimits(rows: options.batchRows, bytes: options.batchBytes)
         (map, table, entities) = (nil, nil, nil)
+        affinities = Self.affinities(of: shape, in: source)
     }
 
     /// Most rows of a batch that becomes pages: what a policy makes of one can be many times as large.
     private static let rowsAtATime = 4_096
 
-    /// Out of pages, where the table's records can be read without SQLite. Batches follow from the store alone, so that
-    /// pages do.
-    init(_ plan: EntityMappingPlan, to purpose: Purpose, pagesOf source: SourceStore) {
-        (shape, cells) = Self.content(of: plan, purpose)
+    /// Out of pages, where the table's records can be read without SQLite and all of its rows are the mapping's: where
+    /// others are among them, each mapping would read these too. Batches follow from the store alone, so that pages do.
+    init(
+        _ plan: EntityMappingPlan, to purpose: Purpose, pagesOf source: SourceStore, _ layout: StoreLayout
+    ) {
+        let content = Self.content(of: plan, purpose)
+        (shape, cells) = content
         (title, self.source) = (plan.description.name, source)
         limits = BatchLimits(
             rows: Self.rowsAtATime, bytes: EngineOptions.pageBatchBytes(pageSize: Int(source.pageSize)) / 4)
-        let found = Self.table(of: shape, in: source)
+        let found = Self.table(of: content.0, in: source, layout)
         (map, table) = (found?.map, found?.table)
-        entities = found == nil ? nil : Self.entities(of: shape)
+        entities = found == nil ? nil : Self.entities(of: content.0)
+        affinities = Self.affinities(of: content.0, in: source)
+    }
+
+    private static func affinities(of shape: RowShape, in source: SourceStore) -> [Affinity?] {
+        let table = source.schema.table(shape.table.name)
+        return shape.cells.map { cell in
+            guard case .column(let name) = cell, let place = table?.position(of: name.name) else { return nil }
+            return (table?.columns[place].declaredType).map { Affinity($0) }
+        }
     }
 
     private static func content(of plan: EntityMappingPlan, _ purpose: Purpose) -> (RowShape, [Int]) {
@@ -63,14 +79,24 @@ struct MappingReading: Sendable {
         }
     }
 
-    private static func table(of shape: RowShape, in source: SourceStore) -> (table: Table, map: RowMap)? {
+    private static func table(
+        of shape: RowShape, in source: SourceStore, _ layout: StoreLayout
+    ) -> (table: Table, map: RowMap)? {
         guard let schema = source.schema.table(shape.table.name), let file = try? source.pageFile(),
-            !schema.columns.contains(where: { $0.isGenerated || $0.hasDefault }), entities(of: shape) != nil,
+            !schema.columns.contains(where: { $0.isGenerated || $0.hasDefault }),
+            let own = entities(of: shape), Set(own).isSuperset(of: concreteEntities(of: shape.table.name, in: layout)),
             shape.cells.allSatisfy({ if case .column = $0 { true } else { false } }),
             let map = try? RowMap(
                 RowMap.cells(shape, of: schema), defaults: schema.columns.map { _ in .null })
         else { return nil }
         return (Table(file: file, root: Int(schema.rootPage)), map)
+    }
+
+    /// Z_ENT of the entities that rows of a table can have.
+    private static func concreteEntities(of table: String, in layout: StoreLayout) -> [Int64] {
+        guard let root = layout.tables.first(where: { $0.name == table })?.rootEntity else { return [] }
+        return layout.model.entityAndSubentities(of: root).filter { layout.model.entities[$0]?.isAbstract != true }
+            .compactMap { layout.entityNumbers[$0] }.map(Int64.init)
     }
 
     /// Z_ENT of the mapping's rows, where nothing else decides which they are.
@@ -134,34 +160,23 @@ final class SourceClaims: Sendable {
 }
 
 extension StepPlan {
-    /// Whether all rows of its source are read out of pages, whose structure is checked there.
+    /// Whether all rows of its source are read out of pages, whose structure is checked there. Code, and expressions that
+    /// lead to other rows, read by SQL: SQLite must have checked the source before.
     func readsOnlyPages(of source: SourceStore) -> Bool {
         guard let objects else { return passesReadOnlyPages }
         guard objects.joins.isEmpty, passesReadOnlyPages else { return false }
-        return objects.mappings.filter { $0.sourceEntity != nil }.allSatisfy { plan in
-            methods.mappings[plan.index]?.method == .pages
-                && MappingReading(plan, to: .create, pagesOf: source).isOfPages
+        return objects.mappings.allSatisfy { plan in
+            plan.sourceEntity == nil && plan.description.policyClassName == nil
+                || plan.onlyCopies && methods.mappings[plan.index]?.method == .pages
+                    && MappingReading(plan, to: .create, pagesOf: source, self.source).isOfPages
         }
     }
 }
 
-/// Rows of an entity mapping, from a statement or out of pages.
-struct MappingSource: RowSource, ~Copyable {
-    private var statement: StatementSource?
-    private var pages: PageSource?
-
-    init(_ statement: consuming StatementSource) {
-        self.statement = consume statement
-        pages = nil
-    }
-
-    init(_ pages: consuming PageSource) {
-        statement = nil
-        self.pages = consume pages
-    }
-
-    mutating func fill(_ batch: RowBatch, limits: BatchLimits) throws(EngineError) -> Bool {
-        if let more = try statement?.fill(batch, limits: limits) { return more }
-        return try pages?.fill(batch, limits: limits) ?? false
+extension EntityMappingPlan {
+    /// Whether its rows are copied as they are, without code or expressions.
+    fileprivate var onlyCopies: Bool {
+        description.policyClassName == nil && filter == nil && relationships.isEmpty
+            && attributes.allSatisfy { if case .carry = $0.origin { true } else { false } }
     }
 }

@@ -30,8 +30,8 @@ final class ObjectStaging: PolicyRowOutput {
         statements = StatementPolicyRowOutput(map, access)
     }
 
-    /// The rows that come next carry cells of records in this form (nil: as those of a statement).
-    func carry(from map: RowMap?) { pages?.carry(from: map) }
+    /// The rows that come next carry cells of the rows that are read so.
+    func carry(from reading: MappingReading) { pages?.carry(from: reading) }
 
     /// The connection, once it is open.
     var connection: StagingConnection {
@@ -63,8 +63,8 @@ final class ObjectStaging: PolicyRowOutput {
 
     func write(_ rows: PendingRows) throws(ObjectError) {
         guard let pages else {
-            try statements?.write(rows)
-            return
+            guard let statements else { preconditionFailure("rows are written before there is a store for them") }
+            return try statements.write(rows)
         }
         do throws(EngineError) {
             try pages.write(rows)

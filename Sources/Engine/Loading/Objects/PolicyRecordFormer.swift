@@ -33,8 +33,14 @@ final class PolicyRecordFormer {
         }
     }
 
-    /// Carried cells are of records in this form (nil: as those of a statement).
-    func carry(from map: RowMap?) {
+    /// Affinities of the source's columns, by carried cell.
+    private var affinities: [Affinity?] = []
+
+    /// - Parameters:
+    ///   - map: carried cells are of records in this form (nil: as those of a statement).
+    ///   - affinities: of their columns; nil where a cell isn't a column's.
+    func carry(from map: RowMap?, affinities: [Affinity?]) {
+        self.affinities = affinities
         source = map.map { RowView($0) } ?? RowView(capacity: PendingRows.maximumCells)
     }
 
@@ -171,7 +177,9 @@ final class PolicyRecordFormer {
     private func append(carried cell: Int, _ column: Column) throws(Failure) {
         let type = source.serialType(at: cell)
         if type.isText {
-            guard column.affinity == .text || column.affinity == .blob else { throw misfit(column) }
+            // One that such a column has already can't be a number that it would convert, as a long decimal.
+            let isConverted = affinities.indices.contains(cell) && affinities[cell] == column.affinity
+            guard column.affinity == .text || column.affinity == .blob || isConverted else { throw misfit(column) }
         } else if let real = source.real(at: cell) {
             return try append(real, column)
         } else if let integer = source.integer(at: cell) {

@@ -15,13 +15,16 @@ import CausewayStores
 ///
 /// A row that gets a new key in a table whose other rows keep theirs comes after all of these: such rows wait in segments.
 ///
-/// Leaves are packed from so many rows at a time, and the rows between are saved with the progress: the pages follow from
-/// the rows and their batches alone.
+/// Leaves are packed from so many bytes at a time, and at the end of each mapping; the rows between are saved with the
+/// progress. So the pages follow from the rows and their batches alone: tables get theirs by turns.
 final class RowPages {
     /// The part of the progress that has the rows which wait to be packed.
     static let part = "rows for pages"
-    /// Pages of leaves that are packed at a time: the last of them isn't full.
+    /// Pages of leaves that are packed at a time, if they are no more than so many bytes: the last of them isn't full.
     private static let pagesAtATime = 64
+    private static let bytesAtATime = 1 << 20
+    /// Bytes that wait in all tables: they are saved with the progress.
+    private static let mostWaiting = 16 << 20
     private static let maximumTables = 1_000_000
     private static let maximumRows = 1 << 30
 
@@ -32,6 +35,9 @@ final class RowPages {
     private let leaves: PackedLeaves
     private let checkpoints: CheckpointFiles
     private var tables: [Table]
+    private var waitingBytes = 0
+    /// Bytes of one table's rows that are packed, or set aside, at a time.
+    private let limit: Int
 
     /// One entity table of the new store.
     private struct Table {
@@ -63,6 +69,7 @@ final class RowPages {
         _ checkpoints: CheckpointFiles
     ) throws(EngineError) {
         self.checkpoints = checkpoints
+        limit = min(Self.pagesAtATime * pages.pageSize, Self.bytesAtATime)
         self.map = map
         self.pages = pages
         former = PolicyRecordFormer()
@@ -87,8 +94,8 @@ final class RowPages {
         }
     }
 
-    /// The rows that come next carry cells of records in this form (nil: as those of a statement).
-    func carry(from map: RowMap?) { former.carry(from: map) }
+    /// The rows that come next carry cells of the rows that are read so.
+    func carry(from reading: MappingReading) { former.carry(from: reading.map, affinities: reading.affinities) }
 
     /// Packs new rows, which have their keys, or keeps them until there are enough.
     ///
@@ -105,7 +112,7 @@ final class RowPages {
     }
 
     private func write(_ content: RowTable, of rows: PendingRows, to table: Int) throws(EngineError) {
-        let (columns, limit) = (tables[table].columns, Self.pagesAtATime * pages.pageSize)
+        let columns = tables[table].columns
         var (last, lastLate) = (tables[table].last, tables[table].lastLate)
         let largestKept = tables[table].largestKept ?? .max
         for row in content.newRows {
@@ -116,6 +123,7 @@ final class RowPages {
             }
             if isLate { lastLate = key } else { last = key }
             let waiting = isLate ? tables[table].late : tables[table].waiting
+            let before = waiting.byteCount
             do throws(PolicyRecordFormer.Failure) {
                 try former.form(row, of: content, rows, columns, into: waiting)
             } catch {
@@ -130,8 +138,12 @@ final class RowPages {
                 guard let place = former.integer(row, column, of: content), place > largest else { continue }
                 tables[table].largestPlaces[column] = place
             }
-            guard waiting.byteCount >= limit else { continue }
-            if isLate { try set(aside: table) } else { try pack(table) }
+            waitingBytes += waiting.byteCount - before
+            if waitingBytes >= Self.mostWaiting {
+                try packAll()
+            } else if waiting.byteCount >= limit {
+                if isLate { try set(aside: table) } else { try pack(table) }
+            }
         }
         (tables[table].last, tables[table].lastLate) = (last, lastLate)
     }
@@ -142,12 +154,14 @@ final class RowPages {
     /// Rows that come after all others of their table go into a segment.
     private func set(aside table: Int) throws(EngineError) {
         let late = tables[table].late
+        guard !late.isEmpty else { return }
         var writer = FieldWriter()
         writer.write(table)
         Self.save(late, &writer)
         guard writer.bytes.count <= Self.longestLateRow else { throw misfit(table, "a row is too long to wait") }
         try checkpoints.addSegment(.rows, writer.bytes)
-        late.removeAll(keepingCapacity: 2 * Self.pagesAtATime * pages.pageSize)
+        waitingBytes -= late.byteCount
+        late.removeAll(keepingCapacity: 2 * limit)
     }
 
     /// Adds the rows that waited for all others, those in segments first.
@@ -169,7 +183,18 @@ final class RowPages {
             }
             try append(rows, to: table)
         }
-        for table in tables.indices { try append(tables[table].late, to: table) }
+        for table in tables.indices {
+            waitingBytes -= tables[table].late.byteCount
+            try append(tables[table].late, to: table)
+        }
+    }
+
+    /// A mapping has ended: few others fill its tables, and there may be hundreds.
+    func packAll() throws(EngineError) {
+        for table in tables.indices {
+            try set(aside: table)
+            try pack(table)
+        }
     }
 
     /// Moves rows behind all others of their table.
@@ -181,9 +206,9 @@ final class RowPages {
                 throw EngineError(.verification, "\(map.tables[table].name.name): \(error.message)")
             }
             tables[table].last = rows.rowid(at: row)
-            if tables[table].waiting.byteCount >= Self.pagesAtATime * pages.pageSize { try pack(table) }
+            if tables[table].waiting.byteCount >= limit { try pack(table) }
         }
-        rows.removeAll(keepingCapacity: 2 * Self.pagesAtATime * pages.pageSize)
+        rows.removeAll(keepingCapacity: 2 * limit)
     }
 
     /// The largest place of the rows so far.
@@ -203,10 +228,10 @@ final class RowPages {
             throw EngineError(writing: error, during: map.tables[table].name.name)
         }
         try pages.add(leaves, toTreeAt: root)
+        waitingBytes = max(0, waitingBytes - waiting.byteCount)
         // The memory of one huge row must not stay.
-        let limit = 2 * Self.pagesAtATime * pages.pageSize
-        leaves.removeAll(keepingCapacity: limit)
-        waiting.removeAll(keepingCapacity: limit)
+        leaves.removeAll(keepingCapacity: 2 * limit)
+        waiting.removeAll(keepingCapacity: 2 * limit)
     }
 
     /// Packs what waits, and ends the trees.
@@ -253,6 +278,7 @@ final class RowPages {
             try Self.restore(tables[table].waiting, &reader)
             tables[table].lastLate = try Self.key(&reader)
             try Self.restore(tables[table].late, &reader)
+            waitingBytes += tables[table].waiting.byteCount + tables[table].late.byteCount
             for column in tables[table].largestPlaces.keys.sorted() {
                 tables[table].largestPlaces[column] = try reader.signed()
             }

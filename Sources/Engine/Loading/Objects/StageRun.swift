@@ -78,7 +78,7 @@ struct StageRun {
     /// How the rows of a mapping are read.
     func reading(_ plan: EntityMappingPlan, to purpose: MappingReading.Purpose) -> MappingReading {
         isByPages(plan)
-            ? MappingReading(plan, to: purpose, pagesOf: run.source)
+            ? MappingReading(plan, to: purpose, pagesOf: run.source, run.step.source)
             : MappingReading(plan, to: purpose, of: run.source, options: run.options)
     }
 
@@ -104,11 +104,14 @@ struct StageRun {
     /// - Throws: a misfit where code needs one.
     func makeByPages(_ rows: RowPages, _ progress: inout Progress) throws(EngineError) {
         staging.begin(rows)
-        for place in run.step.methods.mappingsByPages { try make(mappings[place], &progress) }
-        try rows.finish()
+        for place in run.step.methods.mappingsByPages { try make(mappings[place], &progress, into: rows) }
+        // A station: what a failure leaves in the middle isn't saved.
+        try ledger.once("rows packed") { () throws(EngineError) in try rows.finish() }
     }
 
-    private func make(_ plan: EntityMappingPlan, _ progress: inout Progress) throws(EngineError) {
+    private func make(
+        _ plan: EntityMappingPlan, _ progress: inout Progress, into rows: RowPages? = nil
+    ) throws(EngineError) {
         let policy = policies[plan.index]
         try begin(plan, policy)
         let mapping = session.mappings[plan.index]
@@ -116,6 +119,7 @@ struct StageRun {
         try ledger.once("made \(plan.index)") { () throws(EngineError) in
             try hook(plan) { try policy.endInstanceCreation(forMapping: mapping, manager: manager) }
             try settle()
+            try rows?.packAll()
         }
         tally.advance()
     }
