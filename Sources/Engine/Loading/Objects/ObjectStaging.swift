@@ -27,7 +27,10 @@ final class ObjectStaging: PolicyRowOutput {
     func open(_ staging: StagingConnection) {
         pages = nil
         self.staging = staging
-        statements = StatementPolicyRowOutput(map, access)
+        // Without this object: a run that fails leaves no cycle that keeps the connection open.
+        statements = StatementPolicyRowOutput(
+            map,
+            StoreAccess { sql throws(SQLiteError) in try staging.connection.prepare(sql, persistent: true) })
     }
 
     /// The rows that come next carry cells of the rows that are read so.
