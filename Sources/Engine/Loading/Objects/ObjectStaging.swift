@@ -84,7 +84,8 @@ final class ObjectStaging: PolicyRowOutput {
             fail(EngineError(rowsDontFit: "code of the step links rows while they are made"))
             throw ObjectError(.store, "the new store can't be changed yet")
         }
-        try statements?.write(link)
+        guard let statements else { preconditionFailure("links are written before there is a store for them") }
+        try statements.write(link)
     }
 
     func close() {

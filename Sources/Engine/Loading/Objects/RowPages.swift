@@ -76,6 +76,8 @@ final class RowPages {
         packer = LeafPacker(pageSize: pages.pageSize)
         leaves = PackedLeaves(pageSize: pages.pageSize)
         tables = []
+        let constrained = Set(
+            schema.objects.filter { $0.kind == .index && $0.sql == nil }.map { $0.table.lowercased() })
         for storage in map.tables {
             guard let table = schema.table(storage.name.name) else {
                 throw EngineError(
@@ -86,9 +88,7 @@ final class RowPages {
             tables.append(
                 Table(
                     root: Int(table.rootPage), columns: PolicyRecordFormer.columns(of: table, storage),
-                    isConstrained: schema.objects.contains {
-                        $0.kind == .index && $0.sql == nil && $0.table.lowercased() == table.name.lowercased()
-                    },
+                    isConstrained: constrained.contains(table.name.lowercased()),
                     largestKept: largestKept[tables.count],
                     largestPlaces: Dictionary(uniqueKeysWithValues: places.map { ($0, 0) })))
         }
@@ -194,6 +194,9 @@ final class RowPages {
         for table in tables.indices {
             try set(aside: table)
             try pack(table)
+            // Of hundreds of tables the memory would add up.
+            tables[table].late.removeAll(keepingCapacity: 0)
+            tables[table].waiting.removeAll(keepingCapacity: 0)
         }
     }
 
