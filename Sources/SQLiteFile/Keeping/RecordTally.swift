@@ -9,8 +9,7 @@ package final class RecordTally {
         package let column: Int
 
         package var description: String {
-            isUnknownValue
-                ? "column \(column + 1) of a row names an entity that isn't there" : "a record can't be read"
+            isUnknownValue ? "a row names an entity that isn't there" : "a record can't be read"
         }
     }
 

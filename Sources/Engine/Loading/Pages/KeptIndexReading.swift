@@ -158,7 +158,8 @@ private struct TreeSums: Sendable {
             throw error
         } catch let error as RecordTally.Refusal {
             var refusal = EngineError(
-                error.isUnknownValue ? .verification : .sourceData, "\(path), \(table.name): \(error)")
+                error.isUnknownValue ? .verification : .sourceData,
+                "\(path), \(table.name).\(table.columns[error.column].name): \(error)")
             refusal.isMisfit = error.isUnknownValue
             throw refusal
         } catch {

@@ -83,6 +83,7 @@ final class StagingPages {
 
     /// Adds the next leaves of the tree at a root page, which is begun.
     func add(_ leaves: PackedLeaves, toTreeAt root: Int) throws(EngineError) {
+        precondition(trees[root] != nil, "leaves are added to a tree that isn't begun")
         try building { writer throws(PageBuildError) in try trees[root]?.add(leaves, to: &writer) }
     }
 
