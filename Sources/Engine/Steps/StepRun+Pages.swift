@@ -83,11 +83,13 @@ extension StepRun {
             else { continue }
             let file = try loader.file()
             for (index, sum) in zip(work.carriedIndexes, sums) {
-                guard let origin = index.origin, let key = IndexKey(origin, of: table),
-                    let object = source.schema.objects.first(where: { $0.kind == .index && $0.name == origin.name })
+                guard let origin = index.origin, let key = IndexKey(origin.index, of: table),
+                    let root = source.schema.objects.first(where: {
+                        $0.kind == .index && $0.name == origin.index.name
+                    })?.rootPage
                 else { continue }
                 result[index.index.name] = CarriedIndex(
-                    title: origin.title, file: file, root: Int(object.rootPage), key: key,
+                    title: origin.index.title, file: file, changes: origin.patch(ofTreeAt: Int(root)), key: key,
                     expected: sum, cancellation: cancellation)
             }
         }
@@ -167,5 +169,20 @@ extension EngineError {
         self.init(
             .foreignCheckpoint, "\(place.staging.path): pages of an earlier run can't be resumed",
             remedy: "run again with --restart to discard the unfinished work")
+    }
+}
+
+extension CarriedEntries {
+    /// What is overwritten in the entries.
+    fileprivate func patch(ofTreeAt root: Int) -> TreePatch {
+        do throws(PatchRefusal) {
+            return try TreePatch(
+                TreeRoot(root, .index),
+                renumberings.map { (change) throws(PatchRefusal) in
+                    ColumnPatch(column: change.place, map: try IntegerMap(change.numbers, others: .refuse))
+                })
+        } catch {
+            preconditionFailure("\(index.name) was planned to be carried, and can't: \(error)")
+        }
     }
 }

@@ -7,25 +7,29 @@ import CausewayStores
 /// The structure of a new store's pages and rows, as SQLite finds it: table by table, on several connections at once.
 ///
 /// A check of single tables says nothing about pages that no tree uses. Where the file has a pointer map it compares
-/// every page of a tree with it, so that no two trees can have the same page; other files are checked as wholes, on one
-/// connection. Trees whose pages were read before, and kept since, are left out; then the owners of all pages are found.
+/// every page of a tree with it, so that no two trees can have the same page, and beside it the trees' pages are counted,
+/// so that none is without an owner; other files are checked as wholes, on one connection. Trees whose pages were read
+/// before, and kept since, are left out.
 struct StagingStructure {
     let path: String
     /// Also compares indexes with rows, as `full` does.
     let withIndexes: Bool
     /// Tables that SQLite needn't read, in lower case.
     let others: Set<String>
-    /// Those of them that were read; nil where none was.
+    /// What was read of the file before; nil where nothing was.
     let reading: KeptReading?
+    /// Whether pages are the source's own, which aren't read: then nothing is said about pages without an owner.
+    let sharesPages: Bool
     /// Connections at once.
     let jobs: Int
     let cancellation: Cancellation
 
     /// What is checked at a time.
     private enum Part: Sendable {
+        /// By SQLite.
         case table(String)
-        /// That no page has two owners or none.
-        case pages([TreeRoot], PageClaims)
+        /// Whose pages are claimed.
+        case tree(TreeRoot)
     }
 
     /// Findings as for the whole file: where a part isn't sound, all of it is read again.
@@ -38,31 +42,35 @@ struct StagingStructure {
         if isWorthwhile, StructureCheck.knowsTables, try result.pragmaInteger("auto_vacuum") != 0 {
             // While a connection is open on the file, and for as long as it is: nobody else may write it.
             let file = try StagingFile.pages(at: path)
-            if try areSound(try parts(of: result, file), file) { return [] }
+            let claims = reading?.claims ?? PageClaims(pageCount: file.layout.pageCount)
+            if try areSound(try parts(of: result, file), file, claims) {
+                // What has no owner, or two.
+                if sharesPages || (try? file.checkOwnership(claims)) != nil { return [] }
+            }
         }
         try cancellation.check()
         return try StructureCheck.findings(result, withIndexes: withIndexes)
     }
 
-    /// The tables to check, those with the most leaves first; the schema's own stands for the list of free pages.
+    /// What to check, the largest first; the schema's own table stands for the list of free pages.
     private func parts(of result: borrowing Connection, _ file: PageFile) throws -> [Part] {
         let schema = try StoreSchema(reading: result)
-        var leaves: [String: Int] = [:]
-        var trees: [TreeRoot] = []
+        var tables: [String: Int] = [:]
+        var parts: [(part: Part, leaves: Int)] = []
         for object in schema.objects where object.rootPage > 0 {
             guard object.kind == .table || object.kind == .index else { continue }
             let tree = TreeRoot(object, in: schema)
-            if reading?.trees.contains(tree) == false { trees.append(tree) }
-            let name = object.table.lowercased()
-            guard !others.contains(name) else { continue }
             // What is damaged is found when it is read.
-            leaves[name, default: 0] += (try? file.leafCount(of: tree)) ?? 0
+            let leaves = (try? file.leafCount(of: tree)) ?? 0
+            if !sharesPages, reading?.trees.contains(tree) != true { parts.append((.tree(tree), leaves)) }
+            let name = object.table.lowercased()
+            if !others.contains(name) { tables[name, default: 0] += leaves }
         }
-        let tables = leaves.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { Part.table($0.key) }
-        return tables + [.table("sqlite_schema")] + (reading.map { [.pages(trees, $0.claims)] } ?? [])
+        parts += tables.sorted { $0.key < $1.key }.map { (.table($0.key), $0.value) }
+        return parts.sorted { $0.leaves > $1.leaves }.map(\.part) + [.table("sqlite_schema")]
     }
 
-    private func areSound(_ parts: [Part], _ file: PageFile) throws -> Bool {
+    private func areSound(_ parts: [Part], _ file: PageFile, _ claims: PageClaims) throws -> Bool {
         let (path, withIndexes, cancellation) = (path, withIndexes, cancellation)
         var areSound = true
         try PlacePipeline(parts.indices, jobs: jobs, cancellation: cancellation).run { every throws(EngineError) in
@@ -73,7 +81,7 @@ struct StagingStructure {
                 try every { place throws(EngineError) in
                     switch parts[place] {
                     case .table(let table): StructureCheck.isSound(connection, withIndexes: withIndexes, table)
-                    case .pages(let trees, let claims): (try? file.checkOwnership(claims, andOf: trees)) != nil
+                    case .tree(let tree): (try? file.claim(tree, claims)) != nil
                     }
                 }
             }

@@ -114,18 +114,21 @@ struct Verification {
     }
 
     private func structure(of result: borrowing Connection, _ path: String) throws -> [String] {
-        let others = tablesLeftToPages.map { $0.lowercased() }
+        let read = tablesLeftToPages
+        // What is patched is a change, and changes are SQLite's to judge.
+        let others = read.filter { step.methods.tables[$0]?.method == .keep }
         let findings = try StagingStructure(
-            path: path, withIndexes: level == .full, others: Set(others), reading: others.isEmpty ? nil : kept?.reading,
-            jobs: jobs, cancellation: cancellation
+            path: path, withIndexes: level == .full, others: Set(others.map { $0.lowercased() }),
+            reading: read.isEmpty ? nil : kept?.reading, sharesPages: kept?.isClone == true && level != .full, jobs: jobs,
+            cancellation: cancellation
         ).findings(result)
         // Damage that was copied is the source's.
         if !findings.isEmpty, kept != nil { try source.checkIntegrity() }
         return findings
     }
 
-    /// Kept tables that SQLite needn't read: their pages are the source's own, or were read by our own reader when they
-    /// had been copied, and nothing has changed them or their indexes since.
+    /// Kept and patched tables whose rows needn't be counted by SQLite: their pages are the source's own, or were read by
+    /// our own reader when they had been copied, and nothing has changed them or their indexes since.
     var tablesLeftToPages: Set<String> {
         guard let kept, level != .full, written.stage == nil, source.autoVacuum != StagingConnection.fullAutoVacuum
         else { return [] }

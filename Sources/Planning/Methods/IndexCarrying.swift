@@ -1,9 +1,16 @@
 import CausewaySQLite
 import CausewaySQLiteFile
-import CausewayStoreFormat
+package import CausewayStoreFormat
+
+/// An index of the source whose entries those of a rebuilt table become.
+package struct CarriedEntries: Hashable, Sendable {
+    package var index: TableIndex
+    /// What changes in its key, by the place of a column; the order of the entries doesn't.
+    package var renumberings: [KeptTable.Renumbering]
+}
 
 /// Finds the indexes of the source that have the same entries as those of rebuilt tables: the rows keep their rowids, and
-/// the columns of the key their values.
+/// the columns of the key their values, or get other numbers in the same order and of the same size.
 struct IndexCarrying {
     private let indexes: SourceIndexes
     /// Whether the source's format is one below 4, which writes the integers 0 and 1 otherwise and ignores that a column
@@ -19,16 +26,24 @@ struct IndexCarrying {
     ///   - index: of a table that is rebuilt; on columns with the collation BINARY, over all rows.
     ///   - pass: the only one that fills the table.
     /// - Returns: the source's index, or why there is none.
-    func counterpart(of index: TableIndex, filledBy pass: RowPass) -> (index: TableIndex?, reason: String?) {
+    func counterpart(of index: TableIndex, filledBy pass: RowPass) -> (index: CarriedEntries?, reason: String?) {
         if isOldFormat { return (nil, "the store's format is an older one") }
         guard pass.dropped.isEmpty, pass.elsewhere.isEmpty, !pass.dropsUnknown else {
             return (nil, "rows are left out")
         }
         var key: [String] = []
-        for column in index.columns {
+        var changes: [KeptTable.Renumbering] = []
+        for (place, column) in index.columns.enumerated() {
             let name = column.name ?? ""
             guard let origin = origin(of: name, in: pass) else { return (nil, "column \(name) gets new values") }
-            key.append(origin.lowercased())
+            key.append(origin.name.lowercased())
+            guard !origin.numbers.isEmpty else { continue }
+            let change = KeptTable.Renumbering(place: place, numbers: origin.numbers)
+            guard change.keepsOrder else { return (nil, "column \(name): numbers change their order") }
+            if let other = change.storedUnlike {
+                return (nil, "column \(name): \(other.old) and \(other.new) take different room")
+            }
+            changes.append(change)
         }
         let found = indexes.indexes(of: pass.sourceTable).first { other in
             other.isUnique == index.isUnique && !other.isPartial
@@ -36,13 +51,22 @@ struct IndexCarrying {
                 && other.columns.map(\.isDescending) == index.columns.map(\.isDescending)
                 && other.columns.allSatisfy { $0.collation.uppercased() == "BINARY" }
         }
-        return (found, found == nil ? "the source has no index with its key" : nil)
+        guard let found else { return (nil, "the source has no index with its key") }
+        return (CarriedEntries(index: found, renumberings: changes), nil)
     }
 
-    /// The source's column whose cells all rows carry into this one; nil where there is none.
-    private func origin(of name: String, in pass: RowPass) -> String? {
-        guard let column = pass.destinationColumns.firstIndex(where: { $0.lowercased() == name.lowercased() })
+    /// The source's column whose cells all rows carry into this one, and the numbers that change in it; nil where there is
+    /// none.
+    private func origin(of name: String, in pass: RowPass) -> (name: String, numbers: [Int64: Int64])? {
+        guard let column = pass.destinationColumns.firstIndex(where: { $0.lowercased() == name.lowercased() }),
+            let cell = key(column, of: pass) ?? ColumnFate(column, of: pass)?.cell,
+            case .column(let origin) = pass.shape.cells[cell]
         else { return nil }
+        return (origin.name, ColumnFate(column, of: pass)?.numbers ?? [:])
+    }
+
+    /// The cell of a link's key that all rows carry; nil for other columns.
+    private func key(_ column: Int, of pass: RowPass) -> Int? {
         let cells = Set(
             pass.projections.values.map { projection -> Int? in
                 guard projection.cells.indices.contains(column) else { return nil }
@@ -52,25 +76,6 @@ struct IndexCarrying {
                 default: return nil
                 }
             })
-        if cells.contains(nil), keepsEntities(column, of: pass) { return name }
-        guard cells.count == 1, let cell = cells.first.flatMap(\.self),
-            case .column(let origin) = pass.shape.cells[cell]
-        else { return nil }
-        return origin.name
-    }
-
-    /// Whether the column is Z_ENT, and every row's number is what it was.
-    private func keepsEntities(_ column: Int, of pass: RowPass) -> Bool {
-        guard let discriminator = pass.discriminator, case .column(let own) = pass.shape.cells[discriminator],
-            own.name == pass.destinationColumns[column]
-        else { return false }
-        return pass.projections.allSatisfy { number, projection in
-            guard projection.cells.indices.contains(column) else { return false }
-            switch projection.cells[column] {
-            case .literal(.integer(let value)): return value == Int64(number)
-            case .carry(let cell): return cell == discriminator
-            default: return false
-            }
-        }
+        return cells.count == 1 ? cells.first.flatMap(\.self) : nil
     }
 }

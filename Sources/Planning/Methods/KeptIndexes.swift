@@ -101,11 +101,3 @@ struct KeptIndexes {
         return KeptIndex(source: found.name, renumberings: changed)
     }
 }
-
-extension KeptTable.Renumbering {
-    /// Whether of two numbers the smaller one stays the smaller.
-    fileprivate var keepsOrder: Bool {
-        let new = numbers.sorted { $0.key < $1.key }.map(\.value)
-        return zip(new, new.dropFirst()).allSatisfy { $0 < $1 }
-    }
-}

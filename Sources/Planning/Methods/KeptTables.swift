@@ -53,27 +53,12 @@ struct KeptTables {
                     possible.contains($0.key)
                 }
             }
-            let numbers = table.renumberings[index].numbers.sorted { $0.key < $1.key }
-            if let other = numbers.first(where: { !Self.isStoredAlike($0.key, $0.value) }) {
-                throw KeptTable.Refusal("\(column): \(other.key) and \(other.value) take different room")
+            if let other = table.renumberings[index].storedUnlike {
+                throw KeptTable.Refusal("\(column): \(other.old) and \(other.new) take different room")
             }
         }
         table.renumberings.removeAll { $0.numbers.allSatisfy { $0.key == $0.value } }
         return table
-    }
-
-    /// Whether two integers have the same serial type, with bytes of their own: 0 and 1 have none
-    /// (https://www.sqlite.org/fileformat2.html#record_format).
-    private static func isStoredAlike(_ first: Int64, _ second: Int64) -> Bool {
-        if first == second { return true }
-        guard let length = storedBits(first) else { return false }
-        return length == storedBits(second)
-    }
-
-    private static func storedBits(_ number: Int64) -> Int? {
-        if number == 0 || number == 1 { return nil }
-        let bits = Int64.bitWidth - (number < 0 ? ~number : number).leadingZeroBitCount + 1
-        return [8, 16, 24, 32, 48, 64].first { bits <= $0 }
     }
 
     // MARK: - Cells that no entity of the row owns

@@ -26,7 +26,7 @@ package struct StepMethods: Hashable, Sendable {
     /// Indexes that are kept or patched.
     package var keptIndexes: [String: KeptIndex] = [:]
     /// The source's indexes whose entries those of rebuilt tables get.
-    package var carriedIndexes: [String: TableIndex] = [:]
+    package var carriedIndexes: [String: CarriedEntries] = [:]
     /// How the rows of entity mappings are written, by their place in the step.
     package var mappings: [Int: MethodChoice<MappingMethod>] = [:]
     /// Tables and indexes where nothing of the source's pages is kept.

@@ -66,10 +66,10 @@ package struct IndexWork: Hashable, Sendable {
     /// Why no cheaper method can make it; nil where there is none, or nobody asked.
     package var reason: String?
     /// The source's index whose entries are carried; nil for another method.
-    package var origin: TableIndex?
+    package var origin: CarriedEntries?
 
     package init(
-        _ index: TableIndex, _ method: Method = .statements, reason: String? = nil, from origin: TableIndex? = nil
+        _ index: TableIndex, _ method: Method = .statements, reason: String? = nil, from origin: CarriedEntries? = nil
     ) {
         self.index = index
         self.method = method

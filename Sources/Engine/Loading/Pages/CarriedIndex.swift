@@ -3,7 +3,8 @@ import CausewayPreparation
 import CausewaySQLiteFile
 import CausewayStores
 
-/// An index of the source whose entries are those of a rebuilt table, too: they are packed anew, in their order.
+/// An index of the source whose entries are those of a rebuilt table, too, but for numbers that change: they are packed
+/// anew, in their order.
 ///
 /// It isn't trusted: the source's may be stale. What it holds is compared with what the new table's records have, which
 /// are summed as they are packed, before its first page is written.
@@ -12,7 +13,8 @@ struct CarriedIndex: Sendable {
     let title: String
     /// The source.
     let file: PageFile
-    let root: Int
+    /// Its tree, and the integers that become others in it.
+    let changes: TreePatch
     /// In the records of the source's table.
     let key: IndexKey
     /// What the rows have.
@@ -26,12 +28,14 @@ struct CarriedIndex: Sendable {
     func fault() throws(EngineError) -> String? {
         var check = IndexOrderCheck(key)
         var reader = reader()
+        var patcher = EntryPatcher(changes)
         let batch = RowBatch()
         do {
             var more = true
             while more {
                 try cancellation.check()
                 more = try fill(batch, from: &reader)
+                try patcher.patch(batch)
                 try check.add(batch)
             }
         } catch let error as IndexSortError {
@@ -56,6 +60,7 @@ struct CarriedIndex: Sendable {
     func pack(into leaves: PackedLeaves, write: () throws(EngineError) -> Void) throws(EngineError) {
         let packer = IndexPacker(pageSize: leaves.pageSize)
         var reader = reader()
+        var patcher = EntryPatcher(changes)
         let batch = RowBatch()
         var given = EntrySum()
         packer.begin(leaves)
@@ -67,6 +72,11 @@ struct CarriedIndex: Sendable {
             } catch {
                 throw EngineError(reading: error, during: title)
             }
+            do throws(IndexSortError) {
+                try patcher.patch(batch)
+            } catch {
+                throw differs()
+            }
             given.add(entries: batch)
             for index in 0..<batch.count {
                 while try !append(index, of: batch, to: packer) {
@@ -77,11 +87,13 @@ struct CarriedIndex: Sendable {
         }
         packer.finish()
         try write()
-        guard given == expected else {
-            throw EngineError(
-                .verification, "\(title): the source's index was read twice, and not the same",
-                remedy: "check the disk and the memory, then run again")
-        }
+        guard given == expected else { throw differs() }
+    }
+
+    private func differs() -> EngineError {
+        EngineError(
+            .verification, "\(title): the source's index was read twice, and not the same",
+            remedy: "check the disk and the memory, then run again")
     }
 
     private func append(_ index: Int, of batch: RowBatch, to packer: IndexPacker) throws(EngineError) -> Bool {
@@ -93,7 +105,7 @@ struct CarriedIndex: Sendable {
     }
 
     private func reader() -> IndexReader {
-        IndexReader(file, root: root, claims: PageClaims(pageCount: file.layout.pageCount))
+        IndexReader(file, root: changes.tree.page, claims: PageClaims(pageCount: file.layout.pageCount))
     }
 
     private func fill(_ batch: RowBatch, from reader: inout IndexReader) throws(PageReadError) -> Bool {
