@@ -117,7 +117,8 @@ struct StagingFile {
 
     // MARK: - Sealing
 
-    /// Makes a verified store as Core Data would leave it: no progress, the source's journal flag, no file beside it.
+    /// Makes a verified store as Core Data would leave it: no progress, the source's journal flag, no file beside it, and
+    /// nothing in pages that are free.
     /// It can be repeated after a crash at any point.
     ///
     /// - Parameter inWALMode: whether the finished store's header says WAL.
@@ -131,6 +132,8 @@ struct StagingFile {
             }
             // The journal that PERSIST left is spent: SQLite has checked it above.
             for suffix in [WorkFile.journal, "-wal", "-shm"] { try Files.unlink(path + suffix) }
+            // Pages that held a list of free pages still do: a run that went on needed them.
+            try FreePages.clear(in: path)
         }
         KillPoint.reach(.sealed)
         try sync()
