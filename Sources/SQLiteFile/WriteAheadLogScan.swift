@@ -9,8 +9,8 @@ package import CausewayPlatform
 /// generation after that point that end a commit aren't normal: a power loss leaves such a file, and so does damage;
 /// they can't be distinguished.
 ///
-/// Fed frame by frame; keeps a few numbers, and where the newest pages are if that is asked for. Linear in the file's
-/// bytes.
+/// Fed frame by frame; keeps a few numbers, and where the newest pages are if that is asked for: four bytes for a page, in
+/// groups, and eight for each frame of the last commit. Linear in the file's bytes.
 package struct WriteAheadLogScan {
     /// Bytes of the file's header.
     package static let headerLength = 32
@@ -37,13 +37,13 @@ package struct WriteAheadLogScan {
     private var breakFrame = 0
     private var endsCommitBeyond = false
 
-    /// The frames of the newest pages that commits have brought, counted from 1, by page; empty where nobody asks.
-    package private(set) var newest: [Int: Int] = [:]
+    /// The frames of the newest pages that commits have brought, counted from 1; none where nobody asks.
+    package private(set) var newest = FrameNumbers()
     /// Pages of the database after the last commit that recovery reads; 0 before the first.
     package private(set) var pageCount = 0
     private let collectsPages: Bool
-    /// Of the commit that hasn't ended yet.
-    private var open: [Int: Int] = [:]
+    /// What the commit that hasn't ended yet has replaced.
+    private var replaced: [(page: UInt32, frame: UInt32)] = []
 
     /// Begins with the file's header.
     ///
@@ -91,15 +91,15 @@ package struct WriteAheadLogScan {
         if salts == nil, own != 0 { salts = own }
         let endsCommit = word(4) != 0
         if isUnbroken {
-            if own == salts, word(0) != 0, unsafe fits(frame, Checksum(first: word(16), second: word(20))) {
+            // SQLite counts frames in 32 bits.
+            if own == salts, word(0) != 0, frames <= UInt32.max, unsafe fits(frame, Checksum(first: word(16), second: word(20))) {
                 lastOfGeneration = frames
-                if collectsPages { open[Int(word(0))] = frames }
+                if collectsPages { replaced.append((word(0), newest.set(UInt32(frames), for: word(0)))) }
                 guard endsCommit else { return }
                 readableCommits += 1
                 lastCommit = frames
                 pageCount = Int(word(4))
-                newest.merge(open) { _, later in later }
-                open.removeAll(keepingCapacity: true)
+                replaced.removeAll(keepingCapacity: true)
                 return
             }
             isUnbroken = false
@@ -108,6 +108,11 @@ package struct WriteAheadLogScan {
         guard own == salts else { return }
         lastOfGeneration = frames
         if endsCommit { endsCommitBeyond = true }
+    }
+
+    /// Ends the scan: pages of a commit that didn't end don't count.
+    mutating func end() {
+        while let last = replaced.popLast() { newest.set(last.frame, for: last.page) }
     }
 
     /// Where the page of a frame begins.
@@ -170,5 +175,6 @@ extension WriteAheadLogScan {
             if count < length { break }
             offset += Int64(length)
         }
+        end()
     }
 }

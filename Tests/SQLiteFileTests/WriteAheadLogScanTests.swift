@@ -1,4 +1,6 @@
+import CausewayPlatform
 import CausewaySQLiteFile
+import Foundation
 import Testing
 
 @Suite("Write-ahead logs are read as SQLite's recovery reads them", .timeLimit(.minutes(60)))
@@ -155,5 +157,19 @@ struct WriteAheadLogScanTests {
             log.bytes = bytes
             #expect(log.scan.unreadableFrames == 0)
         }
+    }
+
+    /// The first commit has pages 1 to 3, the second 2 and 3, the third 3 to 6.
+    @Test("the newest pages are those of the last commit that has ended", arguments: [false, true])
+    func newestPages(isOpen: Bool) throws {
+        let path = NSTemporaryDirectory() + "log-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data(Log(commits: [3, 2, 4], hasOpenTransaction: isOpen).bytes).write(to: URL(filePath: path))
+        let file = try OpenFile(path, mode: .read)
+        let scan = try WriteAheadLogScan(of: file, pageSize: Log.pageSize, collectsPages: true)
+        let found = (0...7).map { scan.newest[$0] }
+        #expect(found == (isOpen ? [nil, 1, 4, 5, nil, nil, nil, nil] : [nil, 1, 4, 6, 7, 8, 9, nil]))
+        #expect(scan.newest[2_000_000] == nil)
+        #expect(try WriteAheadLogScan(of: file, pageSize: Log.pageSize).newest[1] == nil)
     }
 }

@@ -5,8 +5,8 @@ package import CausewayPlatform
 /// Sendable: reads are at positions and change nothing here.
 package final class LoggedPages: Sendable {
     /// Pages of the database.
-    package let pageCount: Int
-    private let offsets: [Int: Int64]
+    package var pageCount: Int { scan.pageCount }
+    private let scan: WriteAheadLogScan
     private let file: OpenFile
 
     /// - Parameters:
@@ -14,9 +14,7 @@ package final class LoggedPages: Sendable {
     ///   - pageSize: the database's.
     /// - Throws: where it can't be read.
     package init(_ file: consuming OpenFile, pageSize: Int) throws(FileError) {
-        let scan = try WriteAheadLogScan(of: file, pageSize: pageSize, collectsPages: true)
-        pageCount = scan.pageCount
-        offsets = scan.newest.mapValues { scan.offset(ofPageIn: $0) }
+        scan = try WriteAheadLogScan(of: file, pageSize: pageSize, collectsPages: true)
         self.file = file
     }
 
@@ -28,8 +26,8 @@ package final class LoggedPages: Sendable {
     /// - Returns: false where the log doesn't have it.
     /// - Throws: where the log can't be read.
     @unsafe func read(_ page: Int, into target: UnsafeMutableRawBufferPointer) throws(FileError) -> Bool {
-        guard let offset = offsets[page] else { return false }
-        return try unsafe file.read(into: target, at: offset) == target.count
+        guard let frame = scan.newest[page] else { return false }
+        return try unsafe file.read(into: target, at: scan.offset(ofPageIn: frame)) == target.count
     }
 
     /// The database's first bytes; nil where the log doesn't have them.
