@@ -40,7 +40,8 @@ struct FreePageTests {
 
     @Test(
         "hold zeros, on either engine and at any level of verification",
-        arguments: [(EngineChoice.pages, 0), (.pages, 2), (.statements, 0), (.statements, 2)], VerificationLevel.allCases)
+        arguments: [(EngineChoice.pages, 0), (.pages, 2), (.statements, 0), (.statements, 2)],
+        VerificationLevel.allCases)
     func areZero(_ choice: (engine: EngineChoice, autoVacuum: Int), level: VerificationLevel) throws {
         let scenario = try Self.scenario(choice.autoVacuum)
         #expect(try Self.leaves(Data(contentsOf: URL(filePath: scenario.store))).count > 1_500)

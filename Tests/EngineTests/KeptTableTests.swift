@@ -43,7 +43,7 @@ struct KeptTableTests {
         """
     }
 
-    private static let rows = """
+    static let rows = """
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2600)
         INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT, ZTEXT, ZSIZE, ZKIND, Z3_KIND) \
         SELECT i * 3 - 900, 5, i % 4, printf('%d%.*c', i, i % 90 * 7 + CASE WHEN i % 97 THEN 0 ELSE 9000 END, 'x'), \
@@ -367,7 +367,7 @@ struct KeptTableTests {
     }
 
     /// Kind and Large keep their numbers, and so do the links to them; Tag gets another.
-    private static let late = versions[0].replacingOccurrences(
+    static let late = versions[0].replacingOccurrences(
         of: "<entity name=\"Small\"", with: entity("Quill", attribute("q")) + "<entity name=\"Small\"")
 
     @Test(

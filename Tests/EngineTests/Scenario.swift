@@ -32,11 +32,10 @@ final class Scenario {
     }
 
     init(
-        versions: [String], framework: Int = 1509, history: Bool = false, wal: Bool = false, rows: String = ""
+        versions: [String], framework: Int = 1509, history: Bool = false, wal: Bool = false, rows: String = "",
+        in parent: URL = FileManager.default.temporaryDirectory
     ) throws {
-        folder =
-            FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
-            .appending(path: "causeway-engine-\(UUID().uuidString)").path
+        folder = parent.resolvingSymlinksInPath().appending(path: "causeway-engine-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         for (index, text) in versions.enumerated() {
             let version = "\(models)/V\(index + 1).xcdatamodel"
