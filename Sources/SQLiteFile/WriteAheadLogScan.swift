@@ -92,7 +92,9 @@ package struct WriteAheadLogScan {
         let endsCommit = word(4) != 0
         if isUnbroken {
             // SQLite counts frames in 32 bits.
-            if own == salts, word(0) != 0, frames <= UInt32.max, unsafe fits(frame, Checksum(first: word(16), second: word(20))) {
+            if own == salts, word(0) != 0, frames <= UInt32.max,
+                unsafe fits(frame, Checksum(first: word(16), second: word(20)))
+            {
                 lastOfGeneration = frames
                 if collectsPages { replaced.append((word(0), newest.set(UInt32(frames), for: word(0)))) }
                 guard endsCommit else { return }

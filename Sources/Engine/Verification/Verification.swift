@@ -11,8 +11,8 @@ import CausewayStores
 /// - `none`: the number of rows that the passes read against the number that they wrote.
 /// - `quick`: also every row count, the structure of every page and row, the schema, the metadata, the model cache,
 ///   Z_PRIMARYKEY, and the links that an index counts. Uniqueness needs no check of its own: SQLite or `IndexSorter`
-///   made the unique indexes from the rows, or `KeptIndexCheck` or `CarriedIndex` has compared them. Kept tables were read with it, as their
-///   pages are now; those whose pages are the source's own aren't read.
+///   made the unique indexes from the rows, or `KeptIndexCheck` or `CarriedIndex` has compared them. Tables of which no
+///   byte was changed were read there, as their pages are now; those whose pages are the source's own aren't read.
 /// - `full`: also every carried cell read again from both stores, kept tables' among them, every link's other end, and
 ///   the indexes against the rows.
 struct Verification {

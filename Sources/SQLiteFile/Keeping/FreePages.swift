@@ -13,7 +13,8 @@ package enum FreePages {
     /// - Throws: what can't be read or written; `.other` where the file isn't a sound database.
     package static func clear(in path: String) throws(FileError) {
         let file = try OpenFile(path, mode: .readWrite)
-        let unsound = FileError(code: .other, operation: "read", path: path, message: "its list of free pages is broken")
+        let unsound = FileError(
+            code: .other, operation: "read", path: path, message: "its list of free pages is broken")
         guard let header = DatabaseHeader(try file.prefix(DatabaseHeader.length)) else { throw unsound }
         guard header.freelistCount > 0 else { return }
         let leaves: PageSet

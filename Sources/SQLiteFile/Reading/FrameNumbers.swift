@@ -13,7 +13,8 @@ package struct FrameNumbers: Sendable {
         return frame == 0 ? nil : Int(frame)
     }
 
-    /// - Parameter frame: 0 for none.
+    /// Notes where a page is now; 0 for nowhere.
+    ///
     /// - Returns: the frame before; 0 for none.
     @discardableResult
     mutating func set(_ frame: UInt32, for page: UInt32) -> UInt32 {

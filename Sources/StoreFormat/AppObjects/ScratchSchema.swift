@@ -56,16 +56,32 @@ struct ScratchSchema: ~Copyable {
         var lent: Set<StandIn> = []
         // A table exists without the functions of its CHECK and collations; computing a row needs them again.
         defer { if object.kind == .table { connection.remove(lent) } }
+        let last = try lastRow()
         let use = try repeating(lending: object.kind == .table, &lent) { connection throws(SQLiteError) in
             try connection.recordingUse(of: .definition) { connection throws(SQLiteError) in
                 var statement = try connection.prepare(sql)
                 try statement.run()
             }
         }
-        guard try entry("tbl_name", of: object.kind, object.name)?.lowercased() == object.table.lowercased() else {
+        guard try tableName(of: object, after: last)?.lowercased() == object.table.lowercased() else {
             throw SQLiteError(code: .misuse, message: "its text makes another object")
         }
         return use
+    }
+
+    /// The schema table has no index: thousands of objects aren't searched for one that was just made.
+    private func lastRow() throws(SQLiteError) -> Int64 {
+        var statement = try connection.prepare("SELECT max(rowid) FROM sqlite_schema")
+        return try statement.step() ? statement.int64(at: 0) : 0
+    }
+
+    private func tableName(of object: StoreSchema.Object, after row: Int64) throws(SQLiteError) -> String? {
+        var statement = try connection.prepare(
+            "SELECT tbl_name FROM sqlite_schema WHERE type = ?1 AND name = ?2 AND rowid > ?3")
+        try statement.bind(object.kind.rawValue, at: 1)
+        try statement.bind(object.name, at: 2)
+        try statement.bind(row, at: 3)
+        return try statement.step() ? try statement.string(at: 0) : nil
     }
 
     func drop(_ kind: StoreSchema.Object.Kind, _ name: String) throws(SQLiteError) {

@@ -54,14 +54,17 @@ struct StagingSchema {
 
     private func rewrite(_ connection: borrowing Connection) throws(SQLiteError) {
         // By rowid: a new name may be another object's old one.
-        var find = try connection.prepare("SELECT rowid FROM sqlite_schema WHERE type = ? AND name = ? COLLATE NOCASE")
+        var places: [String: Int64] = [:]
+        var find = try connection.prepare("SELECT rowid, type, name FROM sqlite_schema")
+        while try find.step() {
+            let name = Self.lowercased(try find.string(at: 2) ?? "")
+            places["\(try find.string(at: 1) ?? "") \(name)"] = find.int64(at: 0)
+        }
         var rows: [(row: Int64, object: SchemaEdit.Kept)] = []
         for object in edit.kept {
-            try find.bind(object.kind.rawValue, at: 1)
-            try find.bind(object.name, at: 2)
             // The key of a WITHOUT ROWID table has no row.
-            if try find.step() { rows.append((find.int64(at: 0), object)) }
-            find.reset()
+            guard let row = places["\(object.kind.rawValue) \(Self.lowercased(object.name))"] else { continue }
+            rows.append((row, object))
         }
         var update = try connection.prepare("UPDATE sqlite_schema SET name = ?, tbl_name = ?, sql = ? WHERE rowid = ?")
         for (row, object) in rows {
@@ -71,5 +74,10 @@ struct StagingSchema {
             try update.bind(row, at: 4)
             try update.run()
         }
+    }
+
+    /// As SQLite compares names: it takes Ä and ä for two.
+    private static func lowercased(_ name: String) -> String {
+        String(decoding: name.utf8.map { (65...90).contains($0) ? $0 | 32 : $0 }, as: UTF8.self)
     }
 }
