@@ -119,7 +119,8 @@ struct Verification {
         let others = read.filter { step.methods.tables[$0]?.method == .keep }
         let findings = try StagingStructure(
             path: path, withIndexes: level == .full, others: Set(others.map { $0.lowercased() }),
-            reading: read.isEmpty ? nil : kept?.reading, sharesPages: kept?.isClone == true && level != .full, jobs: jobs,
+            reading: read.isEmpty ? nil : kept?.reading, sharesPages: kept?.isClone == true && level != .full,
+            jobs: jobs,
             cancellation: cancellation
         ).findings(result)
         // Damage that was copied is the source's.
