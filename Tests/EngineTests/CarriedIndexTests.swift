@@ -142,8 +142,8 @@ struct CarriedIndexTests {
         let index = try #require(try Self.indexes(of: scenario).first { $0.index.columns.map(\.name) == ["Z_ENT"] })
         // 1 is stored in no byte, and 128 in two.
         let reasons = [
-            1: "its table is rebuilt", 0: "column Z_ENT: 1 and 2 take different room",
-            125: "column Z_ENT: 127 and 128 take different room",
+            1: "its table is rebuilt", 0: "column Z_ENT: 1 and 2 aren't stored in the same number of bytes",
+            125: "column Z_ENT: 127 and 128 aren't stored in the same number of bytes",
         ]
         #expect(index.method == (count == 1 ? .carry : .sort) && index.reason == reasons[count], "\(index)")
         let run = try scenario.rerun(scenario.request(to: "V2", engine: .pages))

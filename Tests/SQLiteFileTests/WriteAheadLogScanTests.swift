@@ -169,7 +169,7 @@ struct WriteAheadLogScanTests {
         let scan = try WriteAheadLogScan(of: file, pageSize: Log.pageSize, collectsPages: true)
         let found = (0...7).map { scan.newest[$0] }
         #expect(found == (isOpen ? [nil, 1, 4, 5, nil, nil, nil, nil] : [nil, 1, 4, 6, 7, 8, 9, nil]))
-        #expect(scan.newest[2_000_000] == nil)
+        #expect(scan.newest[2_000_000] == nil && scan.newest[-1] == nil && scan.newest[.max] == nil)
         #expect(try WriteAheadLogScan(of: file, pageSize: Log.pageSize).newest[1] == nil)
     }
 }

@@ -38,7 +38,7 @@ struct StagingStructure {
     /// - Returns: nothing where the store is sound.
     /// - Throws: `SQLiteError` where it couldn't be read; `EngineError` where the run was asked to stop.
     func findings(_ result: borrowing Connection) throws -> [String] {
-        let isWorthwhile = jobs > 1 || !others.isEmpty
+        let isWorthwhile = jobs > 1 || !others.isEmpty || sharesPages
         if isWorthwhile, StructureCheck.knowsTables, try result.pragmaInteger("auto_vacuum") != 0 {
             // While a connection is open on the file, and for as long as it is: nobody else may write it.
             let file = try StagingFile.pages(at: path)

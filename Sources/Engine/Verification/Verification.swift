@@ -114,13 +114,11 @@ struct Verification {
     }
 
     private func structure(of result: borrowing Connection, _ path: String) throws -> [String] {
-        let read = tablesLeftToPages
         // What is patched is a change, and changes are SQLite's to judge.
-        let others = read.filter { step.methods.tables[$0]?.method == .keep }
+        let others = tablesLeftToPages.filter { step.methods.tables[$0]?.method == .keep }
         let findings = try StagingStructure(
             path: path, withIndexes: level == .full, others: Set(others.map { $0.lowercased() }),
-            reading: read.isEmpty ? nil : kept?.reading, sharesPages: kept?.isClone == true && level != .full,
-            jobs: jobs,
+            reading: kept?.reading, sharesPages: kept?.isClone == true && level != .full, jobs: jobs,
             cancellation: cancellation
         ).findings(result)
         // Damage that was copied is the source's.

@@ -38,12 +38,14 @@ struct IndexCarrying {
             guard let origin = origin(of: name, in: pass) else { return (nil, "column \(name) gets new values") }
             key.append(origin.name.lowercased())
             guard !origin.numbers.isEmpty else { continue }
-            let change = KeptTable.Renumbering(place: place, numbers: origin.numbers)
-            guard change.keepsOrder else { return (nil, "column \(name): numbers change their order") }
-            if let other = change.storedUnlike {
-                return (nil, "column \(name): \(other.old) and \(other.new) take different room")
+            do throws(PatchRefusal) {
+                let map = try IntegerMap(origin.numbers, others: .refuse)
+                // Of an index whose root doesn't matter yet.
+                _ = try TreePatch(TreeRoot(1, .index), [ColumnPatch(column: place, map: map)])
+            } catch {
+                return (nil, "column \(name): \(error)")
             }
-            changes.append(change)
+            changes.append(KeptTable.Renumbering(place: place, numbers: origin.numbers))
         }
         let found = indexes.indexes(of: pass.sourceTable).first { other in
             other.isUnique == index.isUnique && !other.isPartial
@@ -59,14 +61,23 @@ struct IndexCarrying {
     /// none.
     private func origin(of name: String, in pass: RowPass) -> (name: String, numbers: [Int64: Int64])? {
         guard let column = pass.destinationColumns.firstIndex(where: { $0.lowercased() == name.lowercased() }),
-            let cell = key(column, of: pass) ?? ColumnFate(column, of: pass)?.cell,
-            case .column(let origin) = pass.shape.cells[cell]
+            let found = carried(column, of: pass).map({ ($0, [:]) }) ?? entities(column, of: pass),
+            case .column(let origin) = pass.shape.cells[found.0]
         else { return nil }
-        return (origin.name, ColumnFate(column, of: pass)?.numbers ?? [:])
+        return (origin.name, found.1)
     }
 
-    /// The cell of a link's key that all rows carry; nil for other columns.
-    private func key(_ column: Int, of pass: RowPass) -> Int? {
+    /// The cell with the entities of the rows, and those that get other numbers; nil for other columns, also where links
+    /// have their targets' entities: some may end.
+    private func entities(_ column: Int, of pass: RowPass) -> (Int, [Int64: Int64])? {
+        guard let fate = ColumnFate(column, of: pass), let cell = fate.cell, cell == pass.discriminator else {
+            return nil
+        }
+        return (cell, fate.numbers)
+    }
+
+    /// The cell that all rows carry into a column, perhaps as a link's key; nil where there is none.
+    private func carried(_ column: Int, of pass: RowPass) -> Int? {
         let cells = Set(
             pass.projections.values.map { projection -> Int? in
                 guard projection.cells.indices.contains(column) else { return nil }

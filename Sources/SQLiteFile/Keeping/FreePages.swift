@@ -37,10 +37,22 @@ package enum FreePages {
             let run = unsafe UnsafeMutableRawBufferPointer(rebasing: piece[..<((next - first) * header.pageSize)])
             let offset = Int64(first - 1) * Int64(header.pageSize)
             let count = try unsafe file.read(into: run, at: offset)
-            guard unsafe run[..<count].contains(where: { $0 != 0 }) else { continue }
-            unsafe run.initializeMemory(as: UInt8.self, repeating: 0)
-            try unsafe file.write(UnsafeRawBufferPointer(run), at: offset)
+            // Only what isn't zero: free pages of a copy take no room on the disk.
+            for start in stride(from: 0, to: count, by: header.pageSize) {
+                let page = unsafe UnsafeMutableRawBufferPointer(rebasing: run[start..<start + header.pageSize])
+                guard unsafe !isZero(page) else { continue }
+                unsafe page.initializeMemory(as: UInt8.self, repeating: 0)
+                try unsafe file.write(UnsafeRawBufferPointer(page), at: offset + Int64(start))
+            }
         }
+    }
+
+    private static func isZero(_ page: UnsafeMutableRawBufferPointer) -> Bool {
+        var found: UInt64 = 0
+        for start in stride(from: 0, to: page.count, by: 8) {
+            unsafe found |= page.load(fromByteOffset: start, as: UInt64.self)
+        }
+        return found == 0
     }
 
     private static func size(of file: borrowing OpenFile) throws(PageReadError) -> Int64 {
