@@ -36,6 +36,11 @@ package struct FileLock: ~Copyable {
             message: "other processes take and release it all the time; wait until they are done")
     }
 
+    deinit {
+        // Not by closing alone: a process that is being started has a copy of the descriptor until it is another program.
+        _ = flock(file.descriptor, LOCK_UN)
+    }
+
     private static func hasName(_ file: borrowing OpenFile) throws(FileError) -> Bool {
         let own = try file.status()
         do throws(FileError) {

@@ -44,12 +44,13 @@ final class SharingFolder {
         guard let path = folders.map({ $0 + tool }).first(where: FileManager.default.isExecutableFile) else {
             throw Failure(tool: tool)
         }
-        let process = Process()
-        process.executableURL = URL(filePath: path)
-        process.arguments = arguments
-        (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw Failure(tool: tool) }
+        // Foundation's Process forks, and a fork of this large process keeps locks of other tests for a while.
+        let texts = [path] + arguments
+        var copies: [UnsafeMutablePointer<CChar>?] = unsafe texts.map { unsafe strdup($0) } + [nil]
+        defer { unsafe copies.forEach { unsafe free($0) } }
+        var (child, status): (pid_t, Int32) = (0, 0)
+        guard unsafe posix_spawn(&child, path, nil, nil, &copies, environ) == 0,
+            unsafe waitpid(child, &status, 0) == child, status == 0
+        else { throw Failure(tool: tool) }
     }
 }
