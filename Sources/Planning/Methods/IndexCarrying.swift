@@ -38,14 +38,13 @@ struct IndexCarrying {
             guard let origin = origin(of: name, in: pass) else { return (nil, "column \(name) gets new values") }
             key.append(origin.name.lowercased())
             guard !origin.numbers.isEmpty else { continue }
+            let change = KeptTable.Renumbering(place: place, numbers: origin.numbers)
             do throws(PatchRefusal) {
-                let map = try IntegerMap(origin.numbers, others: .refuse)
-                // Of an index whose root doesn't matter yet.
-                _ = try TreePatch(TreeRoot(1, .index), [ColumnPatch(column: place, map: map)])
+                try change.check(in: .index)
             } catch {
                 return (nil, "column \(name): \(error)")
             }
-            changes.append(KeptTable.Renumbering(place: place, numbers: origin.numbers))
+            changes.append(change)
         }
         let found = indexes.indexes(of: pass.sourceTable).first { other in
             other.isUnique == index.isUnique && !other.isPartial

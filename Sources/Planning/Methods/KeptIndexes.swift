@@ -1,3 +1,4 @@
+import CausewaySQLiteFile
 import CausewayStoreFormat
 
 /// An index of the source whose entries stay as they are, but for numbers that change.
@@ -94,8 +95,8 @@ struct KeptIndexes {
         var changed: [KeptTable.Renumbering] = []
         for (place, column) in key.enumerated() {
             guard var renumbering = column.name.flatMap({ renumberings[$0] }) else { continue }
-            guard renumbering.keepsOrder else { return nil }
             renumbering.place = place
+            guard (try? renumbering.check(in: .index)) != nil else { return nil }
             changed.append(renumbering)
         }
         return KeptIndex(source: found.name, renumberings: changed)

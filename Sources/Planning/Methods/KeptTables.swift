@@ -53,8 +53,10 @@ struct KeptTables {
                     possible.contains($0.key)
                 }
             }
-            if let other = table.renumberings[index].storedUnlike {
-                throw KeptTable.Refusal("\(column): \(other.old) and \(other.new) take different room")
+            do throws(PatchRefusal) {
+                try table.renumberings[index].check(in: .table)
+            } catch {
+                throw KeptTable.Refusal("\(column): \(error)")
             }
         }
         table.renumberings.removeAll { $0.numbers.allSatisfy { $0.key == $0.value } }
