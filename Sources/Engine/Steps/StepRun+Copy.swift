@@ -63,7 +63,7 @@ extension StepRun {
         }
         events(.phaseBegan("indexes"))
         try remake(found.stale, check)
-        try settleChangeCounter()
+        try settleFile()
         events(.phaseBegan("verification"))
         return nil
     }

@@ -65,12 +65,14 @@ extension StepRun {
     private static let vacuumedBytes = 4 << 20
 
     /// Gives the new store's header a count of commits that follows from the source alone: how many a run makes depends
-    /// on the time that it takes.
+    /// on the time that it takes. Where pages were made, clears those that are free: runs that went on needed SQLite's
+    /// first list of them.
     ///
     /// Between the last commit and the verification: no connection has the file open, it has no journal, and no record
     /// says yet that it is done. A resumed run that commits again sets the same count again. Sealing adds the same number
     /// of commits to it in every run.
-    func settleChangeCounter() throws(EngineError) {
+    func settleFile() throws(EngineError) {
+        if !step.methods.identity.isEmpty { try place.staging.clearFreePages() }
         let before = (try? source.pageFile())?.layout.header.changeCounter ?? 0
         // No count that SQLite reaches as it makes the store: by those, checkpoints of pages know their file
         // (`StagingPages.isUnfinished`).

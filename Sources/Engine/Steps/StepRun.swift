@@ -63,7 +63,7 @@ struct StepRun {
         do throws(EngineError) {
             let run: StepRun
             (run, result) = try finished(&progress)
-            try condemning { () throws(EngineError) in try settleChangeCounter() }
+            try condemning { () throws(EngineError) in try settleFile() }
             if !Mutant.isOn(.swapBeforeVerification) { try run.verify(&result, isTold: isSourceTold) }
         } catch {
             // What an earlier run saved can't be read or doesn't fit, or what the plan begins with doesn't: the step

@@ -65,6 +65,21 @@ struct StagingFile {
         }
     }
 
+    /// Fills free pages with zeros; no connection has the file open. Not durable before the next sync.
+    ///
+    /// - Throws: `.verification` where the list of free pages is broken, `.inputOutput`.
+    func clearFreePages() throws(EngineError) {
+        let pages = try pages()
+        let file = try EngineError.at(path) { try OpenFile(path, mode: .readWrite) }
+        do throws(PageReadError) {
+            try pages.clearFreePages(in: file)
+        } catch {
+            throw EngineError(
+                error.cause == nil ? .verification : .inputOutput, "\(path): its free pages: \(error)",
+                remedy: "check the disk, then run again")
+        }
+    }
+
     /// Its pages, as many as the header counts. Nobody may have a connection open on the file: when the pages are let
     /// go of, this process's locks on it are gone.
     ///
@@ -117,8 +132,7 @@ struct StagingFile {
 
     // MARK: - Sealing
 
-    /// Makes a verified store as Core Data would leave it: no progress, the source's journal flag, no file beside it, and
-    /// nothing in pages that are free.
+    /// Makes a verified store as Core Data would leave it: no progress, the source's journal flag, no file beside it.
     /// It can be repeated after a crash at any point.
     ///
     /// - Parameter inWALMode: whether the finished store's header says WAL.
@@ -132,8 +146,6 @@ struct StagingFile {
             }
             // The journal that PERSIST left is spent: SQLite has checked it above.
             for suffix in [WorkFile.journal, "-wal", "-shm"] { try Files.unlink(path + suffix) }
-            // Pages that held a list of free pages still do: a run that went on needed them.
-            try FreePages.clear(in: path)
         }
         KillPoint.reach(.sealed)
         try sync()
@@ -144,6 +156,7 @@ struct StagingFile {
         // FULL doesn't sync the folder after the journal is unlinked: a power cut could bring the journal back beside a
         // file that is shorter by then, and SQLite would roll the file back.
         try connection.setPragma("synchronous", to: "EXTRA")
+        try connection.setPragma("secure_delete", to: 1)
         try ProgressRow.remove(on: connection)
         let mode: Connection.JournalMode = inWALMode ? .wal : .delete
         // The last statement: it leaves only the flag.
