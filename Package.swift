@@ -216,7 +216,7 @@ let package = Package(
                 "CausewayEngine", "CausewayPlanning", "CausewayMapping", "CausewayMappingFiles",
                 "CausewayModel", "CausewayStoreFormat",
                 "CausewayExpressions", "CausewaySQLite", "CausewaySQLiteFile", "CausewayPlatform", "CausewayPlist",
-                "CausewayCheckpoint",
+                "CausewayCheckpoint", "CausewayReliabilityKit",
             ]),
         // Runs the independent tools of `shared`, for tests.
         .target(name: "CausewayCheckers", path: "Tests/Checkers", swiftSettings: settings),

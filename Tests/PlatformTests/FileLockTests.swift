@@ -31,6 +31,26 @@ import Testing
         #expect(holds(folder("lock")))
     }
 
+    /// As in a process that was just forked and isn't another program yet.
+    @Test("it is released although a copy of its descriptor is open")
+    func releasesCopies() throws {
+        var copies: [Int32] = []
+        defer { for copy in copies { _ = close(copy) } }
+        do {
+            let lock = try FileLock(folder("lock"))
+            let file = try #require(try Files.statusIfExists(lock.path))
+            for descriptor in 0..<Int32(1_024) {
+                var status = stat()
+                guard unsafe fstat(descriptor, &status) == 0, UInt64(status.st_ino) == file.inode,
+                    UInt64(status.st_dev) == file.device
+                else { continue }
+                copies.append(dup(descriptor))
+            }
+            #expect(!copies.isEmpty && !holds(folder("lock")))
+        }
+        #expect(holds(folder("lock")))
+    }
+
     @Test("it is removed and released in one call")
     func removes() throws {
         let lock = try FileLock(folder("lock"))

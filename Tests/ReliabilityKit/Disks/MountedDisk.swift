@@ -6,12 +6,12 @@
 internal import CausewayPlatform
 
 /// A file system of the harness's own, in memory or in a file, mounted while a case needs it. Needs root.
-struct MountedDisk {
-    let path: String
+package struct MountedDisk {
+    package let path: String
     private let log: String
 
     /// Why no file system can be mounted here; nil if one can.
-    static func refusal(_ tools: [String]) -> String? {
+    package static func refusal(_ tools: [String]) -> String? {
         #if canImport(Darwin)
             return "file systems are mounted on Linux only"
         #else
@@ -28,7 +28,7 @@ struct MountedDisk {
     }
 
     /// Makes a file system in a file.
-    static func format(_ image: String, as type: String, bytes: Int64, log: String) throws {
+    package static func format(_ image: String, as type: String, bytes: Int64, log: String) throws {
         do {
             let file = try OpenFile(image, mode: .createNew)
             try file.truncate(to: bytes)
@@ -39,7 +39,7 @@ struct MountedDisk {
     }
 
     /// The file system in a file. Mounting replays its journal.
-    static func image(_ image: String, as type: String, at path: String, log: String) throws -> MountedDisk {
+    package static func image(_ image: String, as type: String, at path: String, log: String) throws -> MountedDisk {
         try call("mount", ["-t", type, "-o", "loop", image, path], log: log)
         return MountedDisk(path: path, log: log)
     }
@@ -54,7 +54,7 @@ struct MountedDisk {
         try Self.call("sync", ["-f", path], log: log)
     }
 
-    func unmount() throws {
+    package func unmount() throws {
         // A process that was killed a moment ago may still hold the disk.
         var attempts = 0
         while true {
