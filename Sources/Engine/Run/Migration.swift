@@ -116,18 +116,18 @@ package struct Migration {
     struct SourceCheck {
         /// Warnings about rows that are carried anyway.
         var notices: [String] = []
-        /// Whether SQLite has read all pages: not where the first step reads them itself.
-        var coversPages = false
+        /// Of its pages: not what the first step reads out of these itself.
+        var structure = SourceStructure.none
     }
 
     /// Checks of the source what the first step doesn't check while it reads, before a byte is written.
     func check(_ prepared: PreparedMigration, _ store: SourceStore) throws(EngineError) -> SourceCheck {
         events(.phaseBegan("check"))
         var result = SourceCheck()
-        if let step = prepared.steps.first, !step.readsOnlyPages(of: store) {
-            result.coversPages = true
-            try cancellation.interrupting(store.connection.interruptHandle) { () throws(EngineError) in
-                try store.checkIntegrity()
+        if let step = prepared.steps.first {
+            result.structure = step.structureToCheck(of: store)
+            try cancellation.interrupting(store.connection.interruptHandle) { [result] () throws(EngineError) in
+                try result.structure.check(store)
             }
         }
         result.notices = try notices(prepared, store, isRun: true)
@@ -151,7 +151,7 @@ package struct Migration {
         preflight.mayDetour = request.code.stages == nil
         if isRun {
             preflight.countsLinks = prepared.steps.contains { $0.objects != nil }
-            preflight.numberedByPages = step.tablesOfPages
+            preflight.numberedByPages = step.numberedTables(of: store)
         }
         let notices = try cancellation.interrupting(store.connection.interruptHandle) {
             [preflight] () throws(EngineError) in

@@ -169,7 +169,7 @@ struct MigrationRun {
         let steps = StepSequence(
             request: request, cancellation: migration.cancellation, events: migration.events, prepared: prepared,
             plan: plan, external: source, isResumed: found.plan != nil,
-            isSourceChecked: check?.coversPages ?? false, furtherBytes: externalBytes)
+            checked: check?.structure ?? .none, furtherBytes: externalBytes)
         let staging = try steps.build(from: store, isWAL: plan.sourceIsWAL, in: directory, &outcome)
         if isOutput { try requireUnchanged(store) }
         migration.events(.phaseBegan("swap"))

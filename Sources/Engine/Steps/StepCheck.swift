@@ -34,7 +34,7 @@ struct StepCheck {
         // What was made of a damaged page is damaged too, and a later step's store is this run's own work.
         let isCopied = run.place.index == 0 && (error.kind == .verification || error.isDamage)
         guard error.kind == .sourceData || isCopied, !error.isFailedSync || error.isDamage,
-            !run.step.tablesOfPages.isEmpty
+            !run.step.tablesOfPages.isEmpty || isCheckedLater
         else { return error }
         let found: EngineError
         do throws(EngineError) {
@@ -50,6 +50,11 @@ struct StepCheck {
         }
         // An interrupt, or a disk that fails now, explains nothing.
         return found.kind == .sourceData ? found : error
+    }
+
+    /// Whether SQLite hasn't looked at all pages of the store that the first step reads.
+    private var isCheckedLater: Bool {
+        run.place.index == 0 && run.step.structureToCheck(of: run.source) != .whole
     }
 
     /// A damaged source: the details begin with what was found first.

@@ -20,8 +20,8 @@ extension StepRun {
         // Before the first row: a model that can't be checked is refused at once.
         let validation = try validationStage()
         let run = ObjectRun(
-            step: step, objects: objects, source: source, ledger: ledger, state: state, scratchPath: place.scratch,
-            options: options, code: code, external: external, keyMap: sideFiles.keyMap, cancellation: cancellation,
+            step: step, objects: objects, source: source, isFirst: place.index == 0, ledger: ledger, state: state,
+            scratchPath: place.scratch, options: options, code: code, external: external, keyMap: sideFiles.keyMap, cancellation: cancellation,
             events: events)
         return PreparedObjects(run: run, model: try run.prepared(), validation: validation)
     }

@@ -26,8 +26,8 @@ struct StepRun {
     let validation: OnViolation
     let sideFiles: SideFiles
     let verification: VerificationLevel
-    /// Whether SQLite has checked the structure of the source's pages in this run.
-    let isSourceChecked: Bool
+    /// What SQLite has checked of the first step's source in this run.
+    let checked: SourceStructure
     /// What happens to bad rows; mapping models have `validation`.
     let badRows: BadRowPolicy
     /// Whether links may end because their relationship leads to another entity now.
@@ -202,14 +202,15 @@ struct StepRun {
     private func begun(_ progress: inout Progress) throws(EngineError) -> Beginning {
         // Again: until the store was locked, or the snapshot began, its rows could change. A later step's rows exist
         // only now.
-        if place.index == 0, !isSourceChecked, !step.readsOnlyPages(of: source) {
+        let asked = step.structureToCheck(of: source)
+        if place.index == 0, !checked.covers(asked) {
             // A run with other methods has begun, or the plan's were no good: nobody has looked at what statements read.
             try cancellation.interrupting(source.connection.interruptHandle) { () throws(EngineError) in
-                try source.checkIntegrity()
+                try asked.check(source)
             }
         }
         var preflight = StepCheck(self).preflight
-        preflight.numberedByPages = step.tablesOfPages
+        preflight.numberedByPages = step.numberedTables(of: source)
         let notices = try preflight.check()
         if place.index > 0 { for notice in notices { events(.warning(notice)) } }
         KillPoint.reach(.preflighted)

@@ -16,8 +16,8 @@ struct StepSequence {
     /// The store beside which externally stored values are.
     let external: StoreLocation
     let isResumed: Bool
-    /// Whether SQLite has checked the structure of the source's pages in this run.
-    let isSourceChecked: Bool
+    /// What SQLite has checked of the source in this run.
+    let checked: SourceStructure
     /// Bytes that are needed besides those of a step.
     var furtherBytes = 0
 
@@ -177,7 +177,7 @@ struct StepSequence {
             frameworkVersion: prepared.frameworkVersion, options: options,
             external: ExternalValues(directory: external.externalData), handlers: prepared.handlers[index],
             code: request.code, validation: request.violations, sideFiles: files, verification: request.verification,
-            isSourceChecked: isSourceChecked,
+            checked: checked,
             badRows: request.badRows, endsLinks: request.endsLinks,
             told: index == 0
                 ? nil

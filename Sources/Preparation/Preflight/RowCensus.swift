@@ -25,8 +25,17 @@ struct RowCensus {
             while !rest.isEmpty {
                 let some = rest.prefix(Self.conditionsPerScan)
                 rest = rest.dropFirst(Self.conditionsPerScan)
-                let sums = some.map { "count(*) FILTER (WHERE \(conditions[$0].sql))" }.joined(separator: ", ")
-                var statement = try connection.prepare("SELECT \(sums) FROM \(try SQLIdentifier(table)) AS t")
+                // One condition alone may be answered by keys or by an index.
+                let sql =
+                    if some.count == 1, let only = some.first {
+                        "SELECT count(*) FROM \(try SQLIdentifier(table)) AS t WHERE \(conditions[only].sql)"
+                    } else {
+                        """
+                        SELECT \(some.map { "count(*) FILTER (WHERE \(conditions[$0].sql))" }.joined(separator: ", ")) \
+                        FROM \(try SQLIdentifier(table)) AS t
+                        """
+                    }
+                var statement = try connection.prepare(sql)
                 guard try statement.step() else { continue }
                 for (column, place) in some.enumerated() {
                     counts[place] = Int(clamping: statement.int64(at: column))

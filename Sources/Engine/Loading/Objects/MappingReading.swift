@@ -7,7 +7,6 @@ import CausewaySQLite
 import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
-import Synchronization
 
 /// How the source rows of an entity mapping are read: out of the pages of their table where the new ones become pages,
 /// else by a statement.
@@ -30,6 +29,8 @@ struct MappingReading: Sendable {
     private let table: Table?
     /// Z_ENT of the mapping's rows; nil where only these are read.
     private let entities: [Int64]?
+    /// Z_ENT that rows of the table can have, those of abstract entities among them.
+    private let numbers: ClosedRange<Int>
 
     private struct Table: Sendable {
         let file: PageFile
@@ -41,7 +42,7 @@ struct MappingReading: Sendable {
         (shape, cells) = Self.content(of: plan, purpose)
         (title, self.source) = (plan.description.name, source)
         limits = BatchLimits(rows: options.batchRows, bytes: options.batchBytes)
-        (map, table, entities) = (nil, nil, nil)
+        (map, table, entities, numbers) = (nil, nil, nil, 0...0)
         affinities = Self.affinities(of: shape, in: source)
     }
 
@@ -61,6 +62,8 @@ struct MappingReading: Sendable {
         let found = Self.table(of: content.0, in: source, layout)
         (map, table) = (found?.map, found?.table)
         entities = found == nil ? nil : Self.entities(of: content.0)
+        let root = layout.tables.first { $0.name == content.0.table.name }?.rootEntity
+        numbers = root.flatMap { layout.numbers(ofTree: $0) } ?? 0...0
         affinities = Self.affinities(of: content.0, in: source)
     }
 
@@ -108,9 +111,18 @@ struct MappingReading: Sendable {
     }
 
     /// Whether the row in a view is the mapping's: the table's pages have those of other entities, too.
-    func isOwn(_ view: RowView) -> Bool {
+    ///
+    /// - Throws: where it is no entity's of the table.
+    func isOwn(_ view: RowView) throws(EngineError) -> Bool {
         guard let entities else { return true }
-        return view.integer(at: cells[TableStorage.entityNumber]).map(entities.contains) ?? false
+        let number = view.integer(at: cells[TableStorage.entityNumber])
+        if let number, entities.contains(number) { return true }
+        if let number, let number = Int(exactly: number), numbers.contains(number) { return false }
+        throw EngineError(
+            .sourceData,
+            """
+            table \(shape.table.name): Z_ENT \(number.map(String.init) ?? "NULL") of a row names no entity of this table
+            """)
     }
 
     /// Reads one row after another.
@@ -141,42 +153,5 @@ struct MappingReading: Sendable {
                 TableReader(
                     table.file, root: table.root, after: key, claims: claims.claims(of: table.root, table.file)),
                 title: title))
-    }
-}
-
-/// Whose the source's pages are: two tables that have the same page are damaged. A table that is read once more has none.
-final class SourceClaims: Sendable {
-    private let state = Mutex<(roots: Set<Int>, claims: PageClaims?)>(([], nil))
-
-    /// What to read a tree with.
-    fileprivate func claims(of root: Int, _ file: PageFile) -> PageClaims {
-        state.withLock { state in
-            guard state.roots.insert(root).inserted else { return PageClaims(pageCount: file.layout.pageCount) }
-            let claims = state.claims ?? PageClaims(pageCount: file.layout.pageCount)
-            state.claims = claims
-            return claims
-        }
-    }
-}
-
-extension StepPlan {
-    /// Whether all rows of its source are read out of pages, whose structure is checked there. Code, and expressions that
-    /// lead to other rows, read by SQL: SQLite must have checked the source before.
-    func readsOnlyPages(of source: SourceStore) -> Bool {
-        guard let objects else { return passesReadOnlyPages }
-        guard objects.joins.isEmpty, passesReadOnlyPages else { return false }
-        return objects.mappings.allSatisfy { plan in
-            plan.sourceEntity == nil && plan.description.policyClassName == nil
-                || plan.onlyCopies && methods.mappings[plan.index]?.method == .pages
-                    && MappingReading(plan, to: .create, pagesOf: source, self.source).isOfPages
-        }
-    }
-}
-
-extension EntityMappingPlan {
-    /// Whether its rows are copied as they are, without code or expressions.
-    fileprivate var onlyCopies: Bool {
-        description.policyClassName == nil && filter == nil && relationships.isEmpty
-            && attributes.allSatisfy { if case .carry = $0.origin { true } else { false } }
     }
 }

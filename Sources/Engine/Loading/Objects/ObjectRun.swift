@@ -14,6 +14,8 @@ struct ObjectRun {
     let step: StepPlan
     let objects: ObjectStep
     let source: SourceStore
+    /// Whether the source is the store that is migrated, and no step's.
+    let isFirst: Bool
     let ledger: StepLedger
     let state: StepState
     let scratchPath: String

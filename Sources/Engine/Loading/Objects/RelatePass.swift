@@ -62,7 +62,7 @@ struct RelatePass {
             }
             do {
                 try view.load(row, of: batch)
-                guard rows.isOwn(view) else { continue }
+                guard try rows.isOwn(view) else { continue }
                 session.source.stand(on: object, view: view, cells: cells, row: row)
                 if present != nil, let entity = plan.destinationEntity {
                     try relate(ObjectID(side: .destination, entity: entity, key: object.key), from: object)

@@ -49,7 +49,7 @@ final class RowHook {
             var inHand: ObjectID?
             do {
                 try view.load(row, of: batch)
-                guard rows.isOwn(view) else {
+                guard try rows.isOwn(view) else {
                     outcome.elsewhere += 1
                     continue
                 }

@@ -104,6 +104,10 @@ struct StageRun {
     /// - Throws: a misfit where code needs one.
     func makeByPages(_ rows: RowPages, _ progress: inout Progress) throws(EngineError) {
         staging.begin(rows)
+        if run.isFirst {
+            let tables = run.step.structureToCheck(of: run.source).tablesLeftOut
+            try claims.claimTrees(beside: tables, of: run.source, run.cancellation)
+        }
         for place in run.step.methods.mappingsByPages { try make(mappings[place], &progress, into: rows) }
         // A station: what a failure leaves in the middle isn't saved.
         try ledger.once("rows packed") { () throws(EngineError) in try rows.finish() }

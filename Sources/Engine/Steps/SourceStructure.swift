@@ -1,0 +1,80 @@
+import CausewayMapping
+import CausewayPlanning
+import CausewaySQLite
+import CausewayStoreFormat
+import CausewayStores
+
+/// How much of the structure of a source's pages SQLite checks before a step reads them.
+enum SourceStructure: Hashable, Sendable {
+    /// Nothing: the step checks all pages that it reads.
+    case none
+    /// All b-trees but those of these tables, in lower case: the step reads all of their rows out of pages.
+    case all(but: Set<String>)
+
+    static let whole = SourceStructure.all(but: [])
+
+    /// Whether this much needs no further check where `other` is asked for.
+    func covers(_ other: SourceStructure) -> Bool {
+        switch (self, other) {
+        case (_, .none): true
+        case (.none, _): false
+        case (.all(let left), .all(let asked)): left.isSubset(of: asked)
+        }
+    }
+
+    /// Tables, in lower case, that SQLite leaves out.
+    var tablesLeftOut: Set<String> {
+        if case .all(let tables) = self { tables } else { [] }
+    }
+
+    /// Has SQLite check it.
+    ///
+    /// - Throws: what is damaged.
+    func check(_ source: SourceStore) throws(EngineError) {
+        if case .all(let tables) = self { try source.checkIntegrity(except: tables) }
+    }
+}
+
+extension StepPlan {
+    /// What SQLite must check of its source first: what statements read. Code, and expressions that lead to other rows,
+    /// read by SQL, too; the tables that they may look into are read whole out of pages all the same, and their indexes
+    /// beside them, before anything is made of it.
+    func structureToCheck(of source: SourceStore) -> SourceStructure {
+        if readsOnlyPages(of: source) { return .none }
+        return .all(but: Set(mappedTables(of: source).map { $0.lowercased() }))
+    }
+
+    /// Tables of the source whose rows are all read out of pages, so that a wrong Z_ENT is found there.
+    func numberedTables(of source: SourceStore) -> Set<String> {
+        objects == nil ? tablesOfPages : mappedTables(of: source)
+    }
+
+    /// Tables that entity mappings read out of pages.
+    private func mappedTables(of source: SourceStore) -> Set<String> {
+        Set(
+            objects?.mappings.compactMap { plan in
+                guard methods.mappings[plan.index]?.method == .pages else { return nil }
+                let rows = MappingReading(plan, to: .create, pagesOf: source, self.source)
+                return rows.isOfPages ? rows.shape.table.name : nil
+            } ?? [])
+    }
+
+    /// Whether all rows of its source are read out of pages, whose structure is checked there, and nobody reads by SQL.
+    private func readsOnlyPages(of source: SourceStore) -> Bool {
+        guard let objects else { return passesReadOnlyPages }
+        guard objects.joins.isEmpty, passesReadOnlyPages else { return false }
+        return objects.mappings.allSatisfy { plan in
+            plan.sourceEntity == nil && plan.description.policyClassName == nil
+                || plan.onlyCopies && methods.mappings[plan.index]?.method == .pages
+                    && MappingReading(plan, to: .create, pagesOf: source, self.source).isOfPages
+        }
+    }
+}
+
+extension EntityMappingPlan {
+    /// Whether its rows are copied as they are, without code or expressions.
+    fileprivate var onlyCopies: Bool {
+        description.policyClassName == nil && filter == nil && relationships.isEmpty
+            && attributes.allSatisfy { if case .carry = $0.origin { true } else { false } }
+    }
+}
