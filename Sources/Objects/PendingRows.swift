@@ -40,6 +40,28 @@ package struct PendingRows: @unchecked Sendable {
         return tables[table].isRemoved(index) ? nil : tables[table].keys[index]
     }
 
+    /// Whether a cell's link leads to one of these rows: a table's, of entities with these numbers.
+    ///
+    /// - Parameters:
+    ///   - cell: of a row of this batch, which has its key.
+    ///   - table: the target's place.
+    ///   - numbers: Z_ENT of the targets.
+    ///   - hint: where the search begins: links that ascend find their rows in one go; raised.
+    /// - Returns: false also where the row is before the hint.
+    package func leads(
+        _ cell: StoredCell, to table: Int, of numbers: ClosedRange<Int>, from hint: inout Int
+    ) -> Bool {
+        switch cell {
+        case .temporary(let other, let index):
+            return Int(other) == table && tables[table].isNew(Int(index), of: numbers)
+        case .integer(let key):
+            while hint < tables[table].count, tables[table].keys[hint] < key { hint += 1 }
+            return hint < tables[table].count && tables[table].keys[hint] == key
+                && tables[table].isNew(hint, of: numbers)
+        default: return false
+        }
+    }
+
     func key(of reference: RowReference) -> Int64? {
         switch reference {
         case .key(let key): key

@@ -119,6 +119,11 @@ package struct RowTable {
     /// New, and not removed.
     func isNew(_ row: Int) -> Bool { states[row] == .inserted }
 
+    /// … and is of an entity with one of these numbers.
+    func isNew(_ row: Int, of numbers: ClosedRange<Int>) -> Bool {
+        isNew(row) && numbers.contains(Int(entities[row]))
+    }
+
     /// Gives an appended cell its place.
     mutating func number(_ place: AppendedCell, _ value: Int64) {
         cells[place.row * columnCount + place.column] = .integer(value)

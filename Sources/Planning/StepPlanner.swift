@@ -126,7 +126,7 @@ package struct StepPlanner {
         let joins = objects.joins.flatMap(\.work.passes)
         try check(passes + joins, derived, in: made)
         for table in layout.tables { try made.checkInsert(into: table.name, columns: table.columns.map(\.name)) }
-        try made.check(objects.cleanups, place: objects.models.joined(separator: ", "))
+        try made.check(objects.cleanups.map(\.sql), place: objects.models.joined(separator: ", "))
         // Names depend on everything that mapping models read, not only on kept keys.
         let named = TransferPlanner(mapping: planner.mapping, source: from.layout, destination: layout)
         let carried = try transfer.carried(

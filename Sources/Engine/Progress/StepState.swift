@@ -152,6 +152,8 @@ extension ObjectCounts {
         writer.write(recorded != nil)
         writer.write(count: recorded?.count ?? 0)
         for mapping in (recorded ?? []).sorted() { writer.write(mapping) }
+        writer.write(doubts != nil)
+        (doubts ?? []).save(&writer)
         writer.write(stations ?? 0)
         validation.save(&writer)
     }
@@ -171,6 +173,9 @@ extension ObjectCounts {
         var mappings: Set<Int> = []
         for _ in 0..<(try reader.count(limit: StepState.maximumEntries)) { mappings.insert(try reader.int()) }
         recorded = isDecided ? mappings : nil
+        let hasLooked = try reader.bool()
+        let doubted = try Set(from: &reader)
+        doubts = hasLooked ? doubted : nil
         let passed = try reader.int()
         stations = passed > 0 ? passed : nil
         validation = try ValidationOutcome(from: &reader)

@@ -88,10 +88,12 @@ extension StepRun {
     }
 
     /// Called while rows are loaded: the key map, which is written then, names only rows that stay.
-    func validate(_ stage: ValidationStage, _ staging: StagingConnection) throws(EngineError) -> ValidationOutcome {
+    func validate(
+        _ stage: ValidationStage, _ staging: StagingConnection, only doubts: Set<Int>?
+    ) throws(EngineError) -> ValidationOutcome {
         events(.phaseBegan("validation"))
         return try staging.interruptibly { () throws(EngineError) in
-            let outcome = try stage.run(on: staging.connection, cancellation: cancellation)
+            let outcome = try stage.run(on: staging.connection, only: doubts, cancellation: cancellation)
             KillPoint.reach(.rowsValidated)
             return outcome
         }

@@ -22,7 +22,7 @@ extension StepRun {
         let run = ObjectRun(
             step: step, objects: objects, source: source, isFirst: place.index == 0, ledger: ledger, state: state,
             scratchPath: place.scratch, options: options, code: code, external: external, keyMap: sideFiles.keyMap, cancellation: cancellation,
-            events: events)
+            events: events, rules: validation.rules)
         return PreparedObjects(run: run, model: try run.prepared(), validation: validation)
     }
 
@@ -35,7 +35,7 @@ extension StepRun {
             model.staging.open(staging)
             let loader = StatementLoader(mover: mover(ledger, state), staging: staging)
             try objects.run.run(model, &progress, joins: loader.load) { () throws(EngineError) in
-                try validate(objects.validation, staging)
+                try validate(objects.validation, staging, only: state.objects.doubts)
             }
         } else if let stations = state.objects.stations {
             ledger.skip(to: stations)

@@ -42,7 +42,8 @@ extension StepRun {
         try loader.load(tables, &progress)
         if let model = objects?.model, !step.methods.mappingsByPages.isEmpty {
             let rows = try RowPages(
-                model.run.objects.destination, pages, schema, following: model.largestKeptKeys(), ledger.checkpoints)
+                model.run.objects.destination, pages, schema, following: model.largestKeptKeys(), model.run.rules,
+                ledger.checkpoints)
             try ledger.keep(RowPages.part, restore: rows.restore, save: rows.save)
             try model.makeByPages(rows, &progress)
             ledger.forget(RowPages.part)

@@ -10,13 +10,20 @@ package struct ObjectStep: Sendable {
     package var homes: [String?]
     /// Join tables that are copied whole after stage 1.
     package var joins: [JoinCopy]
-    /// Statements that end links to rows that weren't made, after stage 1 and the joins.
-    package var cleanups: [String]
+    /// What ends links to rows that weren't made, after stage 1 and the joins.
+    package var cleanups: [Cleanup]
     /// Functions of each policy by its name, as far as expressions may call them.
     package var policies: [String]
     /// Whether a run that ends between two rows of these mappings can be resumed.
     package var isResumable: Bool
     package var warnings: [String]
+
+    /// A statement that ends links to rows that weren't made.
+    package struct Cleanup: Sendable {
+        package var sql: String
+        /// The column of the links, with its table's place; nil for a join table's.
+        package var link: (table: Int, column: String)?
+    }
 
     /// A join table whose links can be copied if the rows at both ends have their source rows' keys.
     package struct JoinCopy: Sendable {

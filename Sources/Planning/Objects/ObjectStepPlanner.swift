@@ -321,9 +321,9 @@ package struct ObjectStepPlanner {
 
     /// Links to missing rows end, whether the rows were left out or the source's key was dangling: Core Data's look-up
     /// doesn't find them (InsideCoreDataMigration §3).
-    private func cleanups() -> [String] {
-        var result: [String] = []
-        for table in destination.layout.tables {
+    private func cleanups() -> [ObjectStep.Cleanup] {
+        var result: [ObjectStep.Cleanup] = []
+        for (place, table) in destination.layout.tables.enumerated() {
             for column in table.columns {
                 guard case .toOne(let entity, let name) = column.role,
                     let target = target(of: name, declaredBy: entity),
@@ -333,12 +333,13 @@ package struct ObjectStepPlanner {
                     .toOneEntity(entity: entity, relationship: name), .orderKey(entity: entity, relationship: name),
                 ]
                 let sets = [column.name] + others.compactMap { destination.layout.column($0)?.name }
-                result.append(
+                let sql =
                     """
                     UPDATE "\(table.name)" SET \(sets.map { "\"\($0)\" = NULL" }.joined(separator: ", ")) \
                     WHERE "\(column.name)" IS NOT NULL AND NOT EXISTS \
                     (SELECT 1 FROM "\(other.name)" AS o WHERE o."Z_PK" = "\(table.name)"."\(column.name)")
-                    """)
+                    """
+                result.append(ObjectStep.Cleanup(sql: sql, link: (place, column.name)))
             }
         }
         for table in destination.layout.joinTables {
@@ -346,12 +347,13 @@ package struct ObjectStepPlanner {
                 let other = destination.layout.table(of: table.inverseOwner)
             else { continue }
             let (mine, theirs) = (table.ownerColumn, table.destinationColumn)
-            result.append(
+            let sql =
                 """
                 DELETE FROM "\(table.name)" WHERE NOT EXISTS \
                 (SELECT 1 FROM "\(owner.name)" AS o WHERE o."Z_PK" = "\(table.name)"."\(mine)") OR NOT EXISTS \
                 (SELECT 1 FROM "\(other.name)" AS o WHERE o."Z_PK" = "\(table.name)"."\(theirs)")
-                """)
+                """
+            result.append(ObjectStep.Cleanup(sql: sql))
         }
         return result
     }

@@ -49,7 +49,23 @@ package struct ValidationRules {
     }
 
     /// Checks of one table's rows, in the model's order.
-    package func rowChecks(ofTable table: Int) -> [RowCheck] { rowChecks.filter { rules[$0.rule].table == table } }
+    ///
+    /// - Parameters:
+    ///   - table: its place.
+    ///   - places: among all row checks; nil for all of them.
+    package func rowChecks(ofTable table: Int, only places: Set<Int>? = nil) -> [RowCheck] {
+        rowChecks.enumerated().filter { place, check in
+            rules[check.rule].table == table && places?.contains(place) != false
+        }.map(\.element)
+    }
+
+    /// Checks of a column whether its links lead to rows, by their places among the row checks.
+    package func danglingChecks(of column: String, inTable table: Int) -> [Int] {
+        rowChecks.indices.filter { place in
+            guard case .isDangling(column, _, _) = rowChecks[place].condition else { return false }
+            return rules[rowChecks[place].rule].table == table
+        }
+    }
 
     private func table(of entity: String) -> Int? { tablesByRoot[layout.model.root(of: entity)] }
 

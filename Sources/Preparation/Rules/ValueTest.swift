@@ -173,6 +173,37 @@ extension ValueTest {
 }
 
 extension ValueTest {
+    /// Whether the test holds for a number; false also where that takes more than comparisons.
+    package func surelyHolds(for number: CellValue) -> Bool {
+        switch self {
+        case .always(let answer): answer
+        case .compare(.length, _, _): true
+        case .compare(.value, let relation, let literal): Self.compare(number, relation, literal)
+        case .all(let tests): tests.allSatisfy { $0.surelyHolds(for: number) }
+        case .any(let tests): tests.contains { $0.surelyHolds(for: number) }
+        case .matches, .not: false
+        }
+    }
+
+    /// Whether it holds for every text of so many bytes of UTF-8; false also where that takes more than its length.
+    package func surelyHolds(forTextOf bytes: Int) -> Bool {
+        switch self {
+        case .always(let answer): answer
+        case .compare(.length, let relation, .integer(let bound)):
+            // A code unit of UTF-16 takes one byte to three.
+            switch relation {
+            case .less, .lessOrEqual: relation.holds(Int64(bytes), bound)
+            case .greater, .greaterOrEqual: relation.holds(Int64((bytes + 2) / 3), bound)
+            case .equal, .notEqual: false
+            }
+        case .all(let tests): tests.allSatisfy { $0.surelyHolds(forTextOf: bytes) }
+        case .any(let tests): tests.contains { $0.surelyHolds(forTextOf: bytes) }
+        case .compare, .matches, .not: false
+        }
+    }
+}
+
+extension ValueTest {
     /// The value as comparisons take it: `NaN` in a decimal column is below all numbers.
     package static func compared(_ value: CellValue, isDecimal: Bool) -> CellValue {
         if isDecimal, case .text = value { return .real(-.infinity) }

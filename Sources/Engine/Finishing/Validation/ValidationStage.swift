@@ -24,7 +24,7 @@ package struct ValidationStage {
     private let storeUUID: String
     private let policy: OnViolation
     private let rejects: LineFile?
-    private let rules: ValidationRules
+    let rules: ValidationRules
 
     /// Compiles the rules. Made before a run begins, so that a model that can't be checked is refused at once.
     ///
@@ -54,15 +54,16 @@ package struct ValidationStage {
     ///
     /// - Parameters:
     ///   - connection: the store's writer.
+    ///   - doubts: places of the row checks that any row may break; nil for all.
     ///   - cancellation: checked between statements, and between violations; the run interrupts the connection.
     /// - Returns: what was found and done.
     /// - Throws: `.sourceData` naming the first violations that no default fixes; `.interrupted` and `.terminated`;
     ///   `.inputOutput`.
     package func run(
-        on connection: borrowing Connection, cancellation: Cancellation
+        on connection: borrowing Connection, only doubts: Set<Int>? = nil, cancellation: Cancellation
     ) throws(EngineError) -> ValidationOutcome {
         try prepare(connection)
-        let outcome = try check(connection, cancellation)
+        let outcome = try check(connection, doubts, cancellation)
         for table in ViolationLedger.tables {
             try ValidationSQL.execute("DROP TABLE temp.\(table)", on: connection)
         }
@@ -83,13 +84,13 @@ package struct ValidationStage {
 
     /// A scope of its own: the ledger's statements end with it, before its tables are dropped.
     private func check(
-        _ connection: borrowing Connection, _ cancellation: Cancellation
+        _ connection: borrowing Connection, _ doubts: Set<Int>?, _ cancellation: Cancellation
     ) throws(EngineError) -> ValidationOutcome {
         var ledger = try ViolationLedger(
             rules, entities: layout.entities, storeUUID: storeUUID, policy: policy, on: connection)
         let links = LinkCheck(layout: layout, cancellation: cancellation, excludesRejected: policy == .reject)
         for table in layout.tables.indices {
-            try scan(rules.rowChecks(ofTable: table), of: table, nil, connection, &ledger, cancellation)
+            try scan(rules.rowChecks(ofTable: table, only: doubts), of: table, nil, connection, &ledger, cancellation)
         }
         let defaulted = policy == .useDefault ? try applyDefaults(connection, cancellation) : 0
         // Links are counted in a round of their own: removed members don't count.

@@ -25,6 +25,7 @@ struct ObjectRun {
     let keyMap: LineFile?
     let cancellation: Cancellation
     let events: (EngineEvent) -> Void
+    let rules: ValidationRules
 
     /// Prepares the stages; nothing is made yet.
     ///
@@ -42,7 +43,8 @@ struct ObjectRun {
             try Associations(
                 StoreAccess { sql throws(SQLiteError) in try scratch.connection.prepare(sql, persistent: true) })
         }
-        let staging = ObjectStaging(objects.destination)
+        let state = state
+        let staging = ObjectStaging(objects.destination) { state.objects.doubts = nil }
         let session = stores.session(
             source: stores.source(readers[0]), destination: stores.destination(staging, keys: keys),
             associations: associations)

@@ -14,10 +14,14 @@ final class ObjectStaging: PolicyRowOutput {
     private var staging: StagingConnection?
     private var statements: StatementPolicyRowOutput?
     private var failure: EngineError?
+    /// Called before rows are written by statements.
+    private let rowsChange: () -> Void
 
-    /// - Parameter map: of the new store.
-    init(_ map: StorageMap) {
-        self.map = map
+    /// - Parameters:
+    ///   - map: of the new store.
+    ///   - rowsChange: called before rows are written by statements: they aren't those of the pages any more.
+    init(_ map: StorageMap, rowsChange: @escaping () -> Void) {
+        (self.map, self.rowsChange) = (map, rowsChange)
     }
 
     /// From now on rows are packed into leaves.
@@ -67,6 +71,7 @@ final class ObjectStaging: PolicyRowOutput {
     func write(_ rows: PendingRows) throws(ObjectError) {
         guard let pages else {
             guard let statements else { preconditionFailure("rows are written before there is a store for them") }
+            if rows.tables.contains(where: \.hasChanges) { rowsChange() }
             return try statements.write(rows)
         }
         do throws(EngineError) {

@@ -83,6 +83,15 @@ final class PolicyRecordFormer {
         }
     }
 
+    /// Of a carried cell of the row that was formed last.
+    func serialType(ofCarried cell: Int) -> SerialType { source.serialType(at: cell) }
+
+    /// The same cell's number; nil where it is none.
+    func number(ofCarried cell: Int) -> CellValue? {
+        if let integer = source.integer(at: cell) { return .integer(integer) }
+        return source.real(at: cell).map { .real($0) }
+    }
+
     private func append(
         _ row: Int, of content: RowTable, _ texts: UnsafeRawBufferPointer, _ rows: PendingRows, _ columns: [Column]
     ) throws(Failure) {

@@ -3,6 +3,7 @@ import CausewayEvaluation
 import CausewayObjects
 import CausewayPlanning
 import CausewayPlatform
+import CausewayPreparation
 import CausewaySQLite
 import CausewaySQLiteFile
 import CausewayStoreFormat
@@ -36,6 +37,7 @@ final class RowPages {
     private let checkpoints: CheckpointFiles
     private var tables: [Table]
     private var waitingBytes = 0
+    private(set) var inspection: RowInspection
     /// Bytes of one table's rows that are packed, or set aside, at a time.
     private let limit: Int
 
@@ -62,12 +64,14 @@ final class RowPages {
     ///   - pages: its file.
     ///   - schema: what SQLite has made of it.
     ///   - largestKept: the largest key that rows of a table can keep, by the table's place.
+    ///   - rules: that the rows must fulfil.
     ///   - checkpoints: of the step.
     /// - Throws: `.verification` where a table of the plan isn't there.
     init(
         _ map: StorageMap, _ pages: StagingPages, _ schema: StoreSchema, following largestKept: [Int: Int64],
-        _ checkpoints: CheckpointFiles
+        _ rules: ValidationRules, _ checkpoints: CheckpointFiles
     ) throws(EngineError) {
+        inspection = RowInspection(rules, map)
         self.checkpoints = checkpoints
         limit = min(Self.pagesAtATime * pages.pageSize, Self.bytesAtATime)
         self.map = map
@@ -115,6 +119,7 @@ final class RowPages {
         let columns = tables[table].columns
         var (last, lastLate) = (tables[table].last, tables[table].lastLate)
         let largestKept = tables[table].largestKept ?? .max
+        inspection.beginBatch(table)
         for row in content.newRows {
             let key = content.keys[row]
             let isLate = key > largestKept
@@ -134,6 +139,7 @@ final class RowPages {
                     throw EngineError(.sourceData, "table \(map.tables[table].name.name), row \(key): \(error.message)")
                 }
             }
+            inspection.inspect(row, of: content, table, rows, former)
             for (column, largest) in tables[table].largestPlaces {
                 guard let place = former.integer(row, column, of: content), place > largest else { continue }
                 tables[table].largestPlaces[column] = place
@@ -249,6 +255,7 @@ final class RowPages {
     // MARK: - Saving
 
     func save(_ writer: inout FieldWriter) {
+        inspection.save(&writer)
         let begun = tables.indices.filter { tables[$0].last != nil || tables[$0].lastLate != nil }
         writer.write(count: begun.count)
         for table in begun {
@@ -272,6 +279,7 @@ final class RowPages {
     }
 
     func restore(_ reader: inout FieldReader) throws(CheckpointError) {
+        try inspection.restore(&reader)
         for _ in 0..<(try reader.count(limit: Self.maximumTables)) {
             let table = try reader.int()
             guard tables.indices.contains(table) else {

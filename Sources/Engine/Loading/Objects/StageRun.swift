@@ -110,7 +110,10 @@ struct StageRun {
         }
         for place in run.step.methods.mappingsByPages { try make(mappings[place], &progress, into: rows) }
         // A station: what a failure leaves in the middle isn't saved.
-        try ledger.once("rows packed") { () throws(EngineError) in try rows.finish() }
+        try ledger.once("rows packed") { () throws(EngineError) in
+            try rows.finish()
+            state.objects.doubts = rows.inspection.doubts
+        }
     }
 
     private func make(
@@ -234,12 +237,22 @@ struct StageRun {
                 try joins([join.work], &progress)
             }
         }
-        for (index, sql) in run.objects.cleanups.enumerated() {
+        for (index, cleanup) in run.objects.cleanups.enumerated() {
             try ledger.once("cleanup \(index)") { () throws(EngineError) in
-                try staging.connection.execute(sql)
-                state.objects.endedLinks += Int(staging.connection.connection.changes)
+                if mustLead(cleanup) { return }
+                try staging.connection.execute(cleanup.sql)
+                let ended = Int(staging.connection.connection.changes)
+                state.objects.endedLinks += ended
+                if ended > 0 { state.objects.doubts = nil }
             }
         }
+    }
+
+    /// Whether every link of a column was found to lead to a row while the rows were in hand.
+    private func mustLead(_ cleanup: ObjectStep.Cleanup) -> Bool {
+        guard let doubts = state.objects.doubts, let link = cleanup.link else { return false }
+        let checks = run.rules.danglingChecks(of: link.column, inTable: link.table)
+        return !checks.isEmpty && doubts.isDisjoint(with: checks)
     }
 
     /// Members of to-manys are found by the keys at their other end: without an index each look-up would read the table.
