@@ -19,7 +19,7 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
     /// 6: digests say whether they cover all cells, and have the sum of records that were spliced; a copy's
     /// progress has what was found in its tables. 7: indexes are carried, and digests have the sums of their entries.
     /// 8: rows of mapping models become pages, segments say what they hold.
-    static let semanticsRevision = 8
+    static let semanticsRevision = 9
 
     /// The part that holds it.
     private static let revision = "the tool's semantics"
