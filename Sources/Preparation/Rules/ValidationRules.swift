@@ -60,9 +60,25 @@ package struct ValidationRules {
     }
 
     /// Checks of a column whether its links lead to rows, by their places among the row checks.
-    package func danglingChecks(of column: String, inTable table: Int) -> [Int] {
+    ///
+    /// - Parameters:
+    ///   - column: of links.
+    ///   - table: its table's place.
+    ///   - isForAny: only those that every row of the target's table fulfils.
+    package func danglingChecks(of column: String, inTable table: Int, forAnyRow isForAny: Bool = false) -> [Int] {
         rowChecks.indices.filter { place in
-            guard case .isDangling(column, _, _) = rowChecks[place].condition else { return false }
+            guard case .isDangling(column, let target, let numbers) = rowChecks[place].condition,
+                rules[rowChecks[place].rule].table == table
+            else { return false }
+            let all = layout.numbers(ofTree: layout.tables[target].rootEntity)
+            return !isForAny || all.map { numbers.contains($0.lowerBound) && numbers.contains($0.upperBound) } == true
+        }
+    }
+
+    /// Checks of a column whether it has a target, by their places among the row checks.
+    package func targetChecks(of column: String, inTable table: Int) -> [Int] {
+        rowChecks.indices.filter { place in
+            guard case .hasNoTarget(column, _) = rowChecks[place].condition else { return false }
             return rules[rowChecks[place].rule].table == table
         }
     }

@@ -243,9 +243,18 @@ struct StageRun {
                 try staging.connection.execute(cleanup.sql)
                 let ended = Int(staging.connection.connection.changes)
                 state.objects.endedLinks += ended
-                if ended > 0 { state.objects.doubts = nil }
+                settleDoubts(of: cleanup, ended: ended)
             }
         }
+    }
+
+    /// Every link of a column leads to a row now; those that have ended may have been mandatory.
+    private func settleDoubts(of cleanup: ObjectStep.Cleanup, ended: Int) {
+        guard let link = cleanup.link else { return }
+        let rules = run.rules
+        state.objects.doubts?.subtract(
+            rules.danglingChecks(of: link.column, inTable: link.table, forAnyRow: true))
+        if ended > 0 { state.objects.doubts?.formUnion(rules.targetChecks(of: link.column, inTable: link.table)) }
     }
 
     /// Whether every link of a column was found to lead to a row while the rows were in hand.
