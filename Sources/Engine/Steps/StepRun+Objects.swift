@@ -21,7 +21,8 @@ extension StepRun {
         let validation = try validationStage()
         let run = ObjectRun(
             step: step, objects: objects, source: source, isFirst: place.index == 0, ledger: ledger, state: state,
-            scratchPath: place.scratch, options: options, code: code, external: external, keyMap: sideFiles.keyMap, cancellation: cancellation,
+            scratchPath: place.scratch, options: options, code: code, external: external, keyMap: sideFiles.keyMap,
+            cancellation: cancellation,
             events: events, rules: validation.rules)
         return PreparedObjects(run: run, model: try run.prepared(), validation: validation)
     }

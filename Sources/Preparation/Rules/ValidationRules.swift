@@ -53,6 +53,7 @@ package struct ValidationRules {
     /// - Parameters:
     ///   - table: its place.
     ///   - places: among all row checks; nil for all of them.
+    /// - Returns: the checks.
     package func rowChecks(ofTable table: Int, only places: Set<Int>? = nil) -> [RowCheck] {
         rowChecks.enumerated().filter { place, check in
             rules[check.rule].table == table && places?.contains(place) != false
@@ -65,6 +66,7 @@ package struct ValidationRules {
     ///   - column: of links.
     ///   - table: its table's place.
     ///   - isForAny: only those that every row of the target's table fulfils.
+    /// - Returns: their places.
     package func danglingChecks(of column: String, inTable table: Int, forAnyRow isForAny: Bool = false) -> [Int] {
         rowChecks.indices.filter { place in
             guard case .isDangling(column, let target, let numbers) = rowChecks[place].condition,

@@ -26,8 +26,11 @@ final class SourceClaims: Sendable {
     /// - Parameters:
     ///   - tables: in lower case, that are read out of pages.
     ///   - source: their store.
+    ///   - cancellation: checked before each tree.
     /// - Throws: what is damaged.
-    func claimTrees(beside tables: Set<String>, of source: SourceStore, _ cancellation: Cancellation) throws(EngineError) {
+    func claimTrees(
+        beside tables: Set<String>, of source: SourceStore, _ cancellation: Cancellation
+    ) throws(EngineError) {
         guard !tables.isEmpty, let file = try? source.pageFile() else { return }
         let batch = RowBatch()
         for object in source.schema.objects where object.rootPage > 0 {
