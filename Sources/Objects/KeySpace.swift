@@ -48,6 +48,18 @@ package final class KeySource {
         self.keys = keys
     }
 
+    /// Counts rows that were made outside of any context.
+    ///
+    /// - Parameters:
+    ///   - rows: how many.
+    ///   - entity: their Z_ENT.
+    ///   - last: the largest of their keys.
+    ///   - table: their table's place.
+    package func count(_ rows: Int, of entity: Int32, through last: Int64, in table: Int) {
+        keys.take(last, in: table)
+        rowCounts[entity, default: 0] += rows
+    }
+
     /// Everything that a resumed run must know about the assigned keys.
     package struct State: Hashable, Sendable {
         /// By table of the layout.

@@ -1,7 +1,7 @@
-import CausewayEvaluation
+package import CausewayEvaluation
 import CausewayExpressions
 import CausewayPlanning
-import CausewaySQLiteFile
+package import CausewaySQLiteFile
 
 /// What `EntityMigrationPolicy` does by default in stage 1: one object, filled by the mapping's expressions.
 extension MigrationSession {
@@ -26,6 +26,25 @@ extension MigrationSession {
         try manager.associate(
             sourceInstance: source.object(with: object), withDestinationInstance: destination.object(with: made),
             for: mapping)
+    }
+
+    /// The cell of one of a mapping's computed attributes, for the source row in hand.
+    ///
+    /// - Parameters:
+    ///   - attribute: its place among those of the mapping.
+    ///   - mapping: its place in the step.
+    ///   - object: the source row.
+    /// - Returns: what the column gets.
+    /// - Throws: what evaluation finds; a value that the attribute can't hold.
+    package func computed(_ attribute: Int, of mapping: Int, from object: ObjectID) throws -> CellValue {
+        let fill = plans[mapping].attributes[attribute]
+        guard case .compute(let expression) = fill.origin else { preconditionFailure("a carried cell is computed") }
+        scope.source = .object(object)
+        scope.evaluated = .object(object)
+        let value = try expression.evaluate(scope)
+        let made = ObjectID(side: .destination, entity: plans[mapping].destinationEntity ?? 0, key: object.key)
+        let cell = try destination.cell(for: value, as: AttributeForm(fill.attribute), named: fill.name, of: made)
+        return cell.stored ?? .null
     }
 
     /// What expressions see as `$source` and `$destination`.

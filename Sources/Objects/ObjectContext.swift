@@ -144,7 +144,7 @@ public final class ObjectContext {
         if let known = templates[Int(entity) - 1] {
             template = known
         } else {
-            template = try RowTemplate(entity, table: table, map)
+            template = try RowTemplate(entity, map)
             templates[Int(entity) - 1] = template
         }
         try makeRoom(in: table)

@@ -20,7 +20,7 @@ package struct RowTable {
     package let columnCount: Int
     /// Z_PK, 0 for a row that gets its key when it is written.
     package private(set) var keys: [Int64] = []
-    private(set) var entities: [Int32] = []
+    package private(set) var entities: [Int32] = []
     private(set) var states: [State] = []
     /// The row of the source batch that carried cells belong to; −1 where there are none.
     package private(set) var sourceRows: [Int32] = []

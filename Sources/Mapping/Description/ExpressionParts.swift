@@ -37,6 +37,21 @@ extension Expression {
         return mentions > 0
     }
 
+    /// Whether it reads nothing but the source row and what that row leads to.
+    package var readsSourceAlone: Bool { Self.areSourceAlone { visit($0) } }
+
+    fileprivate static func areSourceAlone(_ visit: ((Expression) -> Void) -> Void) -> Bool {
+        var (read, bound): (Set<String>, Set<String>) = ([], [])
+        visit {
+            switch $0 {
+            case .variable(let name): read.insert(name)
+            case .subquery(_, let variable, _): bound.insert(variable)
+            default: break
+            }
+        }
+        return read.subtracting(bound).isSubset(of: ["source"])
+    }
+
     var text: String? { if case .constant(.string(let text)) = self { text } else { nil } }
 
     /// The expression itself and all its parts, those in predicates included. Recurses as deep as the expression is.
@@ -68,6 +83,9 @@ extension Expression {
 }
 
 extension Predicate {
+    /// Whether it reads nothing but the source row and what that row leads to.
+    package var readsSourceAlone: Bool { Expression.areSourceAlone { visit($0) } }
+
     /// The expressions in the predicate with all their parts.
     func visit(_ body: (Expression) -> Void) {
         switch self {

@@ -1,6 +1,7 @@
 package import CausewayEvaluation
 package import CausewayMapping
 package import CausewayModel
+package import CausewaySQLiteFile
 package import CausewayStoreFormat
 
 /// How the objects of one entity mapping are made and linked; computed once per plan, read by every worker.
@@ -26,6 +27,19 @@ package struct EntityMappingPlan: Sendable {
         package var column: Int
         package var attribute: Attribute
         package var origin: Origin
+    }
+
+    /// What a column of a new row gets where that follows from its source row alone.
+    package enum ColumnFill: Sendable {
+        case constant(CellValue)
+        /// This cell of the mapping's shape, as it is.
+        case carry(Int)
+        /// The value of this of the mapping's attributes.
+        case compute(Int)
+        /// The parts of this of the mapping's keys.
+        case key(Int)
+        case keyEntity(Int)
+        case keyPlace(Int)
     }
 
     /// A to-one whose targets keep their keys: the key is copied with the row.
@@ -78,4 +92,6 @@ package struct EntityMappingPlan: Sendable {
     package var attributes: [AttributeFill]
     package var keys: [KeyFill]
     package var relationships: [RelationshipFill]
+    /// By column of the new table, where rows follow from their source rows alone and keep their keys; else nil.
+    package var columns: [ColumnFill]?
 }

@@ -155,12 +155,14 @@ package struct ObjectStepPlanner {
         var linkColumns = SourceColumns(map: source, entity: from)
         try linkColumns.begin(rows: resolved.rows)
         try linkColumns.addLinks()
-        return EntityMappingPlan(
+        var plan = EntityMappingPlan(
             description: mapping, index: index, modelIndex: entities[index].model, sourceEntity: from,
             destinationEntity: to, keeping: keeping[index], isIndependent: isIndependent(index),
             hasStage2Hook: hasStage2Hook(mapping), shape: columns.shape, cells: columns.cells,
             linkShape: linkColumns.shape, linkCells: linkColumns.cells, filter: filter,
             attributes: attributes, keys: keys, relationships: relationships)
+        plan.columns = ColumnFilling(plan: plan, destination: destination).columns(resolved.filter)
+        return plan
     }
 
     /// What expressions may call on the policy; nil where it isn't registered.

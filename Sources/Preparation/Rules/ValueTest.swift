@@ -5,15 +5,15 @@ package import CausewayStores
 
 /// A validation predicate on one value that isn't NULL, compiled: evaluated in SQL if SQL gives Core Data's answer,
 /// else in Swift.
-package indirect enum ValueTest {
-    package enum Subject: Hashable {
+package indirect enum ValueTest: Sendable {
+    package enum Subject: Hashable, Sendable {
         case value
         /// UTF-16 code units, as `-[NSString length]` counts.
         case length
     }
 
     /// The raw values are SQL's.
-    package enum Relation: String, Hashable {
+    package enum Relation: String, Hashable, Sendable {
         case less = "<"
         case lessOrEqual = "<="
         case greater = ">"

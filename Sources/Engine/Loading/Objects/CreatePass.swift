@@ -64,26 +64,9 @@ struct CreatePass {
             try model.settle()
             KillPoint.reach(.batchWritten)
             model.session.destination.sourceBatch = nil
-            try count(batch, outcome, &cursor, &progress)
+            try model.count(batch, outcome, &cursor, &progress)
         }
         model.session.leaveRow()
-    }
-
-    /// Rows up to the batch's last are made and written.
-    private func count(
-        _ batch: RowBatch, _ outcome: RowHook.Outcome, _ cursor: inout StepLedger.Cursor, _ progress: inout Progress
-    ) throws(EngineError) {
-        run.state.objects.read += batch.count - outcome.elsewhere
-        run.state.objects.bytes += batch.byteCount
-        run.state.objects.dropped += outcome.dropped
-        progress.rows += batch.count - outcome.elsewhere
-        progress.bytes += batch.byteCount
-        cursor.rows += batch.count
-        if batch.count > 0 { cursor.key = batch.rowid(at: batch.count - 1) }
-        let total = max(progress.total, progress.rows)
-        run.ledger.report(rows: progress.rows, bytes: progress.bytes, total: total)
-        try run.ledger.advance(to: cursor)
-        run.events(.progress(rows: progress.rows, bytes: progress.bytes, totalRows: total))
     }
 
     // MARK: - On all workers
@@ -114,7 +97,7 @@ struct CreatePass {
             },
             take: { batch throws(EngineError) in
                 try write(&batch.made)
-                try count(batch.input, batch.outcome, &cursor, &progress)
+                try model.count(batch.input, batch.outcome, &cursor, &progress)
                 batch.made.removeAll()
                 batch.input.removeAll(keepingCapacity: rows.limits.bytes * 2)
             })

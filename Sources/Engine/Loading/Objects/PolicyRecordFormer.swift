@@ -18,11 +18,16 @@ final class PolicyRecordFormer {
         /// The value of this column, by its place in `TableStorage.columns`, would be converted by SQLite.
         case misfit(Int)
         case record(RecordError)
+
+        init(_ failure: AffinityWriter.Failure, _ column: Int) {
+            switch failure {
+            case .misfit: self = .misfit(column)
+            case .record(let error): self = .record(error)
+            }
+        }
     }
 
-    private let writer = RecordWriter(capacity: 64)
-    /// Long texts and blobs of the row: the writer only refers to them.
-    private var held: [EncodedCells] = []
+    private let writer = AffinityWriter()
     /// The source's row of carried cells.
     private var source = RowView(capacity: PendingRows.maximumCells)
 
@@ -56,15 +61,14 @@ final class PolicyRecordFormer {
     func form(
         _ row: Int, of content: RowTable, _ rows: PendingRows, _ columns: [Column], into batch: RowBatch
     ) throws(Failure) {
-        defer { held.removeAll(keepingCapacity: true) }
         do {
             try unsafe content.texts.withUnsafeBytes { texts in
                 try unsafe append(row, of: content, texts, rows, columns)
-                do throws(RecordError) {
+                do throws(AffinityWriter.Failure) {
                     // Before the texts go: the writer only refers to them.
                     try writer.finish(into: batch, rowid: content.keys[row])
                 } catch {
-                    throw Failure.record(error)
+                    throw Failure(error, TableStorage.primaryKey)
                 }
             }
         } catch let failure as Failure {
@@ -83,8 +87,16 @@ final class PolicyRecordFormer {
         }
     }
 
+    /// The integer in a carried cell of that row; nil where it has none.
+    func integer(ofCarried cell: Int) -> Int64? { source.integer(at: cell) }
+
     /// Of a carried cell of the row that was formed last.
     func serialType(ofCarried cell: Int) -> SerialType { source.serialType(at: cell) }
+
+    /// Whether the same cell holds NULL, or NaN, which is stored as NULL.
+    func isNull(ofCarried cell: Int) -> Bool {
+        source.serialType(at: cell).isNull || source.real(at: cell)?.isNaN == true
+    }
 
     /// The same cell's number; nil where it is none.
     func number(ofCarried cell: Int) -> CellValue? {
@@ -100,31 +112,39 @@ final class PolicyRecordFormer {
         var isLoaded = false
         for column in columns {
             guard let place = column.place else {
-                writer.appendNull()
+                writer.record.appendNull()
                 continue
             }
-            switch content.cells[first + place] {
-            case .null: writer.appendNull()
-            case .integer(let value): try append(value, column)
-            case .real(let value): try append(value, column)
-            case .text(let text):
-                unsafe try append(text: UnsafeRawBufferPointer(rebasing: texts[text.range]), column)
-            case .value(let index): try append(content.values[Int(index)], column)
-            case .temporary(let table, let index):
-                // A removed row isn't a target.
-                if let key = rows.key(table: table, index: index) { writer.append(key) } else { writer.appendNull() }
-            case .carried(let cell):
-                if !isLoaded {
-                    try load(Int(content.sourceRows[row]), of: rows)
+            do throws(AffinityWriter.Failure) {
+                switch content.cells[first + place] {
+                case .null: writer.record.appendNull()
+                case .integer(let value): try writer.append(value, as: column.affinity)
+                case .real(let value): try writer.append(value, as: column.affinity)
+                case .text(let text):
+                    let bytes = unsafe UnsafeRawBufferPointer(rebasing: texts[text.range])
+                    unsafe try writer.append(text: bytes, as: column.affinity)
+                case .value(let index): try writer.append(content.values[Int(index)], as: column.affinity)
+                case .temporary(let table, let index):
+                    // A removed row isn't a target.
+                    if let key = rows.key(table: table, index: index) {
+                        writer.record.append(key)
+                    } else {
+                        writer.record.appendNull()
+                    }
+                case .carried(let cell):
+                    if !isLoaded { try load(Int(content.sourceRows[row]), of: rows) }
                     isLoaded = true
+                    let origin = affinities.indices.contains(Int(cell)) ? affinities[Int(cell)] : nil
+                    try writer.append(carried: Int(cell), of: source, from: origin, as: column.affinity)
+                case .appended: preconditionFailure("places are given before rows are written")
                 }
-                try append(carried: Int(cell), column)
-            case .appended: preconditionFailure("places are given before rows are written")
+            } catch {
+                throw Failure(error, place)
             }
         }
     }
 
-    private func load(_ row: Int, of rows: PendingRows) throws(Failure) {
+    private func load(_ row: Int, of rows: PendingRows) throws(AffinityWriter.Failure) {
         guard let batch = rows.batch else { preconditionFailure("carried cells come with their batch") }
         do throws(RecordError) {
             try source.load(row, of: batch)
@@ -132,70 +152,4 @@ final class PolicyRecordFormer {
             throw .record(error)
         }
     }
-
-    // MARK: - Values, as the column's affinity stores them (https://www.sqlite.org/datatype3.html#type_affinity)
-
-    private func append(_ value: Int64, _ column: Column) throws(Failure) {
-        switch column.affinity {
-        case .numeric, .blob: writer.append(value)
-        case .real: try append(Double(value), column)
-        case .text: throw misfit(column)
-        }
-    }
-
-    private func append(_ value: Double, _ column: Column) throws(Failure) {
-        switch column.affinity {
-        case .numeric: append(value, as: .numeric)
-        case .real: append(value, as: .real)
-        case .blob: writer.append(value)
-        case .text: throw misfit(column)
-        }
-    }
-
-    private func append(_ value: Double, as form: RecordForm.Numbers) {
-        if let integer = RecordFormer.stored(value, as: form) { writer.append(integer) } else { writer.append(value) }
-    }
-
-    private func append(text: UnsafeRawBufferPointer, _ column: Column) throws(Failure) {
-        // It may look like a number.
-        guard column.affinity == .text || column.affinity == .blob else { throw misfit(column) }
-        do throws(RecordError) {
-            unsafe try writer.appendText(text)
-        } catch {
-            throw .record(error)
-        }
-    }
-
-    private func append(_ value: CellValue, _ column: Column) throws(Failure) {
-        switch value {
-        case .null: writer.appendNull()
-        case .integer(let value): try append(value, column)
-        case .real(let value): try append(value, column)
-        case .text, .blob:
-            if case .text = value, column.affinity != .text, column.affinity != .blob { throw misfit(column) }
-            do throws(RecordError) {
-                let cells = try EncodedCells([value])
-                held.append(cells)
-                writer.append(cells)
-            } catch {
-                throw .record(error)
-            }
-        }
-    }
-
-    private func append(carried cell: Int, _ column: Column) throws(Failure) {
-        let type = source.serialType(at: cell)
-        if type.isText {
-            // One that such a column has already can't be a number that it would convert, as a long decimal.
-            let isConverted = affinities.indices.contains(cell) && affinities[cell] == column.affinity
-            guard column.affinity == .text || column.affinity == .blob || isConverted else { throw misfit(column) }
-        } else if let real = source.real(at: cell) {
-            return try append(real, column)
-        } else if let integer = source.integer(at: cell) {
-            return try append(integer, column)
-        }
-        writer.append(cell: cell, of: source)
-    }
-
-    private func misfit(_ column: Column) -> Failure { .misfit(column.place ?? 0) }
 }

@@ -101,6 +101,33 @@ final class RowPages {
     /// The rows that come next carry cells of the rows that are read so.
     func carry(from reading: MappingReading) { former.carry(from: reading.map, affinities: reading.affinities) }
 
+    var pageSize: Int { pages.pageSize }
+
+    /// Of a table's records.
+    func columns(ofTable table: Int) -> [PolicyRecordFormer.Column] { tables[table].columns }
+
+    /// Adds rows that workers have packed.
+    ///
+    /// - Parameters:
+    ///   - made: at least one row.
+    ///   - entity: their Z_ENT.
+    ///   - table: their table's place.
+    /// - Throws: a misfit where they don't come in the order of their keys.
+    func add(_ made: MappedRows, of entity: Int32, to table: Int) throws(EngineError) {
+        guard let first = made.keys.first, let last = made.keys.last else { return }
+        guard !tables[table].isConstrained else { throw misfit(table, "a constraint of it has an index") }
+        if let before = tables[table].last, first <= before {
+            throw misfit(table, "its rows don't come in the order of their keys")
+        }
+        try pack(table)
+        try pages.begin(.table, root: tables[table].root)
+        try pages.add(made.leaves, toTreeAt: tables[table].root)
+        tables[table].last = last
+        inspection.doubt(made.findings.doubts, ofTable: table)
+        for key in made.keys { inspection.note(row: key, of: entity) }
+        for (check, keys) in made.findings.links { inspection.note(links: keys, of: check) }
+    }
+
     /// Packs new rows, which have their keys, or keeps them until there are enough.
     ///
     /// - Throws: a misfit where they don't come in the order of their keys, or where there is more than new rows.

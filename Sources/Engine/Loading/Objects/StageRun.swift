@@ -5,6 +5,7 @@ import CausewayPlanning
 import CausewayPlatform
 import CausewayPreparation
 import CausewaySQLite
+import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
@@ -112,7 +113,7 @@ struct StageRun {
         // A station: what a failure leaves in the middle isn't saved.
         try ledger.once("rows packed") { () throws(EngineError) in
             try rows.finish()
-            state.objects.doubts = rows.inspection.doubts
+            state.objects.doubts = rows.inspection.finalDoubts()
         }
     }
 
@@ -122,7 +123,7 @@ struct StageRun {
         let policy = policies[plan.index]
         try begin(plan, policy)
         let mapping = session.mappings[plan.index]
-        if plan.sourceEntity != nil { try create(plan, policy, &progress) }
+        if plan.sourceEntity != nil { try create(plan, policy, &progress, into: rows) }
         try ledger.once("made \(plan.index)") { () throws(EngineError) in
             try hook(plan) { try policy.endInstanceCreation(forMapping: mapping, manager: manager) }
             try settle()
@@ -192,13 +193,18 @@ struct StageRun {
     }
 
     private func create(
-        _ plan: EntityMappingPlan, _ policy: EntityMigrationPolicy, _ progress: inout Progress
+        _ plan: EntityMappingPlan, _ policy: EntityMigrationPolicy, _ progress: inout Progress,
+        into rows: RowPages?
     ) throws(EngineError) {
         guard case .open(let cursor) = try ledger.enter("create \(plan.index)") else { return }
         run.events(.passBegan(title: plan.description.name))
         let start = ContinuousClock.now
         let before = state.objects
-        try CreatePass(model: self, plan: plan, policy: policy, begun: cursor).run(&progress)
+        if let rows, let pass = MappedPass(self, plan, into: rows) {
+            try pass.run(after: cursor, &progress)
+        } else {
+            try CreatePass(model: self, plan: plan, policy: policy, begun: cursor).run(&progress)
+        }
         try ledger.leave()
         let after = state.objects
         run.events(
@@ -206,6 +212,23 @@ struct StageRun {
                 title: plan.description.name,
                 rows: after.read - before.read - (after.dropped - before.dropped),
                 dropped: after.dropped - before.dropped, seconds: (ContinuousClock.now - start).seconds))
+    }
+
+    /// Rows up to the batch's last are made and written.
+    func count(
+        _ batch: RowBatch, _ outcome: RowHook.Outcome, _ cursor: inout StepLedger.Cursor, _ progress: inout Progress
+    ) throws(EngineError) {
+        state.objects.read += batch.count - outcome.elsewhere
+        state.objects.bytes += batch.byteCount
+        state.objects.dropped += outcome.dropped
+        progress.rows += batch.count - outcome.elsewhere
+        progress.bytes += batch.byteCount
+        cursor.rows += batch.count
+        if batch.count > 0 { cursor.key = batch.rowid(at: batch.count - 1) }
+        let total = max(progress.total, progress.rows)
+        ledger.report(rows: progress.rows, bytes: progress.bytes, total: total)
+        try ledger.advance(to: cursor)
+        run.events(.progress(rows: progress.rows, bytes: progress.bytes, totalRows: total))
     }
 
     private func needsRelating(_ plan: EntityMappingPlan) -> Bool {

@@ -1,0 +1,96 @@
+/// Keys of rows, a bit each, in pages: keys that Core Data gives are dense.
+struct KeySet {
+    /// Keys of a page: 4 KB.
+    private static let pageKeys = 32_768
+    private static let pageWords = pageKeys / 64
+    /// Most pages that there can be, with gaps: keys beyond them aren't held.
+    private static let pageLimit = 65_536
+
+    /// Where each page begins in `bits`, from key 0 on; −1 where it has no key.
+    private var starts: [Int32] = []
+    private var bits: [UInt64] = []
+
+    var isEmpty: Bool { bits.isEmpty }
+
+    /// Adds a key.
+    ///
+    /// - Parameter bytesLeft: memory that may still be taken; lowered.
+    /// - Returns: false where the key can't be held.
+    mutating func insert(_ key: Int64, _ bytesLeft: inout Int) -> Bool {
+        guard key >= 0 else { return false }
+        let page = Int(key) / Self.pageKeys
+        if page >= starts.count || starts[page] < 0 {
+            guard page < Self.pageLimit, bytesLeft >= Self.pageKeys / 8 else { return false }
+            bytesLeft -= Self.pageKeys / 8
+            if page >= starts.count { starts += repeatElement(-1, count: page + 1 - starts.count) }
+            starts[page] = Int32(bits.count)
+            bits += repeatElement(0, count: Self.pageWords)
+        }
+        let place = Int(key) % Self.pageKeys
+        bits[Int(starts[page]) + place / 64] |= 1 << UInt64(place % 64)
+        return true
+    }
+
+    /// Whether each of its keys is in one of some other sets.
+    func isCovered(by others: ArraySlice<KeySet>) -> Bool {
+        for (page, start) in starts.enumerated() where start >= 0 {
+            for word in 0..<Self.pageWords {
+                var missing = bits[Int(start) + word]
+                for other in others where missing != 0 {
+                    if let found = other.word(word, ofPage: page) { missing &= ~found }
+                }
+                if missing != 0 { return false }
+            }
+        }
+        return true
+    }
+
+    private func word(_ word: Int, ofPage page: Int) -> UInt64? {
+        guard page < starts.count, starts[page] >= 0 else { return nil }
+        return bits[Int(starts[page]) + word]
+    }
+}
+
+/// Which rows are made, and to which rows links lead: whether every link leads to one is known without a look-up once
+/// all rows are made.
+///
+/// Where the keys don't fit into memory, or an earlier run has made some of the rows, links are looked up instead.
+struct LinkTargets {
+    /// Memory of all sets: 128 million keys, if they are dense.
+    private static let mostBytes = 16 << 20
+
+    /// By Z_ENT.
+    private var rows: [KeySet]
+    /// By the check of the links.
+    private var links: [KeySet]
+    private var bytesLeft = mostBytes
+    private var isComplete = true
+
+    /// - Parameters:
+    ///   - entities: how many the model has.
+    ///   - checks: how many there are.
+    init(entities: Int, checks: Int) {
+        rows = Array(repeating: KeySet(), count: entities + 1)
+        links = Array(repeating: KeySet(), count: checks)
+    }
+
+    /// A row is made.
+    mutating func note(row key: Int64, of entity: Int32) {
+        guard isComplete else { return }
+        isComplete = rows.indices.contains(Int(entity)) && rows[Int(entity)].insert(key, &bytesLeft)
+    }
+
+    /// A link of a check leads to a row.
+    mutating func note(link key: Int64, of check: Int) {
+        guard isComplete else { return }
+        isComplete = links[check].insert(key, &bytesLeft)
+    }
+
+    /// Whether links of a check were noted, or would have been.
+    func hasLinks(of check: Int) -> Bool { !isComplete || !links[check].isEmpty }
+
+    /// Whether all links of a check lead to rows of these entities.
+    func allLead(_ check: Int, to numbers: ClosedRange<Int>) -> Bool {
+        isComplete && links[check].isCovered(by: rows[numbers.clamped(to: 0...rows.count - 1)])
+    }
+}

@@ -1,0 +1,62 @@
+import CausewayEvaluation
+import CausewayExpressions
+import CausewayMapping
+import CausewayModel
+package import CausewaySQLiteFile
+import CausewayStoreFormat
+
+extension StorageMap {
+    /// The cells with which a new row of an entity begins, by column of its table: the model's defaults.
+    ///
+    /// - Parameter entity: Z_ENT.
+    /// - Returns: nil where it can't have rows: it is abstract, or the model lacks it.
+    package func template(of entity: Int32) -> [CellValue]? {
+        guard let table = table(of: entity), let description = schema.model.entities[name(of: entity)],
+            !description.isAbstract
+        else { return nil }
+        var cells = [CellValue](repeating: .null, count: tables[table].columns.count)
+        cells[TableStorage.entityNumber] = .integer(Int64(entity))
+        cells[TableStorage.optimisticLock] = .integer(1)
+        for index in schema.names.indices {
+            guard case .attribute(let column, let attribute)? = place(of: .init(index: index), entity: entity),
+                attribute.derivation == nil
+            else { continue }
+            // An app's own object as the default has no stored form: the plan refuses or reports attributes that would
+            // lack it.
+            cells[column] = CellValue(attribute.defaultValue, as: attribute) ?? .null
+        }
+        return cells
+    }
+}
+
+/// Finds what each column of a mapping's rows gets, where no code and no look-up in the new store decides it.
+struct ColumnFilling {
+    let plan: EntityMappingPlan
+    let destination: StorageMap
+
+    /// - Parameter filter: of the mapping's rows.
+    /// - Returns: nil where there is no such list.
+    func columns(_ filter: Predicate?) -> [EntityMappingPlan.ColumnFill]? {
+        guard plan.isIndependent, plan.keeping == .always, plan.description.policyClassName == nil,
+            let entity = plan.destinationEntity, let template = destination.template(of: entity),
+            filter?.readsSourceAlone ?? true,
+            plan.description.attributeMappings.allSatisfy({ $0.expression?.readsSourceAlone ?? true })
+        else { return nil }
+        var columns = template.map { EntityMappingPlan.ColumnFill.constant($0) }
+        for (index, fill) in plan.attributes.enumerated() {
+            switch fill.origin {
+            case .carry(let cell): columns[fill.column] = .carry(cell)
+            case .compute: columns[fill.column] = .compute(index)
+            }
+        }
+        for (index, key) in plan.keys.enumerated() {
+            columns[key.column] = .key(index)
+            if let column = key.entityColumn { columns[column] = .keyEntity(index) }
+            guard let column = key.placeColumn else { continue }
+            // A place that the source hasn't is counted when the row is written.
+            guard key.place != nil else { return nil }
+            columns[column] = .keyPlace(index)
+        }
+        return columns
+    }
+}
