@@ -197,14 +197,16 @@ package final class SourceStore: @unchecked Sendable {
 
     /// Reads every page and every row's structure; content can't be checked, SQLite has no checksums.
     ///
-    /// - Parameter tables: in lower case, whose pages others check, with those of their indexes. If there are any, nothing is said about
-    ///   pages that no b-tree uses.
+    /// - Parameters:
+    ///   - tables: in lower case, whose pages others check, with those of their indexes, and with the free pages. If there
+    ///     are any, nothing is said about pages that nobody uses.
+    ///   - cancellation: checked before each table.
     /// - Throws: `.sourceData` with what SQLite finds.
-    package func checkIntegrity(except tables: Set<String> = []) throws(EngineError) {
-        if !tables.isEmpty, StructureCheck.knowsTables {
-            let others = schema.tables.keys.filter { !tables.contains($0) }.sorted() + ["sqlite_schema"]
-            if others.allSatisfy({ StructureCheck.isSound(connection, withIndexes: false, $0) }) { return }
-        }
+    package func checkIntegrity(
+        except tables: Set<String> = [], _ cancellation: Cancellation = Cancellation()
+    ) throws(EngineError) {
+        if !tables.isEmpty, StructureCheck.knowsTables, try areSound(except: tables, cancellation) { return }
+        try cancellation.check()
         try EngineError.at(location.path) {
             let findings = try StructureCheck.findings(connection, withIndexes: false)
             guard findings.isEmpty else {
@@ -213,5 +215,14 @@ package final class SourceStore: @unchecked Sendable {
                     remedy: "recover it with sqlite3's .recover, or restore a backup")
             }
         }
+    }
+
+    private func areSound(except tables: Set<String>, _ cancellation: Cancellation) throws(EngineError) -> Bool {
+        let others = schema.tables.filter { !tables.contains($0.key) }.map(\.value.name).sorted()
+        for table in others + ["sqlite_schema"] {
+            try cancellation.check()
+            guard StructureCheck.isSound(connection, withIndexes: false, table) else { return false }
+        }
+        return true
     }
 }

@@ -127,12 +127,30 @@ package struct Migration {
         if let step = prepared.steps.first {
             result.structure = step.structureToCheck(of: store)
             try cancellation.interrupting(store.connection.interruptHandle) { [result] () throws(EngineError) in
-                try result.structure.check(store)
+                try result.structure.check(store, cancellation)
             }
         }
-        result.notices = try notices(prepared, store, isRun: true)
+        result.notices = try sound(store, result.structure) { () throws(EngineError) in
+            try notices(prepared, store, isRun: true)
+        }
         for notice in result.notices { events(.warning(notice)) }
         return result
+    }
+
+    /// Runs a check of rows whose pages SQLite may not have checked: what it finds wrong may be damage.
+    private func sound<Result>(
+        _ store: SourceStore, _ structure: SourceStructure, _ body: () throws(EngineError) -> Result
+    ) throws(EngineError) -> Result {
+        do throws(EngineError) {
+            return try body()
+        } catch {
+            if error.kind == .sourceData, structure != .whole {
+                try cancellation.interrupting(store.connection.interruptHandle) { () throws(EngineError) in
+                    try store.checkIntegrity(except: [], cancellation)
+                }
+            }
+            throw error
+        }
     }
 
     /// Checks the rows for all steps; where `isRun` holds, but for what the steps check themselves.
@@ -150,7 +168,7 @@ package struct Migration {
         preflight.endsLinks = request.endsLinks
         preflight.mayDetour = request.code.stages == nil
         if isRun {
-            preflight.countsLinks = prepared.steps.contains { $0.objects != nil }
+            preflight.countsLinks = prepared.steps.contains { $0.objects?.carriesLinks == false }
             preflight.numberedByPages = step.numberedTables(of: store)
         }
         let notices = try cancellation.interrupting(store.connection.interruptHandle) {

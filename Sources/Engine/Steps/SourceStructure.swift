@@ -30,15 +30,15 @@ enum SourceStructure: Hashable, Sendable {
     /// Has SQLite check it.
     ///
     /// - Throws: what is damaged.
-    func check(_ source: SourceStore) throws(EngineError) {
-        if case .all(let tables) = self { try source.checkIntegrity(except: tables) }
+    func check(_ source: SourceStore, _ cancellation: Cancellation) throws(EngineError) {
+        if case .all(let tables) = self { try source.checkIntegrity(except: tables, cancellation) }
     }
 }
 
 extension StepPlan {
     /// What SQLite must check of its source first: what statements read. Code, and expressions that lead to other rows,
-    /// read by SQL, too; the tables that they may look into are read whole out of pages all the same, and their indexes
-    /// beside them, before anything is made of it.
+    /// read by SQL, too; the tables that they may look into are read whole out of pages all the same before the step ends,
+    /// and their indexes before anything is made of them.
     func structureToCheck(of source: SourceStore) -> SourceStructure {
         if readsOnlyPages(of: source) { return .none }
         return .all(but: Set(mappedTables(of: source).map { $0.lowercased() }))

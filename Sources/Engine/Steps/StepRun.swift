@@ -206,7 +206,7 @@ struct StepRun {
         if place.index == 0, !checked.covers(asked) {
             // A run with other methods has begun, or the plan's were no good: nobody has looked at what statements read.
             try cancellation.interrupting(source.connection.interruptHandle) { () throws(EngineError) in
-                try asked.check(source)
+                try asked.check(source, cancellation)
             }
         }
         var preflight = StepCheck(self).preflight

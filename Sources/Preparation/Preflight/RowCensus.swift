@@ -25,10 +25,10 @@ struct RowCensus {
             while !rest.isEmpty {
                 let some = rest.prefix(Self.conditionsPerScan)
                 rest = rest.dropFirst(Self.conditionsPerScan)
-                // One condition alone may be answered by keys or by an index.
+                // One condition alone may be answered by keys, but not by an index, which may be stale.
                 let sql =
                     if some.count == 1, let only = some.first {
-                        "SELECT count(*) FROM \(try SQLIdentifier(table)) AS t WHERE \(conditions[only].sql)"
+                        "SELECT count(*) FROM \(try SQLIdentifier(table)) AS t NOT INDEXED WHERE \(conditions[only].sql)"
                     } else {
                         """
                         SELECT \(some.map { "count(*) FILTER (WHERE \(conditions[$0].sql))" }.joined(separator: ", ")) \

@@ -49,15 +49,23 @@ package struct ValidationRules {
     }
 
     /// Checks of one table's rows, in the model's order.
+    package func rowChecks(ofTable table: Int) -> [RowCheck] {
+        rowChecks.filter { rules[$0.rule].table == table }
+    }
+
+    /// The same, in parts of so many checks, and of each part only those that are asked for: what is in a part doesn't
+    /// depend on that.
     ///
     /// - Parameters:
     ///   - table: its place.
+    ///   - count: of a part.
     ///   - places: among all row checks; nil for all of them.
-    /// - Returns: the checks.
-    package func rowChecks(ofTable table: Int, only places: Set<Int>? = nil) -> [RowCheck] {
-        rowChecks.enumerated().filter { place, check in
-            rules[check.rule].table == table && places?.contains(place) != false
-        }.map(\.element)
+    /// - Returns: the parts that have any.
+    package func rowChecks(ofTable table: Int, inPartsOf count: Int, only places: Set<Int>?) -> [[RowCheck]] {
+        let all = rowChecks.indices.filter { rules[rowChecks[$0].rule].table == table }
+        return stride(from: 0, to: all.count, by: count).map { first in
+            all[first..<min(first + count, all.count)].filter { places?.contains($0) != false }.map { rowChecks[$0] }
+        }.filter { !$0.isEmpty }
     }
 
     /// Checks of a column whether its links lead to rows, by their places among the row checks.

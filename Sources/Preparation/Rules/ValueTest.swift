@@ -178,10 +178,19 @@ extension ValueTest {
         switch self {
         case .always(let answer): answer
         case .compare(.length, _, _): true
-        case .compare(.value, let relation, let literal): Self.compare(number, relation, literal)
+        case .compare(.value, let relation, let literal):
+            Self.isExact(number, literal) && Self.compare(number, relation, literal)
         case .all(let tests): tests.allSatisfy { $0.surelyHolds(for: number) }
         case .any(let tests): tests.contains { $0.surelyHolds(for: number) }
         case .matches, .not: false
+        }
+    }
+
+    /// Whether no digit is lost where an integer is compared with a real.
+    private static func isExact(_ one: CellValue, _ other: CellValue) -> Bool {
+        switch (one, other) {
+        case (.integer(let integer), .real), (.real, .integer(let integer)): integer.magnitude < 1 << 53
+        default: true
         }
     }
 

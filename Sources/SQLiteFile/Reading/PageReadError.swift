@@ -54,7 +54,7 @@ package struct PageReadError: Error, Hashable, Sendable, CustomStringConvertible
     package let value: Int64?
     package let cause: FileError?
 
-    @inline(never) init(_ code: Code, page: Int, value: Int64? = nil, cause: FileError? = nil) {
+    @inline(never) package init(_ code: Code, page: Int, value: Int64? = nil, cause: FileError? = nil) {
         self.code = code
         self.page = page
         self.value = value

@@ -90,7 +90,9 @@ package struct ValidationStage {
             rules, entities: layout.entities, storeUUID: storeUUID, policy: policy, on: connection)
         let links = LinkCheck(layout: layout, cancellation: cancellation, excludesRejected: policy == .reject)
         for table in layout.tables.indices {
-            try scan(rules.rowChecks(ofTable: table, only: doubts), of: table, nil, connection, &ledger, cancellation)
+            for part in rules.rowChecks(ofTable: table, inPartsOf: TableScan.checksPerScan, only: doubts) {
+                try scan(part, of: table, nil, connection, &ledger, cancellation)
+            }
         }
         let defaulted = policy == .useDefault ? try applyDefaults(connection, cancellation) : 0
         // Links are counted in a round of their own: removed members don't count.

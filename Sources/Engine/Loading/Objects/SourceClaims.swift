@@ -21,43 +21,59 @@ final class SourceClaims: Sendable {
     }
 
     /// Reads the indexes of tables that mappings read out of pages, which SQLite hasn't checked, and claims the pages of
-    /// all other trees, which it has.
+    /// all other trees, which it has, and the free ones.
     ///
     /// - Parameters:
     ///   - tables: in lower case, that are read out of pages.
     ///   - source: their store.
-    ///   - cancellation: checked before each tree.
+    ///   - isResumed: whether an earlier run may have read some of these tables: then all of their pages are claimed now,
+    ///     as nobody will read them again.
+    ///   - cancellation: checked before each tree, and while indexes are read.
     /// - Throws: what is damaged.
     func claimTrees(
-        beside tables: Set<String>, of source: SourceStore, _ cancellation: Cancellation
+        beside tables: Set<String>, of source: SourceStore, isResumed: Bool, _ cancellation: Cancellation
     ) throws(EngineError) {
         guard !tables.isEmpty, let file = try? source.pageFile() else { return }
+        let roots = Set(tables.compactMap { source.schema.table($0)?.rootPage })
         let batch = RowBatch()
+        var seen: Set<Int64> = []
         for object in source.schema.objects where object.rootPage > 0 {
-            let isReadAnyway = tables.contains(object.table.lowercased())
-            guard object.kind == .index || object.kind == .table && !isReadAnyway else { continue }
+            guard object.kind == .index || object.kind == .table else { continue }
             try cancellation.check()
             let tree = TreeRoot(object, in: source.schema)
-            let claims = claims(of: tree.page, file)
-            do throws(PageReadError) {
-                if isReadAnyway {
-                    try Self.read(tree, file, claims, batch)
-                } else {
-                    try file.claim(tree, claims)
+            // A name can be another's to SQLite and the same to us: the tree decides.
+            let isMapped = object.kind == .table && roots.contains(object.rootPage)
+            try Self.reading(object.name) { () throws(PageReadError) in
+                guard seen.insert(object.rootPage).inserted else {
+                    throw PageReadError(.usedTwice, page: tree.page)
                 }
-            } catch {
-                throw EngineError(reading: error, during: object.name)
+                if isMapped, !isResumed { return }
+                let claims = claims(of: tree.page, file)
+                if object.kind == .table || !tables.contains(object.table.lowercased()) {
+                    try file.claim(tree, claims)
+                } else {
+                    var reader = IndexReader(file, root: tree.page, claims: claims)
+                    while try reader.fill(batch, rows: Self.rowsAtATime, bytes: Self.bytesAtATime) {
+                        batch.removeAll(keepingCapacity: 2 * Self.bytesAtATime)
+                        if cancellation.isCancelled { return }
+                    }
+                    batch.removeAll(keepingCapacity: 2 * Self.bytesAtATime)
+                }
             }
+        }
+        try cancellation.check()
+        try Self.reading("the list of free pages") { () throws(PageReadError) in
+            if let claims = state.withLock({ $0.claims }) { try file.claimFreePages(claims) }
         }
     }
 
-    private static func read(
-        _ index: TreeRoot, _ file: PageFile, _ claims: PageClaims, _ batch: RowBatch
-    ) throws(PageReadError) {
-        var reader = IndexReader(file, root: index.page, claims: claims)
-        while try reader.fill(batch, rows: rowsAtATime, bytes: bytesAtATime) {
-            batch.removeAll(keepingCapacity: 2 * bytesAtATime)
+    private static func reading(
+        _ name: String, _ body: () throws(PageReadError) -> Void
+    ) throws(EngineError) {
+        do throws(PageReadError) {
+            try body()
+        } catch {
+            throw EngineError(reading: error, during: name)
         }
-        batch.removeAll(keepingCapacity: 2 * bytesAtATime)
     }
 }
