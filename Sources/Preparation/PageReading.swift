@@ -55,7 +55,9 @@ struct PageReading {
     func methods(of step: StepPlan, from source: StepSource, isFirst: Bool) -> StepMethods {
         guard engine != .statements else { return StepMethods() }
         let obstacle = refusal ?? (isFirst ? obstacle : nil)
-        if let objects = step.objects { return StepMethods(of: objects, step.indexes, obstacle: obstacle) }
+        if let objects = step.objects {
+            return StepMethods(of: objects, step.indexes, derivedValues: step.derivedValues, obstacle: obstacle)
+        }
         return MethodChooser(
             from: source, step: step, obstacle: obstacle,
             isOldFormat: isFirst && isOldFormat,

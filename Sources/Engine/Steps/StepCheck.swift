@@ -19,7 +19,7 @@ struct StepCheck {
         preflight.badRows = run.badRows
         preflight.stopsAtViolations = run.validation == .stop
         preflight.told = run.told
-        preflight.countsLinks = run.place.index > 0
+        preflight.countsLinks = run.place.index > 0 && run.step.objects?.carriesLinks != true
         preflight.external = run.place.index == 0 ? run.external : nil
         preflight.fates = ReferenceFates(steps: [run.step] + run.following)
         preflight.endsLinks = run.endsLinks

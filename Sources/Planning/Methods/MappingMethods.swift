@@ -45,6 +45,36 @@ struct MappingMethods {
         return result
     }
 
+    /// How the indexes are made: sorted, where nobody changes rows once they are packed.
+    ///
+    /// - Parameters:
+    ///   - indexes: of the store to make.
+    ///   - mappings: how their rows are written.
+    ///   - sorting: which can be sorted.
+    /// - Returns: by name; none where no mapping is by pages.
+    func indexes(
+        _ indexes: [TableIndex], _ mappings: [Int: MethodChoice<MappingMethod>], _ sorting: IndexSorting
+    ) -> [String: MethodChoice<IndexWork.Method>] {
+        guard mappings.values.contains(where: { $0.method == .pages }) else { return [:] }
+        let changing = objects.mappings.first { changesRows($0, mappings[$0.index]?.method) }
+        var result: [String: MethodChoice<IndexWork.Method>] = [:]
+        for index in indexes where index.origin != .constraint {
+            var reason = sorting.reason(against: index)
+            // Duplicates may be rows to leave out.
+            if index.isUnique { reason = reason ?? "it is unique, and the rows are checked before it is made" }
+            if let changing { reason = reason ?? "“\(changing.description.name)” may change rows that are made" }
+            result[index.name] = MethodChoice(
+                method: reason == nil ? .sort : .statements, reason: reason ?? "mapping models make the rows")
+        }
+        return result
+    }
+
+    /// Whether rows are written or changed once those of the mappings by pages are packed.
+    private func changesRows(_ plan: EntityMappingPlan, _ method: MappingMethod?) -> Bool {
+        guard plan.sourceEntity != nil else { return plan.description.policyClassName != nil }
+        return method != .pages || plan.hasStage2Hook || !plan.relationships.isEmpty
+    }
+
     private func reason(against plan: EntityMappingPlan) -> String? {
         if !objects.isResumable { return "a policy or the manager of the step isn't resumable" }
         if plan.keeping == .ifFree { return "other mappings read its rows too" }

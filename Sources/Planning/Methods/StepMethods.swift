@@ -50,10 +50,16 @@ package struct StepMethods: Hashable, Sendable {
     /// - Parameters:
     ///   - objects: what they do.
     ///   - indexes: of the store to make.
+    ///   - derivedValues: that are computed once the rows are there.
     ///   - obstacle: why pages of the store can't be read or written.
-    package init(of objects: ObjectStep, _ indexes: [TableIndex], obstacle: String?) {
+    package init(
+        of objects: ObjectStep, _ indexes: [TableIndex], derivedValues: [DerivedValue], obstacle: String?
+    ) {
         let constrained = Set(indexes.filter { $0.origin == .constraint }.map { $0.table.lowercased() })
-        mappings = MappingMethods(objects: objects, obstacle: obstacle, constrained: constrained).choices()
+        let choosing = MappingMethods(objects: objects, obstacle: obstacle, constrained: constrained)
+        mappings = choosing.choices()
+        self.indexes = choosing.indexes(
+            indexes, mappings, IndexSorting(derivedValues: derivedValues))
     }
 
     /// Whether the index has its entries before statements make indexes.
@@ -68,6 +74,8 @@ package struct StepMethods: Hashable, Sendable {
     package var anew: StepMethods {
         var methods = self
         for mapping in mappingsByPages {
+            // Rows that statements write are there when their indexes are made.
+            methods.indexes = [:]
             methods.mappings[mapping] = MethodChoice(method: .statements, reason: "its rows don't come in their order")
         }
         guard beginning == .copy else { return methods }

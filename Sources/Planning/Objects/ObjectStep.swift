@@ -1,3 +1,5 @@
+import CausewayMapping
+
 /// The part of a step that can't be inferred: entity mappings whose rows are made and linked as objects.
 package struct ObjectStep: Sendable {
     /// Names of the mapping models, in the order in which they run.
@@ -17,6 +19,12 @@ package struct ObjectStep: Sendable {
     /// Whether a run that ends between two rows of these mappings can be resumed.
     package var isResumable: Bool
     package var warnings: [String]
+
+    /// Whether every link is carried with its row, or with its join table: those that lead nowhere are ended, and
+    /// counted, when all rows are made.
+    package var carriesLinks: Bool {
+        mappings.allSatisfy { $0.relationships.isEmpty && $0.description.policyClassName == nil }
+    }
 
     /// A statement that ends links to rows that weren't made.
     package struct Cleanup: Sendable {

@@ -107,7 +107,8 @@ struct StageRun {
         staging.begin(rows)
         if run.isFirst {
             let tables = run.step.structureToCheck(of: run.source).tablesLeftOut
-            try claims.claimTrees(beside: tables, of: run.source, run.cancellation)
+            try claims.claimTrees(
+                beside: tables, of: run.source, isResumed: ledger.isResumed, run.cancellation)
         }
         for place in run.step.methods.mappingsByPages { try make(mappings[place], &progress, into: rows) }
         // A station: what a failure leaves in the middle isn't saved.
@@ -201,7 +202,7 @@ struct StageRun {
         let start = ContinuousClock.now
         let before = state.objects
         if let rows, let pass = MappedPass(self, plan, into: rows) {
-            try pass.run(after: cursor, &progress)
+            try pass.prepared().run(after: cursor, &progress)
         } else {
             try CreatePass(model: self, plan: plan, policy: policy, begun: cursor).run(&progress)
         }
@@ -290,7 +291,9 @@ struct StageRun {
     /// Members of to-manys are found by the keys at their other end: without an index each look-up would read the table.
     private func makeLinkIndexes() throws(EngineError) {
         for (place, statement) in run.step.statements.modelStatements.enumerated() {
-            guard let index = statement.index, run.step.layout.findsMembers(index) else { continue }
+            guard let index = statement.index, run.step.layout.findsMembers(index),
+                !run.step.methods.makes(index: statement.name)
+            else { continue }
             try ledger.once("link index \(place)") { () throws(EngineError) in
                 try staging.connection.execute(statement.sql)
                 state.objects.indexes.insert(statement.sql)
