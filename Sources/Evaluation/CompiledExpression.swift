@@ -19,7 +19,13 @@ package struct CompiledExpression: Sendable {
     package let shape: Shape
     /// The result's type according to the model.
     package let type: ValueType
+    /// The same for numbers and dates; nil where it needs more.
+    package internal(set) var scalar: ScalarProgram<Scalar>?
     let run: EvaluationStep
+
+    init(shape: Shape, type: ValueType, run: @escaping EvaluationStep) {
+        (self.shape, self.type, self.run) = (shape, type, run)
+    }
 
     /// The value for what the scope holds.
     ///
@@ -31,7 +37,11 @@ package struct CompiledExpression: Sendable {
 package struct CompiledPredicate: Sendable {
     /// Whether the answer is the same for every row; nil where it depends on the row.
     package let constant: Bool?
+    /// The same for numbers and dates; nil where it needs more.
+    package internal(set) var scalar: ScalarProgram<Bool?>?
     let run: EvaluationTest
+
+    init(constant: Bool?, run: @escaping EvaluationTest) { (self.constant, self.run) = (constant, run) }
 
     /// Whether the condition holds for what the scope holds.
     ///

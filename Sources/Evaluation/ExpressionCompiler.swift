@@ -33,7 +33,10 @@ package struct ExpressionCompiler {
     package func compile(_ expression: Expression) throws(CompilationError) -> CompiledExpression {
         do throws(CompilationError) {
             let operand = try Compilation(compiler: self).operand(expression)
-            return CompiledExpression(shape: operand.shape, type: operand.type, run: operand.run)
+            var compiled = CompiledExpression(shape: operand.shape, type: operand.type, run: operand.run)
+            var scalar = ScalarCompilation(self)
+            compiled.scalar = scalar?.program(expression)
+            return compiled
         } catch {
             throw error.located(in: expression.formatString)
         }
@@ -45,7 +48,10 @@ package struct ExpressionCompiler {
     package func compile(_ predicate: Predicate) throws(CompilationError) -> CompiledPredicate {
         do throws(CompilationError) {
             let condition = try Compilation(compiler: self).condition(predicate)
-            return CompiledPredicate(constant: condition.constant, run: condition.run)
+            var compiled = CompiledPredicate(constant: condition.constant, run: condition.run)
+            var scalar = ScalarCompilation(self)
+            compiled.scalar = scalar?.program(predicate)
+            return compiled
         } catch {
             throw error.located(in: predicate.formatString)
         }

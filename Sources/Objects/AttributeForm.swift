@@ -1,7 +1,7 @@
 import CausewayModel
 
 /// What storing an attribute's values depends on: small, so that asking for it costs a row nothing.
-struct AttributeForm {
+struct AttributeForm: Sendable {
     let type: AttributeType
     let isExternal: Bool
     let isDerived: Bool

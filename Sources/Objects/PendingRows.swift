@@ -62,6 +62,22 @@ package struct PendingRows: @unchecked Sendable {
         }
     }
 
+    /// Whether the cells of a new row can be stored as they are: no link leads to a row that has no key yet, and no place
+    /// is to be numbered.
+    package func needsNoKeys(_ content: RowTable, _ row: Int) -> Bool {
+        let first = row * content.columnCount
+        for column in 0..<content.columnCount {
+            switch content.cells[first + column] {
+            case .temporary(let other, let index):
+                let (other, index) = (Int(other), Int(index))
+                guard tables[other].isRemoved(index) || tables[other].keys[index] != 0 else { return false }
+            case .appended: return false
+            default: continue
+            }
+        }
+        return true
+    }
+
     func key(of reference: RowReference) -> Int64? {
         switch reference {
         case .key(let key): key

@@ -51,7 +51,7 @@ package struct RowTable {
         self.columnCount = columnCount
     }
 
-    var count: Int { keys.count }
+    package var count: Int { keys.count }
 
     /// Whether there is something to write.
     package var hasChanges: Bool { hasInserted || !changes.isEmpty || !deletedKeys.isEmpty }
@@ -117,7 +117,7 @@ package struct RowTable {
     func isRemoved(_ row: Int) -> Bool { states[row].contains(.removed) }
 
     /// New, and not removed.
-    func isNew(_ row: Int) -> Bool { states[row] == .inserted }
+    package func isNew(_ row: Int) -> Bool { states[row] == .inserted }
 
     /// … and is of an entity with one of these numbers.
     func isNew(_ row: Int, of numbers: ClosedRange<Int>) -> Bool {

@@ -20,6 +20,8 @@ struct CreatePass {
     /// Where an earlier run stopped.
     let begun: StepLedger.Cursor?
     let rows: MappingReading
+    /// nil where statements write the rows.
+    let pages: RowPages?
 
     private var run: ObjectRun { model.run }
 
@@ -27,6 +29,7 @@ struct CreatePass {
     private struct Batch: Sendable {
         let input = RowBatch()
         var made: PendingRows
+        var formed = FormedRows()
         var outcome = RowHook.Outcome()
     }
 
@@ -40,9 +43,10 @@ struct CreatePass {
     }
 
     init(
-        model: StageRun, plan: EntityMappingPlan, policy: EntityMigrationPolicy, begun: StepLedger.Cursor?
+        model: StageRun, plan: EntityMappingPlan, policy: EntityMigrationPolicy, begun: StepLedger.Cursor?,
+        pages: RowPages?
     ) {
-        (self.model, self.plan, self.policy, self.begun) = (model, plan, policy, begun)
+        (self.model, self.plan, self.policy, self.begun, self.pages) = (model, plan, policy, begun, pages)
         rows = model.reading(plan, to: .create)
     }
 
@@ -89,16 +93,22 @@ struct CreatePass {
             working: { worker, every throws(EngineError) in
                 let hook = try crew.hook(worker)
                 defer { hook.close() }
+                let forming = crew.forming()
                 let isComplete = try every { (batch: inout Batch) throws(EngineError) in
                     batch.outcome = try hook.process(batch.input)
                     hook.handOver(batch.input, to: &batch.made)
+                    forming?.form(batch.made, into: &batch.formed)
                 }
                 if isComplete { try hook.end() }
             },
             take: { batch throws(EngineError) in
+                model.staging.formed = batch.formed
                 try write(&batch.made)
+                model.staging.formed = nil
                 try model.count(batch.input, batch.outcome, &cursor, &progress)
                 batch.made.removeAll()
+                // The memory of one huge row must not stay.
+                batch.formed.removeAll(keepingCapacity: rows.limits.bytes * 4)
                 batch.input.removeAll(keepingCapacity: rows.limits.bytes * 2)
             })
     }
@@ -117,6 +127,12 @@ struct CreatePass {
 /// reader.
 private struct Crew: @unchecked Sendable {
     let pass: CreatePass
+
+    /// What makes the records of a worker's rows; nil where statements write them.
+    func forming() -> RowForming? {
+        guard pass.model.isByPages(pass.plan), let pages = pass.pages else { return nil }
+        return RowForming(pages, pass.model.run.objects.destination, from: pass.rows)
+    }
 
     func hook(_ worker: Int) throws(EngineError) -> RowHook {
         let stores = pass.model.stores

@@ -19,11 +19,12 @@ struct MappedPass {
     let reading: MappingReading
     /// Of the new table.
     let table: Int
-    let columns: [PolicyRecordFormer.Column]
+    let columns: MappedRowColumns
     /// Of the columns, as the new store's map counts them.
     let names: [String]
     let questions: [RowQuestion]
-    private let fills: [EntityMappingPlan.ColumnFill]
+    /// By key: where rows don't tell their targets' entity.
+    private let declared: [Int64]
     private let destination: Int32
 
     /// A batch in flight.
@@ -33,15 +34,19 @@ struct MappedPass {
     }
 
     /// nil where rows need more than their source rows.
-    init?(_ model: StageRun, _ plan: EntityMappingPlan, into pages: RowPages) {
+    ///
+    /// - Throws: what is damaged in tables that expressions read.
+    init?(_ model: StageRun, _ plan: EntityMappingPlan, into pages: RowPages) throws(EngineError) {
         let map = model.run.objects.destination
         guard let fills = plan.columns, let entity = plan.destinationEntity, let table = map.table(of: entity) else {
             return nil
         }
-        (self.model, self.plan, self.pages, self.fills, self.table) = (model, plan, pages, fills, table)
+        (self.model, self.plan, self.pages, self.table) = (model, plan, pages, table)
         destination = entity
+        declared = plan.keys.map { key in key.numbers[key.declared].map { Int64($0) } ?? 0 }
         reading = model.reading(plan, to: .create)
-        columns = pages.columns(ofTable: table)
+        columns = try MappedRowColumns(
+            fills, of: plan, pages.columns(ofTable: table), from: reading.affinities, model.run)
         names = map.tables[table].columns.map(\.name)
         questions = pages.inspection.questions(ofTable: table)
     }
@@ -53,6 +58,16 @@ struct MappedPass {
     /// Z_ENT of the source rows.
     var entity: Int32 { plan.sourceEntity ?? 0 }
     var pageSize: Int { pages.pageSize }
+
+    /// Z_ENT in the new store of a link's target; 0 where it isn't migrated.
+    ///
+    /// - Parameters:
+    ///   - stored: its Z_ENT, where the row tells it.
+    ///   - key: the link's place among the mapping's keys.
+    func number(ofTarget stored: Int32?, of key: Int) -> Int64 {
+        if stored == nil { return declared[key] }
+        return plan.keys[key].numbers[stored ?? 0].map { Int64($0) } ?? 0
+    }
 
     func error(_ error: any Error, row: String?) -> EngineError {
         error as? EngineError
@@ -70,7 +85,7 @@ struct MappedPass {
         let batches = (0..<EngineOptions.poolSize(jobs: jobs)).map { _ in
             Batch(made: MappedRows(leaves: PackedLeaves(pageSize: pageSize)))
         }
-        let (reading, claims, fills) = (reading, model.claims, fills)
+        let (reading, claims) = (reading, model.claims)
         let crew = MappedCrew(pass: self)
         var cursor = begun ?? StepLedger.Cursor()
         try OrderedPipeline(workers: jobs, batches: batches, cancellation: run.cancellation).run(
@@ -81,8 +96,8 @@ struct MappedPass {
                 }
             },
             working: { worker, every throws(EngineError) in
-                let (maker, session) = try crew.maker(worker, fills)
-                defer { session.close() }
+                var maker = crew.maker(worker)
+                defer { maker.close() }
                 _ = try every { (batch: inout Batch) throws(EngineError) in
                     try maker.make(batch.input, into: &batch.made)
                 }
@@ -111,13 +126,11 @@ struct MappedPass {
 private struct MappedCrew: @unchecked Sendable {
     let pass: MappedPass
 
-    func maker(
-        _ worker: Int, _ fills: [EntityMappingPlan.ColumnFill]
-    ) throws(EngineError) -> (MappedRowMaker, MigrationSession) {
+    func maker(_ worker: Int) -> MappedRowMaker {
         let stores = pass.model.stores
         let session = stores.session(
             source: stores.source(pass.model.readers[worker]), destination: stores.detached(), associations: nil)
         session.currentMapping = session.mappings[pass.plan.index]
-        return (try MappedRowMaker(pass, fills, session), session)
+        return MappedRowMaker(pass, session)
     }
 }

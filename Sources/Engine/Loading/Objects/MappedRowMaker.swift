@@ -25,33 +25,30 @@ struct MappedRows: Sendable {
 
 /// Makes the rows of a mapping without code: records go straight from cells of the source's to leaves of the new table.
 ///
-/// Of one thread.
-final class MappedRowMaker {
-    private struct Column {
-        let affinity: Affinity
-        let fill: Fill
-    }
-
-    private enum Fill {
-        case null
-        case integer(Int64)
-        case real(Double)
-        /// The same text or blob in every row.
-        case constant(EncodedCells)
-        /// With the affinity of the column that the cell is of.
-        case carry(Int, Affinity?)
-        case compute(Int)
-        case key(Int)
-        case keyEntity(Int)
-        case keyPlace(Int)
+/// Of one thread. Its columns are numbers and places in arrays: nothing is retained or allocated for a row.
+struct MappedRowMaker: ~Copyable {
+    /// A to-one whose key is carried.
+    private struct Link {
+        let key: Int
+        let entity: Int
+        let place: Int
+        let fill: Int
+        /// Z_ENT of the target in the row in hand; 0 where the link ends.
+        var target: Int64 = 0
     }
 
     private let pass: MappedPass
     private let session: MigrationSession
-    private let columns: [Column]
-    private let keys: [EntityMappingPlan.KeyFill]
-    /// Of the row in hand, for each key: the target's Z_ENT, where the link stays.
-    private var targets: [Int64?]
+    private let columns: ContiguousArray<MappedRowColumns.Column>
+    private var links: ContiguousArray<Link>
+    private var filter: ScalarFilter?
+    private var scalars: [ScalarMaker]
+    /// Where the texts of each of them begin among the constants.
+    private let texts: [Int]
+    private let targets: [TargetCells]
+    /// One for each of them: the writer refers to the bytes of a cell until the record is finished.
+    private let targetViews: [RowView]
+    private let constants: RowView
     private let source: RowView
     private let made: RowView
     private let writer = AffinityWriter()
@@ -59,63 +56,34 @@ final class MappedRowMaker {
     /// The records of one batch.
     private let records = RowBatch()
     private var inspection: RecordInspection
-    /// Whether expressions or the filter read the row through the session.
-    private let evaluates: Bool
+    /// Whether the session stands on the row in hand.
+    private var stands = false
 
     /// - Parameters:
     ///   - pass: whose rows it makes.
-    ///   - fills: of the columns, as the plan has them.
     ///   - session: of this thread.
-    /// - Throws: `.plan` where a default is too long for a record.
-    init(
-        _ pass: MappedPass, _ fills: [EntityMappingPlan.ColumnFill], _ session: MigrationSession
-    ) throws(EngineError) {
+    init(_ pass: MappedPass, _ session: MigrationSession) {
         (self.pass, self.session) = (pass, session)
-        let affinities = pass.reading.affinities
-        columns = try pass.columns.map { column throws(EngineError) in
-            guard let place = column.place else { return Column(affinity: column.affinity, fill: .null) }
-            let fill: Fill =
-                switch fills[place] {
-                case .constant(let value): try Self.constant(value, column.affinity, pass.title)
-                case .carry(let cell): .carry(cell, affinities.indices.contains(cell) ? affinities[cell] : nil)
-                case .compute(let attribute): .compute(attribute)
-                case .key(let key): .key(key)
-                case .keyEntity(let key): .keyEntity(key)
-                case .keyPlace(let key): .keyPlace(key)
-                }
-            return Column(affinity: column.affinity, fill: fill)
-        }
-        keys = pass.plan.keys
-        targets = keys.map { _ in nil }
+        columns = pass.columns.columns
+        (scalars, texts, targets) = (pass.columns.scalars, pass.columns.texts, pass.columns.targets)
+        constants = pass.columns.makeConstants()
+        targetViews = targets.map { _ in RowView(capacity: 1) }
+        links = ContiguousArray(
+            pass.plan.keys.enumerated().map { place, fill in
+                Link(key: fill.key, entity: fill.entity ?? -1, place: fill.place ?? -1, fill: place)
+            })
         source = pass.reading.makeView()
         made = RowView(capacity: columns.count)
         packer = LeafPacker(pageSize: pass.pageSize)
-        inspection = RecordInspection(pass.questions, pass.columns)
-        evaluates =
-            pass.plan.filter != nil || columns.contains { if case .compute = $0.fill { true } else { false } }
+        inspection = RecordInspection(pass.questions, pass.columns.records)
+        filter = ScalarFilter(pass.plan, pass.model.run.objects.source)
     }
 
-    private static func constant(
-        _ value: CellValue, _ affinity: Affinity, _ title: String
-    ) throws(EngineError) -> Fill {
-        switch value {
-        case .null: return .null
-        case .integer(let value): return .integer(value)
-        case .real(let value): return .real(value)
-        case .text, .blob:
-            if case .text = value, affinity != .text, affinity != .blob {
-                throw EngineError(rowsDontFit: "\(title): a default of another kind than its column")
-            }
-            do throws(RecordError) {
-                return .constant(try EncodedCells([value]))
-            } catch {
-                throw EngineError(.plan, "\(title): a default: \(error.message)")
-            }
-        }
-    }
+    /// Ends the session's statements.
+    func close() { session.close() }
 
     /// Makes the rows of a batch.
-    func make(_ batch: RowBatch, into rows: inout MappedRows) throws(EngineError) {
+    mutating func make(_ batch: RowBatch, into rows: inout MappedRows) throws(EngineError) {
         records.removeAll(keepingCapacity: pass.reading.limits.bytes * 4)
         inspection.begin(&rows.findings)
         for row in 0..<batch.count { try make(row, of: batch, &rows) }
@@ -127,90 +95,134 @@ final class MappedRowMaker {
         }
     }
 
-    private func make(_ row: Int, of batch: RowBatch, _ rows: inout MappedRows) throws(EngineError) {
+    private mutating func make(_ row: Int, of batch: RowBatch, _ rows: inout MappedRows) throws(EngineError) {
         let key = batch.rowid(at: row)
-        var object: ObjectID?
+        var isOwn = false
         do {
             try source.load(row, of: batch)
             guard try pass.reading.isOwn(source) else {
                 rows.outcome.elsewhere += 1
                 return
             }
-            let id = ObjectID(side: .source, entity: pass.entity, key: key)
-            object = id
-            if evaluates { session.source.stand(on: id, view: source, cells: pass.plan.cells, row: row) }
-            if let filter = pass.plan.filter {
-                session.scope.evaluated = .object(id)
-                session.scope.source = .object(id)
-                guard try filter.evaluate(session.scope) else {
-                    rows.outcome.dropped += 1
-                    return
-                }
+            isOwn = true
+            stands = false
+            guard try isWanted(row) else {
+                rows.outcome.dropped += 1
+                return
             }
-            try form(id)
+            try form(row)
             if !inspection.isEmpty {
                 try made.load(records.count - 1, of: records)
                 inspection.inspect(made, &rows.findings)
             }
             rows.keys.append(key)
         } catch {
-            throw pass.error(error, row: object.map { session.source.uri(of: $0) } ?? "\(pass.sourceName) p\(key)")
+            throw pass.error(
+                error, row: isOwn ? session.source.uri(of: object) : "\(pass.sourceName) p\(key)")
         }
     }
 
+    /// The row in hand.
+    private var object: ObjectID { ObjectID(side: .source, entity: pass.entity, key: source.rowid) }
+
+    /// Whether the filter lets the row pass.
+    private mutating func isWanted(_ row: Int) throws -> Bool {
+        if let answer = filter?.holds(source) { return answer }
+        guard let whole = pass.plan.filter else { return true }
+        stand(on: row)
+        session.scope.evaluated = .object(object)
+        session.scope.source = .object(object)
+        return try whole.evaluate(session.scope)
+    }
+
+    /// Expressions that need more than numbers read the row through the session.
+    private mutating func stand(on row: Int) {
+        if stands { return }
+        stands = true
+        session.source.stand(on: object, view: source, cells: pass.plan.cells, row: row)
+    }
+
     /// Adds the record of the row in hand.
-    private func form(_ id: ObjectID) throws {
-        for (index, key) in keys.enumerated() { targets[index] = try target(of: key) }
+    private mutating func form(_ row: Int) throws {
+        for place in links.indices { links[place].target = try target(of: links[place]) }
         writer.begin()
         var place = 0
         do {
             while place < columns.count {
-                try append(columns[place], id)
+                try append(columns[place], row)
                 place += 1
             }
-            try writer.finish(into: records, rowid: id.key)
+            try writer.finish(into: records, rowid: source.rowid)
         } catch let failure as AffinityWriter.Failure {
-            let name = place < columns.count ? pass.columns[place].place.map { pass.names[$0] } : nil
-            throw EngineError(failure, "\(pass.title), row \(id.key)", column: name)
+            let name = place < columns.count ? pass.columns.records[place].place.map { pass.names[$0] } : nil
+            throw EngineError(failure, "\(pass.title), row \(source.rowid)", column: name)
         }
     }
 
-    private func append(_ column: Column, _ id: ObjectID) throws {
+    private mutating func append(_ column: MappedRowColumns.Column, _ row: Int) throws {
         switch column.fill {
         case .null: writer.record.appendNull()
         case .integer(let value): try writer.append(value, as: column.affinity)
         case .real(let value): try writer.append(value, as: column.affinity)
-        case .constant(let cells): writer.record.append(cells)
-        case .carry(let cell, let origin):
-            try writer.append(carried: cell, of: source, from: origin, as: column.affinity)
-        case .compute(let attribute):
-            try writer.append(try session.computed(attribute, of: pass.plan.index, from: id), as: column.affinity)
-        case .key(let key): try append(linked: keys[key].key, of: key, column.affinity)
-        case .keyPlace(let key): try append(linked: keys[key].place, of: key, column.affinity)
-        case .keyEntity(let key):
+        case .constant(let cell): writer.record.append(cell: cell, of: constants)
+        case .carry(let cell):
+            try writer.append(carried: cell, of: source, from: column.origin, as: column.affinity)
+        case .compute(let attribute): try append(computed: attribute, row, column.affinity)
+        case .scalar(let place, let attribute):
+            switch scalars[place].cell(source) {
+            case .null: writer.record.appendNull()
+            case .integer(let value): try writer.append(value, as: column.affinity)
+            case .real(let value): try writer.append(value, as: column.affinity)
+            case .text(let text): try append(constant: texts[place] + text, column.affinity)
+            case .unknown: try append(computed: attribute, row, column.affinity)
+            }
+        case .target(let place, let attribute):
+            let cells = targets[place]
+            if source.isNull(at: cells.key) {
+                writer.record.appendNull()
+            } else if let key = source.integer(at: cells.key), let target = cells.place(of: key) {
+                try cells.load(target, into: targetViews[place])
+                try writer.append(carried: 0, of: targetViews[place], from: column.affinity, as: column.affinity)
+            } else {
+                try append(computed: attribute, row, column.affinity)
+            }
+        case .key(let link): try append(linked: links[link].key, of: link, column.affinity)
+        case .keyPlace(let link): try append(linked: links[link].place, of: link, column.affinity)
+        case .keyEntity(let link):
             // If the source doesn't tell the entity, the new row doesn't either.
-            let isTold = keys[key].entity.map { source.integer(at: $0) != nil } ?? true
-            if isTold, let number = targets[key] {
-                try writer.append(number, as: column.affinity)
+            let isTold = links[link].entity < 0 || source.integer(at: links[link].entity) != nil
+            if isTold, links[link].target != 0 {
+                try writer.append(links[link].target, as: column.affinity)
             } else {
                 writer.record.appendNull()
             }
         }
     }
 
-    private func append(linked cell: Int?, of key: Int, _ affinity: Affinity) throws(AffinityWriter.Failure) {
-        guard let cell, targets[key] != nil else { return writer.record.appendNull() }
+    private mutating func append(computed attribute: Int, _ row: Int, _ affinity: Affinity) throws {
+        stand(on: row)
+        try writer.append(
+            try session.computed(attribute, of: pass.plan.index, from: object), as: affinity)
+    }
+
+    private func append(constant cell: Int, _ affinity: Affinity) throws(AffinityWriter.Failure) {
+        guard affinity == .text || affinity == .blob else { throw .misfit }
+        writer.record.append(cell: cell, of: constants)
+    }
+
+    private func append(linked cell: Int, of link: Int, _ affinity: Affinity) throws(AffinityWriter.Failure) {
+        guard cell >= 0, links[link].target != 0 else { return writer.record.appendNull() }
         try writer.append(carried: cell, of: source, from: nil, as: affinity)
     }
 
-    /// Z_ENT of what a link leads to; nil where there is none, or its rows aren't migrated.
-    private func target(of fill: EntityMappingPlan.KeyFill) throws -> Int64? {
-        if source.isNull(at: fill.key) { return nil }
-        guard source.integer(at: fill.key) != nil else {
-            throw ObjectError(
-                .type, "\(pass.entityName) p\(source.rowid).\(fill.relationship.name): the stored key isn't an integer")
+    /// Z_ENT of what a link leads to; 0 where there is none, or its rows aren't migrated.
+    private func target(of link: Link) throws -> Int64 {
+        if source.isNull(at: link.key) { return 0 }
+        guard source.integer(at: link.key) != nil else {
+            let name = pass.plan.keys[link.fill].relationship.name
+            throw ObjectError(.type, "\(pass.entityName) p\(source.rowid).\(name): the stored key isn't an integer")
         }
-        let stored = fill.entity.flatMap { source.integer(at: $0) }.map { Int32(truncatingIfNeeded: $0) }
-        return fill.numbers[stored ?? fill.declared].map { Int64($0) }
+        let stored = link.entity < 0 ? nil : source.integer(at: link.entity).map { Int32(truncatingIfNeeded: $0) }
+        return pass.number(ofTarget: stored, of: link.fill)
     }
 }

@@ -14,6 +14,8 @@ final class ObjectStaging: PolicyRowOutput {
     private var staging: StagingConnection?
     private var statements: StatementPolicyRowOutput?
     private var failure: EngineError?
+    /// The records of the rows that are written next, as far as a worker has made them.
+    var formed: FormedRows?
     /// Called before rows are written by statements.
     private let rowsChange: () -> Void
 
@@ -75,7 +77,7 @@ final class ObjectStaging: PolicyRowOutput {
             return try statements.write(rows)
         }
         do throws(EngineError) {
-            try pages.write(rows)
+            try pages.write(rows, formed)
         } catch {
             fail(error)
             throw ObjectError(.store, error.message)

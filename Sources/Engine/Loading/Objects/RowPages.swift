@@ -130,55 +130,90 @@ final class RowPages {
 
     /// Packs new rows, which have their keys, or keeps them until there are enough.
     ///
+    /// - Parameters:
+    ///   - rows: of all tables.
+    ///   - formed: their records, as far as a worker has made them.
     /// - Throws: a misfit where they don't come in the order of their keys, or where there is more than new rows.
-    func write(_ rows: PendingRows) throws(EngineError) {
+    func write(_ rows: PendingRows, _ formed: FormedRows?) throws(EngineError) {
         for table in rows.tables.indices where rows.tables[table].hasChanges {
             let content = rows.tables[table]
             guard !tables[table].isConstrained else { throw misfit(table, "a constraint of it has an index") }
             guard content.deletedKeys.isEmpty, content.changes.isEmpty else {
                 throw misfit(table, "rows that are written are changed")
             }
-            try write(content, of: rows, to: table)
+            let made = formed.flatMap { $0.tables.indices.contains(table) ? $0.tables[table] : nil }
+            if let made, made.isWhole {
+                try write(content, made, to: table)
+            } else {
+                try write(content, of: rows, to: table)
+            }
+        }
+    }
+
+    /// Rows whose records a worker has made.
+    private func write(_ content: RowTable, _ made: FormedRows.Table, to table: Int) throws(EngineError) {
+        guard made.records.count == content.newRows.count else {
+            throw EngineError(.verification, "rows of a worker are missing", remedy: "please report this")
+        }
+        inspection.doubt(made.findings.doubts, ofTable: table)
+        for (check, keys) in made.findings.links { inspection.note(links: keys, of: check) }
+        for (place, row) in content.newRows.enumerated() {
+            let key = content.keys[row]
+            inspection.note(row: key, of: content.entities[row])
+            try add(key, to: table) { waiting throws(EngineError) in
+                do throws(RecordError) {
+                    try unsafe waiting.append(rowid: key, record: made.records.record(at: place))
+                } catch {
+                    throw EngineError(.sourceData, "table \(map.tables[table].name.name), row \(key): \(error.message)")
+                }
+            }
+        }
+    }
+
+    /// Adds a row to those that wait, in the order of the keys.
+    private func add(
+        _ key: Int64, to table: Int, _ form: (RowBatch) throws(EngineError) -> Void
+    ) throws(EngineError) {
+        let isLate = key > tables[table].largestKept ?? .max
+        if let before = isLate ? tables[table].lastLate : tables[table].last, key <= before {
+            throw misfit(table, "its rows don't come in the order of their keys")
+        }
+        if isLate { tables[table].lastLate = key } else { tables[table].last = key }
+        let waiting = isLate ? tables[table].late : tables[table].waiting
+        let before = waiting.byteCount
+        try form(waiting)
+        waitingBytes += waiting.byteCount - before
+        if waitingBytes >= Self.mostWaiting {
+            try packAll()
+        } else if waiting.byteCount >= limit {
+            if isLate { try set(aside: table) } else { try pack(table) }
         }
     }
 
     private func write(_ content: RowTable, of rows: PendingRows, to table: Int) throws(EngineError) {
         let columns = tables[table].columns
-        var (last, lastLate) = (tables[table].last, tables[table].lastLate)
-        let largestKept = tables[table].largestKept ?? .max
         inspection.beginBatch(table)
         for row in content.newRows {
             let key = content.keys[row]
-            let isLate = key > largestKept
-            if let before = isLate ? lastLate : last, key <= before {
-                throw misfit(table, "its rows don't come in the order of their keys")
-            }
-            if isLate { lastLate = key } else { last = key }
-            let waiting = isLate ? tables[table].late : tables[table].waiting
-            let before = waiting.byteCount
-            do throws(PolicyRecordFormer.Failure) {
-                try former.form(row, of: content, rows, columns, into: waiting)
-            } catch {
-                switch error {
-                case .misfit(let column):
-                    throw misfit(table, "column \(map.tables[table].columns[column].name): a value of another kind")
-                case .record(let error):
-                    throw EngineError(.sourceData, "table \(map.tables[table].name.name), row \(key): \(error.message)")
+            try add(key, to: table) { waiting throws(EngineError) in
+                do throws(PolicyRecordFormer.Failure) {
+                    try former.form(row, of: content, rows, columns, into: waiting)
+                } catch {
+                    switch error {
+                    case .misfit(let column):
+                        throw misfit(table, "column \(map.tables[table].columns[column].name): a value of another kind")
+                    case .record(let error):
+                        throw EngineError(
+                            .sourceData, "table \(map.tables[table].name.name), row \(key): \(error.message)")
+                    }
+                }
+                inspection.inspect(row, of: content, table, rows, former)
+                for (column, largest) in tables[table].largestPlaces {
+                    guard let place = former.integer(row, column, of: content), place > largest else { continue }
+                    tables[table].largestPlaces[column] = place
                 }
             }
-            inspection.inspect(row, of: content, table, rows, former)
-            for (column, largest) in tables[table].largestPlaces {
-                guard let place = former.integer(row, column, of: content), place > largest else { continue }
-                tables[table].largestPlaces[column] = place
-            }
-            waitingBytes += waiting.byteCount - before
-            if waitingBytes >= Self.mostWaiting {
-                try packAll()
-            } else if waiting.byteCount >= limit {
-                if isLate { try set(aside: table) } else { try pack(table) }
-            }
         }
-        (tables[table].last, tables[table].lastLate) = (last, lastLate)
     }
 
     /// A longer row doesn't fit a segment.

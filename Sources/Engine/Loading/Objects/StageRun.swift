@@ -201,10 +201,10 @@ struct StageRun {
         run.events(.passBegan(title: plan.description.name))
         let start = ContinuousClock.now
         let before = state.objects
-        if let rows, let pass = MappedPass(self, plan, into: rows) {
-            try pass.prepared().run(after: cursor, &progress)
+        if let rows, let pass = try MappedPass(self, plan, into: rows) {
+            try pass.run(after: cursor, &progress)
         } else {
-            try CreatePass(model: self, plan: plan, policy: policy, begun: cursor).run(&progress)
+            try CreatePass(model: self, plan: plan, policy: policy, begun: cursor, pages: rows).run(&progress)
         }
         try ledger.leave()
         let after = state.objects

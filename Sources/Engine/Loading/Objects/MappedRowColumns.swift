@@ -1,0 +1,136 @@
+import CausewayEvaluation
+import CausewayMapping
+import CausewayObjects
+import CausewayPlanning
+import CausewaySQLiteFile
+import CausewayStoreFormat
+import CausewayStores
+
+/// What each column of the records of a mapping without code gets: numbers and places in arrays, so that nothing is
+/// retained for a row.
+struct MappedRowColumns: Sendable {
+    struct Column: Sendable {
+        let affinity: Affinity
+        var fill = Fill.null
+        /// Of the column that a carried cell is of.
+        var origin: Affinity?
+    }
+
+    /// Integers are cells of the source row, and places in the arrays below.
+    enum Fill: Sendable {
+        case null
+        case integer(Int64)
+        case real(Double)
+        /// A text or blob that every row has: a cell of the constants.
+        case constant(Int)
+        case carry(Int)
+        case compute(attribute: Int)
+        /// The attribute is evaluated where the scalar program doesn't know.
+        case scalar(Int, attribute: Int)
+        /// … or where the target isn't held.
+        case target(Int, attribute: Int)
+        case key(Int)
+        case keyEntity(Int)
+        case keyPlace(Int)
+    }
+
+    /// Of the table.
+    let records: [PolicyRecordFormer.Column]
+    private(set) var columns: ContiguousArray<Column> = []
+    private(set) var scalars: [ScalarMaker] = []
+    /// Where the texts of each of them begin among the constants.
+    private(set) var texts: [Int] = []
+    private(set) var targets: [TargetCells] = []
+    private var values: [CellValue] = []
+    /// One record with the values.
+    private let constants = RowBatch()
+
+    /// - Parameters:
+    ///   - fills: of the columns, as the plan has them.
+    ///   - plan: the mapping.
+    ///   - records: the columns of the table's records.
+    ///   - affinities: of the source's columns, by cell.
+    ///   - run: the step's.
+    /// - Throws: a misfit where a default would be converted; what is damaged in other tables.
+    init(
+        _ fills: [EntityMappingPlan.ColumnFill], of plan: EntityMappingPlan, _ records: [PolicyRecordFormer.Column],
+        from affinities: [Affinity?], _ run: ObjectRun
+    ) throws(EngineError) {
+        self.records = records
+        for record in records {
+            var column = Column(affinity: record.affinity)
+            if let place = record.place {
+                switch fills[place] {
+                case .constant(let value): column.fill = try constant(value, record.affinity, plan)
+                case .carry(let cell):
+                    column.fill = .carry(cell)
+                    column.origin = affinities.indices.contains(cell) ? affinities[cell] : nil
+                case .compute(let attribute): column.fill = try computed(attribute, plan, run)
+                case .key(let key): column.fill = .key(key)
+                case .keyEntity(let key): column.fill = .keyEntity(key)
+                case .keyPlace(let key): column.fill = .keyPlace(key)
+                }
+            }
+            columns.append(column)
+        }
+        try keepConstants(plan)
+    }
+
+    private mutating func constant(
+        _ value: CellValue, _ affinity: Affinity, _ plan: EntityMappingPlan
+    ) throws(EngineError) -> Fill {
+        switch value {
+        case .null: return .null
+        case .integer(let value): return .integer(value)
+        case .real(let value): return .real(value)
+        case .text, .blob:
+            if case .text = value, affinity != .text, affinity != .blob {
+                throw EngineError(
+                    rowsDontFit: "“\(plan.description.name)”: a default of another kind than its column")
+            }
+            values.append(value)
+            return .constant(values.count - 1)
+        }
+    }
+
+    private mutating func computed(
+        _ attribute: Int, _ plan: EntityMappingPlan, _ run: ObjectRun
+    ) throws(EngineError) -> Fill {
+        let fill = plan.attributes[attribute]
+        if let scalar = ScalarMaker(fill, plan, run.objects.source) {
+            scalars.append(scalar)
+            texts.append(values.count)
+            values += scalar.texts.map { .text($0) }
+            return .scalar(scalars.count - 1, attribute: attribute)
+        }
+        if let cells = try TargetCells(fill, plan, of: run.source, run.objects.source, run.cancellation) {
+            targets.append(cells)
+            return .target(targets.count - 1, attribute: attribute)
+        }
+        return .compute(attribute: attribute)
+    }
+
+    private func keepConstants(_ plan: EntityMappingPlan) throws(EngineError) {
+        do throws(RecordError) {
+            let encoded = try EncodedCells(values)
+            let writer = RecordWriter(capacity: 1)
+            writer.begin()
+            writer.append(encoded)
+            // The writer only refers to its bytes.
+            try withExtendedLifetime(encoded) { () throws(RecordError) in try writer.finish(into: constants, rowid: 0) }
+        } catch {
+            throw EngineError(.plan, "“\(plan.description.name)”: a default or a constant: \(error.message)")
+        }
+    }
+
+    /// A view of the constants, for one thread.
+    func makeConstants() -> RowView {
+        let view = RowView(capacity: values.count)
+        do {
+            try view.load(0, of: constants)
+        } catch {
+            preconditionFailure("the record was made here")
+        }
+        return view
+    }
+}

@@ -1,0 +1,217 @@
+import CausewayEngine
+import CausewayObjects
+import CausewayPlanning
+import CausewayPreparation
+import CausewayStores
+import Foundation
+import Testing
+
+/// Mappings without code whose rows workers form and pack: the same rows as by statements, the same bytes however.
+@Suite("Rows of mappings without code", .timeLimit(.minutes(60)))
+struct MappedRowTests {
+    private static func version(_ line: String, _ maker: String = "") -> String {
+        model(
+            entity(
+                "Line", attribute("code"), attribute("quantity", "Integer 32"), attribute("price", "Double"),
+                attribute("flag", "Boolean"), attribute("day", "Date"), attribute("cost", "Decimal"),
+                toOne("maker", "Maker", inverse: "lines"), toOne("twin", "Line", inverse: "copies"),
+                toMany("copies", "Line", inverse: "twin"), line),
+            entity(
+                "Maker", attribute("name"), attribute("rank", "Integer 16"), attribute("weight", "Float"),
+                toMany("lines", "Line", inverse: "maker"), maker))
+    }
+
+    /// Line is entity 1, Maker 2. Keys have gaps; some links lead nowhere; numbers are stored in both classes.
+    private static func rows(_ count: Int, dangling: Bool = true) -> String {
+        """
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count / 50))
+        INSERT INTO ZMAKER (Z_PK, Z_ENT, Z_OPT, ZNAME, ZRANK, ZWEIGHT)
+        SELECT i * 3, 2, 1 + i % 4, iif(i % 7, 'maker ' || i, NULL), iif(i % 5, i % 100, NULL), i / 3.0 FROM n;
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
+        INSERT INTO ZLINE (Z_PK, Z_ENT, Z_OPT, ZCODE, ZQUANTITY, ZPRICE, ZFLAG, ZDAY, ZCOST, ZMAKER, ZTWIN)
+        SELECT i * 2, 1, 1, printf('%08d-%040x', i, i * 7919), iif(i % 11, i % 100, NULL), i % 9 / 2.0, i % 2, i * 1000.5,
+            i / 4.0, iif(i % 13, (i * 31 % \(count / 50) + 1) * iif(i % 17, 3, \(dangling ? 2 : 3)), NULL),
+            iif(i % 3, max(2, i * 2 - 2), \(dangling ? "i * 2 + 1" : "NULL"))
+        FROM n;
+        """
+    }
+
+    /// A step, its mapping model, and how many of its mappings become pages.
+    struct Change: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let target: String
+        /// A key path over a link that leads nowhere is an error.
+        var followsLinks = false
+        let mapping: @Sendable () -> SwiftMappingModel
+    }
+
+    static let changes = [
+        Change(
+            testDescription: "numbers, texts and key paths",
+            target: version(
+                attribute("total", "Double") + attribute("half", "Integer 16") + attribute("label")
+                    + attribute("makerName") + attribute("makerRank", "Integer 64") + attribute("weight", "Double")
+                    + attribute("twinCode") + attribute("bossName") + attribute("later", "Date")
+                    + attribute("note", default: "n/a") + attribute("upper")),
+            followsLinks: true
+        ) {
+            SwiftMappingModel(from: "V1", to: "V2") {
+                TransformEntity("Line") {
+                    Compute("total", "$source.quantity * $source.price")
+                    Compute("half", "$source.quantity / 2")
+                    Compute("label", "TERNARY($source.flag == YES, 'on', 'off')")
+                    Compute("makerName", "$source.maker.name")
+                    Compute("makerRank", "$source.maker.rank")
+                    Compute("weight", "$source.maker.weight")
+                    Compute("twinCode", "$source.twin.code")
+                    Compute("bossName", "$source.twin.maker.name")
+                    Compute("later", "$source.day")
+                    Compute("upper", "uppercase:($source.code)")
+                }
+                TransformEntity("Maker")
+            }
+        },
+        Change(testDescription: "a filter of numbers", target: version(attribute("more"))) {
+            SwiftMappingModel(from: "V1", to: "V2") {
+                CopyEntity("Line") { Filter("quantity > 50 OR price == 0") }
+                TransformEntity("Maker")
+            }
+        },
+        Change(testDescription: "a filter of texts, and one of the links' targets", target: version(attribute("more"))) {
+            SwiftMappingModel(from: "V1", to: "V2") {
+                TransformEntity("Line") { Filter("NOT (code CONTAINS '77')") }
+                TransformEntity("Maker") { Filter("rank != nil") }
+            }
+        },
+        Change(testDescription: "only copies", target: version("", attribute("more"))) {
+            SwiftMappingModel(from: "V1", to: "V2") {
+                CopyEntity("Line")
+                TransformEntity("Maker")
+            }
+        },
+    ]
+
+    private static func request(
+        _ scenario: Scenario, _ change: Change, _ engine: EngineChoice, output: String, batchRows: Int = 1_024,
+        jobs: Int = 2
+    ) -> MigrationRequest {
+        var request = scenario.request(
+            to: "V2", output: scenario.folder + "/" + output, batchRows: batchRows, jobs: jobs, engine: engine)
+        var code = MigrationCode()
+        code.add(change.mapping())
+        request.code = code
+        return request
+    }
+
+    private static func bytes(_ path: String) throws -> Data { try Data(contentsOf: URL(filePath: path)) }
+
+    @Test("are the same by pages and by statements, and the same bytes for any batches and workers", arguments: changes)
+    func same(_ change: Change) throws {
+        let scenario = try Scenario(Self.version(""), change.target, rows: Self.rows(9_000, dangling: !change.followsLinks))
+        let statements = Self.request(scenario, change, .statements, output: "statements.sqlite")
+        _ = try Migration(statements).run()
+        let expected = try Database.dump(try #require(statements.output))
+        var first: Data?
+        for (jobs, batchRows) in [(1, 1_024), (2, 7), (4, 1_000)] {
+            let request = Self.request(
+                scenario, change, .auto, output: "pages-\(jobs).sqlite", batchRows: batchRows, jobs: jobs)
+            var byPages = 0
+            _ = try Migration(request) { event in
+                if case .prepared(let prepared) = event { byPages = prepared.steps[0].methods.mappingsByPages.count }
+            }.run()
+            #expect(byPages == 2)
+            let output = try #require(request.output)
+            let found = try Database.dump(output)
+            #expect(found == expected, "\(Self.difference(found, expected))")
+            let bytes = try Self.bytes(output)
+            if let first { #expect(bytes == first, "\(jobs) workers") }
+            first = first ?? bytes
+        }
+    }
+
+    private static func difference(_ one: [String], _ other: [String]) -> String {
+        zip(one, other).first { $0 != $1 }.map { "\($0)\n\($1)" } ?? "\(one.count) and \(other.count) lines"
+    }
+
+    @Test("are the same bytes after a stop at any progress", arguments: changes)
+    func stopped(_ change: Change) throws {
+        let scenario = try Scenario(Self.version(""), change.target, rows: Self.rows(20_000, dangling: !change.followsLinks))
+        let whole = Self.request(scenario, change, .auto, output: "whole.sqlite")
+        _ = try Migration(whole).run()
+        let expected = try Self.bytes(try #require(whole.output))
+        for stop in [1, 2, 3, 5, 8] {
+            var request = Self.request(scenario, change, .auto, output: "stopped.sqlite")
+            request.options.checkpointInterval = 0
+            let cancellation = Cancellation()
+            var seen = 0
+            let error = try? failure {
+                _ = try Migration(request, cancellation: cancellation) { event in
+                    guard case .progress = event else { return }
+                    seen += 1
+                    if seen == stop { cancellation.cancel() }
+                }.run()
+            }
+            if error != nil {
+                request.options.batchRows = 7
+                request.options.jobs = 3
+                request.verification = .full
+                _ = try Migration(request).run()
+            }
+            let output = try #require(request.output)
+            #expect(try Self.bytes(output) == expected, "stopped at \(stop)")
+            try FileManager.default.removeItem(atPath: output)
+        }
+    }
+
+    @Test("that can't be made end with the same error", arguments: ["half", "later", "maker"])
+    func refused(attribute name: String) throws {
+        let scenario = try Scenario(
+            Self.version(""),
+            Self.version(attribute("half", "Integer 16") + attribute("label")),
+            rows: Self.rows(200))
+        let change = Change(testDescription: "", target: "") {
+            SwiftMappingModel(from: "V1", to: "V2") {
+                TransformEntity("Line") {
+                    switch name {
+                    case "half": Compute("half", "$source.quantity * 1000")
+                    case "maker": Compute("label", "$source.maker.name")
+                    default: Compute("half", "1 / ($source.quantity - 3)")
+                    }
+                }
+                TransformEntity("Maker")
+            }
+        }
+        let errors = try [EngineChoice.auto, .statements].map { engine in
+            try failure { _ = try Migration(Self.request(scenario, change, engine, output: "x.sqlite", jobs: 1)).run() }
+        }
+        #expect(errors[0].message == errors[1].message)
+        #expect(errors[0].kind == errors[1].kind)
+    }
+
+    @Test("that break rules are the same by pages and by statements")
+    func violations() throws {
+        let scenario = try Scenario(
+            Self.version(""),
+            Self.version(
+                attribute("total", "Double", optional: false)
+                    + attribute("rank", "Integer 16", extra: "minValueString=\"3\" maxValueString=\"90\"")
+                    + attribute("maker2", optional: false, extra: "maxValueString=\"8\"")),
+            rows: Self.rows(2_000, dangling: false))
+        let change = Change(testDescription: "", target: "") {
+            SwiftMappingModel(from: "V1", to: "V2") {
+                TransformEntity("Line") {
+                    Compute("total", "$source.quantity * $source.price")
+                    Compute("rank", "$source.quantity")
+                    Compute("maker2", "$source.maker.name")
+                }
+                TransformEntity("Maker")
+            }
+        }
+        let errors = try [EngineChoice.auto, .statements].map { engine in
+            try failure { _ = try Migration(Self.request(scenario, change, engine, output: "x.sqlite")).run() }
+        }
+        #expect(!errors[0].details.isEmpty)
+        #expect(errors[0].details == errors[1].details)
+        #expect(errors[0].message == errors[1].message)
+    }
+}
