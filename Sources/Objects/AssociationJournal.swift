@@ -4,8 +4,9 @@ package import CausewaySQLiteFile
 /// Associations in the order in which they were recorded: what an interrupted run must leave, so that the next can look
 /// them up. The progress of a step names the valid part.
 package struct AssociationJournal: Sendable {
-    /// Source entity, source key, mapping, destination entity (0: none was made), destination key.
-    package static let columnCount = 5
+    /// Source entity, source key, mapping, destination entity (0: none was made), destination key, rows of a run (0: it
+    /// is no run).
+    package static let columnCount = 6
 
     /// One array per column, all of the same length.
     package var columns: [[Int64]]
@@ -51,5 +52,15 @@ package struct AssociationJournal: Sendable {
         columns[2].append(Int64(mapping))
         columns[3].append(Int64(entity ?? 0))
         columns[4].append(key)
+        columns[5].append(0)
+    }
+
+    mutating func append(_ run: AssociationRun) {
+        columns[0].append(Int64(run.sourceEntity))
+        columns[1].append(run.source)
+        columns[2].append(Int64(run.mapping))
+        columns[3].append(Int64(run.entity))
+        columns[4].append(run.destination)
+        columns[5].append(run.count)
     }
 }

@@ -5,12 +5,15 @@ import CausewaySQLite
 ///
 /// Keeps only what the keys don't show: a mapping that gives every row its source's key needs no entry.
 package final class Associations {
-    private let statements: StatementCache
+    let statements: StatementCache
     private var hasReverse = false
+    var hasReverseRuns = false
+    /// The last run of each mapping that has any.
+    var lastRuns: [Int: AssociationRun] = [:]
     /// Mappings that have entries.
     private var recorded: Set<Int> = []
     /// Entries since it was last cleared, for a run that may be interrupted; nil if it isn't kept.
-    package private(set) var journal: AssociationJournal?
+    package internal(set) var journal: AssociationJournal?
 
     /// - Parameter access: the scratch database's connection, inside a transaction.
     /// - Throws: `ObjectError` with `.store` where the tables can't be made.
@@ -23,12 +26,17 @@ package final class Associations {
             """)
         try run(
             """
+            CREATE TABLE run (mapping INTEGER, sourceEntity INTEGER, source INTEGER, entity INTEGER, \
+            destination INTEGER, count INTEGER, PRIMARY KEY (mapping, sourceEntity, source)) WITHOUT ROWID
+            """)
+        try run(
+            """
             CREATE TABLE shared (entity INTEGER, attribute TEXT, value, key INTEGER, \
             PRIMARY KEY (entity, attribute, value)) WITHOUT ROWID
             """)
     }
 
-    private func run(_ sql: String) throws(ObjectError) {
+    func run(_ sql: String) throws(ObjectError) {
         try ObjectError.at("the associations") {
             try statements.statement(sql).statement.run()
         }
@@ -58,6 +66,13 @@ package final class Associations {
     package func replay(_ journal: AssociationJournal) throws(ObjectError) {
         for index in journal.columns[0].indices {
             let row = journal.columns.map { $0[index] }
+            if row[5] > 0 {
+                try insert(
+                    AssociationRun(
+                        mapping: Int(row[2]), sourceEntity: Int32(truncatingIfNeeded: row[0]), source: row[1],
+                        entity: Int32(truncatingIfNeeded: row[3]), destination: row[4], count: row[5]))
+                continue
+            }
             try insert(
                 source: ObjectID(side: .source, entity: Int32(truncatingIfNeeded: row[0]), key: row[1]),
                 mapping: Int(row[2]), entity: row[3] == 0 ? nil : Int32(truncatingIfNeeded: row[3]), key: row[4])
@@ -66,6 +81,8 @@ package final class Associations {
             try insertShared(shared.entity, shared.attribute, Cell(shared.value), key: shared.key)
         }
     }
+
+    func noteEntries(of mapping: Int) { recorded.insert(mapping) }
 
     /// Whether the mapping has entries at all.
     package func hasEntries(_ mapping: Int) -> Bool { recorded.contains(mapping) }
@@ -102,6 +119,11 @@ package final class Associations {
 
     /// What is recorded for a source row under a mapping, in order; nil for a row without a result.
     func destinations(of source: ObjectID, mapping: Int) throws(ObjectError) -> [ObjectID?] {
+        let own: [ObjectID?] = try runDestination(of: source, mapping: mapping).map { [$0] } ?? []
+        return own + (try entries(of: source, mapping: mapping))
+    }
+
+    private func entries(of source: ObjectID, mapping: Int) throws(ObjectError) -> [ObjectID?] {
         try ObjectError.at("the associations") {
             let box = try statements.statement(
                 """
@@ -116,6 +138,11 @@ package final class Associations {
 
     /// The source rows recorded for a destination row under a mapping.
     func sources(of destination: ObjectID, mapping: Int) throws(ObjectError) -> [ObjectID] {
+        let own = try runSource(of: destination, mapping: mapping).map { [$0] } ?? []
+        return own + (try entrySources(of: destination, mapping: mapping))
+    }
+
+    private func entrySources(of destination: ObjectID, mapping: Int) throws(ObjectError) -> [ObjectID] {
         if !hasReverse {
             try run("CREATE INDEX byDestination ON association (destination, entity, mapping)")
             hasReverse = true
@@ -132,6 +159,18 @@ package final class Associations {
 
     /// Up to `limit` entries of a mapping after a place, including those without a result.
     package func everyEntry(
+        of mapping: Int, after place: (entity: Int32, source: Int64, ordinal: Int64), limit: Int
+    ) throws(ObjectError) -> [(source: ObjectID, destination: ObjectID?, ordinal: Int64)] {
+        let rows = try everyRow(of: mapping, after: place, limit: limit)
+        let entries = try recordedEntries(of: mapping, after: place, limit: limit)
+        if rows.isEmpty || entries.isEmpty { return rows + entries }
+        return Array(
+            (rows + entries).sorted {
+                ($0.source.entity, $0.source.key, $0.ordinal) < ($1.source.entity, $1.source.key, $1.ordinal)
+            }.prefix(limit))
+    }
+
+    private func recordedEntries(
         of mapping: Int, after place: (entity: Int32, source: Int64, ordinal: Int64), limit: Int
     ) throws(ObjectError) -> [(source: ObjectID, destination: ObjectID?, ordinal: Int64)] {
         try ObjectError.at("the associations") {

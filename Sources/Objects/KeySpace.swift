@@ -48,6 +48,21 @@ package final class KeySource {
         self.keys = keys
     }
 
+    /// Keys for rows that are made outside of any context, which are counted.
+    ///
+    /// - Parameters:
+    ///   - rows: how many, 1 at least.
+    ///   - entity: their Z_ENT.
+    ///   - table: their table's place.
+    /// - Returns: the first of the keys, which follow each other.
+    /// - Throws: `.exhausted` if the store has used the largest possible key.
+    package func give(_ rows: Int, of entity: Int32, in table: Int) throws(ObjectError) -> Int64 {
+        let first = try keys.next(in: table)
+        for _ in 1..<rows { _ = try keys.next(in: table) }
+        rowCounts[entity, default: 0] += rows
+        return first
+    }
+
     /// Counts rows that were made outside of any context.
     ///
     /// - Parameters:

@@ -39,7 +39,16 @@ package struct PreparedMigration: Sendable {
     package var rowsToRead: Int { rows.reduce(0, +) + objectRows.reduce(0, +) }
 
     /// Identifies the store and plans the path; throws every reason against it at once.
-    package init(_ request: MigrationRequest, history: ModelHistory, store: SourceStore) throws(EngineError) {
+    ///
+    /// - Parameters:
+    ///   - request: what is asked for.
+    ///   - history: the versions.
+    ///   - store: the source.
+    ///   - counted: planned for the same rows: they aren't counted again.
+    /// - Throws: `.plan` and others, with all reasons.
+    package init(
+        _ request: MigrationRequest, history: ModelHistory, store: SourceStore, counted: PreparedMigration? = nil
+    ) throws(EngineError) {
         let target = try history.resolve(request.target)
         let goal = try history.version(named: target)
         // First: a staged migration doesn't know a version that no stage names.
@@ -94,10 +103,26 @@ package struct PreparedMigration: Sendable {
         sharedBytes = planned.steps.first.map { pages.sharedBytes(of: $0) } ?? 0
         handlers = runs.map(\.handlers)
         self.warnings = warnings
-        rows = try Self.count(steps.first?.passes.map(\.shape) ?? [], in: store)
-        // A mapping that adds objects reads no rows.
-        objectRows = try Self.count(
-            steps.first?.objects?.mappings.map { $0.sourceEntity == nil ? nil : $0.shape } ?? [], in: store)
+        if let counted, Self.shapes(counted.steps) == Self.shapes(steps) {
+            (rows, objectRows) = (counted.rows, counted.objectRows)
+        } else {
+            let shapes = Self.shapes(steps)
+            rows = try Self.count(shapes.passes, in: store)
+            objectRows = try Self.count(shapes.mappings, in: store)
+        }
+    }
+
+    /// What the first step reads.
+    private struct Shapes: Hashable {
+        var passes: [RowShape?]
+        /// A mapping that adds objects reads no rows.
+        var mappings: [RowShape?]
+    }
+
+    private static func shapes(_ steps: [StepPlan]) -> Shapes {
+        Shapes(
+            passes: steps.first?.passes.map(\.shape) ?? [],
+            mappings: steps.first?.objects?.mappings.map { $0.sourceEntity == nil ? nil : $0.shape } ?? [])
     }
 
     /// The versions of the path, with their models.

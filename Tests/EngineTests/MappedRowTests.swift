@@ -42,6 +42,10 @@ struct MappedRowTests {
         let target: String
         /// A key path over a link that leads nowhere is an error.
         var followsLinks = false
+        /// The version before, and its rows; nil: lines and their makers.
+        var texts: String?
+        /// How many mappings become pages.
+        var byPages = 2
         let mapping: @Sendable () -> SwiftMappingModel
     }
 
@@ -83,6 +87,30 @@ struct MappedRowTests {
                 TransformEntity("Maker") { Filter("rank != nil") }
             }
         },
+        Change(
+            testDescription: "two entities become one, and links follow", target: merged, texts: texts, byPages: 3
+        ) {
+            SwiftMappingModel(from: "V1", to: "V2") {
+                TransformEntity("Draft", to: "Text")
+                TransformEntity("Letter", to: "Text") { Filter("size != 3") }
+                TransformEntity("Remark") {
+                    Link("subject", "TERNARY($source.draft != nil, \(moved("Draft")), \(moved("Letter")))")
+                    Link("other", "\(moved("Letter"))")
+                }
+            }
+        },
+        Change(
+            testDescription: "links to rows that are made later", target: merged, texts: texts, byPages: 3
+        ) {
+            SwiftMappingModel(from: "V1", to: "V2") {
+                TransformEntity("Remark") {
+                    Link("subject", "TERNARY($source.draft == nil, \(moved("Letter")), \(moved("Draft")))")
+                    Link("other", "TERNARY($source.letter == nil, nil, \(moved("Letter")))")
+                }
+                TransformEntity("Letter", to: "Text", name: "LetterToText") { Filter("size != 3") }
+                TransformEntity("Draft", to: "Text", name: "DraftToText")
+            }
+        },
         Change(testDescription: "only copies", target: version("", attribute("more"))) {
             SwiftMappingModel(from: "V1", to: "V2") {
                 CopyEntity("Line")
@@ -90,6 +118,46 @@ struct MappedRowTests {
             }
         },
     ]
+
+    /// Draft 1, Letter 2, Remark 3; some remarks have both links, and some links lead nowhere.
+    static let texts = model(
+        entity("Draft", attribute("body"), toMany("remarks", "Remark", inverse: "draft")),
+        entity("Letter", attribute("body"), attribute("size", "Integer 16"), toMany("remarks", "Remark", inverse: "letter")),
+        entity(
+            "Remark", attribute("words"), toOne("draft", "Draft", inverse: "remarks"),
+            toOne("letter", "Letter", inverse: "remarks")))
+    static let merged = model(
+        entity(
+            "Remark", attribute("words"), toOne("subject", "Text", inverse: "remarks"),
+            toOne("other", "Text", inverse: "others")),
+        entity(
+            "Text", attribute("body"), attribute("size", "Integer 16"), toMany("remarks", "Remark", inverse: "subject"),
+            toMany("others", "Remark", inverse: "other")))
+
+    private static func textRows(_ count: Int) -> String {
+        let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count / 3))"
+        return """
+            \(numbers) INSERT INTO ZDRAFT (Z_PK, Z_ENT, Z_OPT, ZBODY)
+            SELECT i * 2, 1, 1, printf('draft %040x', i * 7919) FROM n;
+            \(numbers) INSERT INTO ZLETTER (Z_PK, Z_ENT, Z_OPT, ZBODY, ZSIZE)
+            SELECT iif(i % 5, i, i + \(count)), 2, 1, printf('letter %040x', i * 7919), i % 7 FROM n;
+            \(numbers) INSERT INTO ZREMARK (Z_PK, Z_ENT, Z_OPT, ZWORDS, ZDRAFT, ZLETTER)
+            SELECT i * 3, 3, 1, 'words ' || i, iif(i % 2, i * 31 % \(count / 3) * 2 + 2 + i % 17 / 16, NULL),
+                iif(i % 3, i * 37 % \(count / 3) + 1, NULL) FROM n;
+            """
+    }
+
+    private static func moved(_ entity: String) -> String {
+        """
+        FUNCTION($manager, "destinationInstancesForEntityMappingNamed:sourceInstances:", "\(entity)ToText", \
+        $source.\(entity.lowercased()))
+        """
+    }
+
+    private static func scenario(_ change: Change, rows count: Int) throws -> Scenario {
+        if let texts = change.texts { return try Scenario(texts, change.target, rows: textRows(count)) }
+        return try Scenario(version(""), change.target, rows: rows(count, dangling: !change.followsLinks))
+    }
 
     private static func request(
         _ scenario: Scenario, _ change: Change, _ engine: EngineChoice, output: String, batchRows: Int = 1_024,
@@ -107,22 +175,26 @@ struct MappedRowTests {
 
     @Test("are the same by pages and by statements, and the same bytes for any batches and workers", arguments: changes)
     func same(_ change: Change) throws {
-        let scenario = try Scenario(Self.version(""), change.target, rows: Self.rows(9_000, dangling: !change.followsLinks))
-        let statements = Self.request(scenario, change, .statements, output: "statements.sqlite")
+        let scenario = try Self.scenario(change, rows: 9_000)
+        var statements = Self.request(scenario, change, .statements, output: "statements.sqlite")
+        statements.keyMap = scenario.folder + "/statements.jsonl"
         _ = try Migration(statements).run()
         let expected = try Database.dump(try #require(statements.output))
+        let keys = try String(contentsOfFile: try #require(statements.keyMap), encoding: .utf8)
         var first: Data?
         for (jobs, batchRows) in [(1, 1_024), (2, 7), (4, 1_000)] {
-            let request = Self.request(
+            var request = Self.request(
                 scenario, change, .auto, output: "pages-\(jobs).sqlite", batchRows: batchRows, jobs: jobs)
+            request.keyMap = scenario.folder + "/pages-\(jobs).jsonl"
             var byPages = 0
             _ = try Migration(request) { event in
                 if case .prepared(let prepared) = event { byPages = prepared.steps[0].methods.mappingsByPages.count }
             }.run()
-            #expect(byPages == 2)
+            #expect(byPages == change.byPages)
             let output = try #require(request.output)
             let found = try Database.dump(output)
             #expect(found == expected, "\(Self.difference(found, expected))")
+            #expect(try String(contentsOfFile: try #require(request.keyMap), encoding: .utf8) == keys)
             let bytes = try Self.bytes(output)
             if let first { #expect(bytes == first, "\(jobs) workers") }
             first = first ?? bytes
@@ -135,7 +207,7 @@ struct MappedRowTests {
 
     @Test("are the same bytes after a stop at any progress", arguments: changes)
     func stopped(_ change: Change) throws {
-        let scenario = try Scenario(Self.version(""), change.target, rows: Self.rows(20_000, dangling: !change.followsLinks))
+        let scenario = try Self.scenario(change, rows: 20_000)
         let whole = Self.request(scenario, change, .auto, output: "whole.sqlite")
         _ = try Migration(whole).run()
         let expected = try Self.bytes(try #require(whole.output))

@@ -17,6 +17,8 @@ struct MigrationRun {
     private var history: ModelHistory?
     /// What the check of the source has found; nil if it hasn't run.
     var check: Migration.SourceCheck?
+    /// What was planned before anything was written, and the store's file then; nil where its rows may be in a -wal.
+    private var previewed: (prepared: PreparedMigration, file: FileIdentity)?
     /// There is work of an earlier run that hasn't been taken over.
     var hasForeignWork = true
     private(set) var hasPlan = false
@@ -70,6 +72,7 @@ struct MigrationRun {
             hasRolledBack = try rollBackHotJournal(in: directory)
         }
         let (source, destination, isOutput) = (source, destination, isOutput)
+        let file = try fileWithoutLog()
         let (prepared, check) = try migration.checkedPreview(source, try versions()) {
             [migration] () throws(EngineError) in
             try migration.refusePlace(destination, for: source)
@@ -80,7 +83,15 @@ struct MigrationRun {
         }
         guard !prepared.steps.isEmpty else { return try nothingToDo(prepared, in: directory) }
         self.check = check
+        if let file, try fileWithoutLog() == file { previewed = (prepared, file) }
         return nil
+    }
+
+    /// The store's file; nil where there is a -wal. No connection of this process has it open.
+    private func fileWithoutLog() throws(EngineError) -> FileIdentity? {
+        try EngineError.at(source.path) { () throws(FileError) in
+            try Files.statusIfExists(source.wal) == nil ? try FileIdentity(of: source.path) : nil
+        }
     }
 
     func nothingToDo(
@@ -139,7 +150,10 @@ struct MigrationRun {
         _ directory: borrowing WorkDirectory
     ) throws(EngineError) -> MigrationOutcome {
         try found.requireStore(store.metadata.uuid, source)
-        var prepared = try PreparedMigration(request, history: try versions(), store: store)
+        // Every commit changes the header, where there is no -wal.
+        let isUnchanged = try previewed?.file == descriptor.identity() && !store.isWAL
+        var prepared = try PreparedMigration(
+            request, history: try versions(), store: store, counted: isUnchanged ? previewed?.prepared : nil)
         guard !prepared.steps.isEmpty else {
             try found.requireNoOther(than: prepared)
             hasForeignWork = false

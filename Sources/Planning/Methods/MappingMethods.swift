@@ -83,10 +83,12 @@ struct MappingMethods {
         if constrained.contains(objects.destination.tables[table].name.name.lowercased()) {
             return "a constraint of its table has an index"
         }
-        let others = objects.mappings.filter { other in
+        let all = objects.mappings.filter { other in
             other.sourceEntity != nil
                 && other.destinationEntity.flatMap { objects.destination.table(of: $0) } == table
         }
-        return others.count > 1 ? "several mappings fill its table" : nil
+        // Rows that keep their keys come first, and then those of one mapping after another.
+        let areApart = all.count { $0.keeping == .always } <= 1 && all.allSatisfy { $0.columns != nil }
+        return all.count > 1 && !areApart ? "several mappings fill its table" : nil
     }
 }

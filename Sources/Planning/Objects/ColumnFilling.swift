@@ -37,10 +37,8 @@ struct ColumnFilling {
     /// - Parameter filter: of the mapping's rows.
     /// - Returns: nil where there is no such list.
     func columns(_ filter: Predicate?) -> [EntityMappingPlan.ColumnFill]? {
-        guard plan.isIndependent, plan.keeping == .always, plan.description.policyClassName == nil,
-            let entity = plan.destinationEntity, let template = destination.template(of: entity),
-            filter?.readsSourceAlone ?? true,
-            plan.description.attributeMappings.allSatisfy({ $0.expression?.readsSourceAlone ?? true })
+        guard plan.isIndependent, Self.followsSource(plan.description, filter), let entity = plan.destinationEntity,
+            let template = destination.template(of: entity)
         else { return nil }
         var columns = template.map { EntityMappingPlan.ColumnFill.constant($0) }
         for (index, fill) in plan.attributes.enumerated() {
@@ -57,6 +55,16 @@ struct ColumnFilling {
             guard key.place != nil else { return nil }
             columns[column] = .keyPlace(index)
         }
+        for (index, choice) in plan.choices.enumerated() {
+            columns[choice.column] = .choice(index)
+            if let column = choice.entityColumn { columns[column] = .choiceEntity(index) }
+        }
         return columns
+    }
+
+    /// Whether the attributes of a mapping's rows, and which rows it reads, follow from the source rows alone.
+    static func followsSource(_ mapping: EntityMappingDescription, _ filter: Predicate?) -> Bool {
+        mapping.policyClassName == nil && filter?.readsSourceAlone ?? true
+            && mapping.attributeMappings.allSatisfy { $0.expression?.readsSourceAlone ?? true }
     }
 }

@@ -40,6 +40,38 @@ package struct EntityMappingPlan: Sendable {
         case key(Int)
         case keyEntity(Int)
         case keyPlace(Int)
+        /// The parts of this of the mapping's choices.
+        case choice(Int)
+        case choiceEntity(Int)
+    }
+
+    /// A to-one whose expression chooses between links of the source row, whose targets were made before: their keys are
+    /// known when the row is made.
+    package struct LinkChoice: Sendable {
+        /// What a condition on the source row leads to.
+        package struct Option: Sendable {
+            package struct Condition: Sendable {
+                package var cell: Int
+                package var isNull: Bool
+            }
+
+            /// On the cell of a link; without one the option is always taken.
+            package var condition: Condition?
+            /// The cells of the chosen link: its key, and the target's Z_ENT; without a key the new link is NULL.
+            package var key: Int?
+            package var entity: Int?
+            /// Z_ENT of the link's declared destination.
+            package var declared: Int32
+            /// The mapping that makes the target, by its Z_ENT in the source.
+            package var targets: [Int32: Int]
+        }
+
+        /// The first whose condition holds is taken; without one the link is NULL.
+        package var options: [Option]
+        package var column: Int
+        package var entityColumn: Int?
+        /// The same for stage 2, where keys of the targets can't be held.
+        package var relationship: RelationshipFill
     }
 
     /// A to-one whose targets keep their keys: the key is copied with the row.
@@ -94,4 +126,6 @@ package struct EntityMappingPlan: Sendable {
     package var relationships: [RelationshipFill]
     /// By column of the new table, where rows follow from their source rows alone and keep their keys; else nil.
     package var columns: [ColumnFill]?
+    /// Links that are chosen when the row is made.
+    package var choices: [LinkChoice] = []
 }

@@ -30,7 +30,7 @@ struct LinkPlanning {
         }
     }
 
-    private static func sourceKey(_ expression: Expression) -> String? {
+    static func sourceKey(_ expression: Expression) -> String? {
         switch expression {
         case .keyPath(.variable("source"), let path) where !path.contains(".") && !path.contains("@"): path
         case .keyPath(.evaluatedObject, let path) where !path.contains(".") && !path.contains("@"): path
@@ -46,9 +46,21 @@ struct LinkPlanning {
     func targets(
         _ reading: Reading, of declared: String, leadingTo kind: String, from index: Int
     ) -> [Int32: Int]? {
+        var result: [Int32: Int] = [:]
+        for (number, found) in candidates(reading, of: declared, leadingTo: kind, from: index) {
+            guard let first = found.first, found.count == 1, planner.keeping[first] == .always else { return nil }
+            result[number] = first
+        }
+        return result
+    }
+
+    /// All mappings whose rows can be the result, by source Z_ENT.
+    func candidates(
+        _ reading: Reading, of declared: String, leadingTo kind: String, from index: Int
+    ) -> [Int32: [Int]] {
         let model = planner.entities[index].model
         let isNamedHere = planner.entities.contains { $0.model == model && $0.mapping.mapping.name == reading.mapping }
-        var result: [Int32: Int] = [:]
+        var result: [Int32: [Int]] = [:]
         for (offset, name) in source.schema.entities.enumerated()
         where source.schema.model.isKind(name, of: declared) {
             let found = planner.entities.indices.filter { index in
@@ -59,9 +71,7 @@ struct LinkPlanning {
                 guard let wanted = reading.mapping else { return true }
                 return wanted == mapping.name && (!isNamedHere || planner.entities[index].model == model)
             }
-            guard let first = found.first else { continue }
-            guard found.count == 1, planner.keeping[first] == .always else { return nil }
-            result[Int32(offset + 1)] = first
+            if !found.isEmpty { result[Int32(offset + 1)] = found }
         }
         return result
     }

@@ -145,7 +145,7 @@ package struct ObjectStepPlanner {
             attributes += try fills(property, mapping, compiler, &columns)
         }
         refuseOpaqueDefaults(of: mapping, filled: Set(attributes.map(\.column)))
-        let (keys, relationships) = try linkFills(of: index, compiler, &columns)
+        let (keys, choices, relationships) = try linkFills(of: index, compiler, &columns)
         let filter = self.filter(resolved, compiler)
         let isPlain =
             mapping.policyClassName == nil && filter == nil && relationships.isEmpty
@@ -161,6 +161,7 @@ package struct ObjectStepPlanner {
             hasStage2Hook: hasStage2Hook(mapping), shape: columns.shape, cells: columns.cells,
             linkShape: linkColumns.shape, linkCells: linkColumns.cells, filter: filter,
             attributes: attributes, keys: keys, relationships: relationships)
+        plan.choices = choices
         plan.columns = ColumnFilling(plan: plan, destination: destination).columns(resolved.filter)
         return plan
     }
@@ -180,10 +181,14 @@ package struct ObjectStepPlanner {
     /// How links are made: by carried keys, or by an expression in stage 2; those of copied join tables are noted.
     private mutating func linkFills(
         of index: Int, _ compiler: MappingCompiler, _ columns: inout SourceColumns
-    ) throws(PlanError) -> (keys: [EntityMappingPlan.KeyFill], relationships: [EntityMappingPlan.RelationshipFill]) {
+    ) throws(PlanError) -> (
+        keys: [EntityMappingPlan.KeyFill], choices: [EntityMappingPlan.LinkChoice],
+        relationships: [EntityMappingPlan.RelationshipFill]
+    ) {
         let mapping = entities[index].mapping.mapping
         let links = LinkPlanning(planner: self)
         var keys: [EntityMappingPlan.KeyFill] = []
+        var choices: [EntityMappingPlan.LinkChoice] = []
         var relationships: [EntityMappingPlan.RelationshipFill] = []
         for property in mapping.relationshipMappings {
             guard let expression = property.expression,
@@ -196,11 +201,19 @@ package struct ObjectStepPlanner {
                 copied.append((index, fill))
             } else if let key = try links.keyFill(property, of: index, fill, &columns) {
                 keys.append(key)
-            } else if !links.isCovered(property, of: index) {
+            } else if let choice = try links.choice(property, of: index, fill, &columns) {
+                choices.append(choice)
+            } else if !links.isCovered(property, of: index), !links.isOverwritten(property, of: index) {
                 relationships.append(fill)
             }
         }
-        return (keys, relationships)
+        return (keys, choices, relationships)
+    }
+
+    /// Whether a mapping's rows follow from their source rows alone, but for their links and perhaps their keys.
+    func followsSource(_ index: Int) -> Bool {
+        keeping[index] != .ifFree && !code.hasOwnManager && isIndependent(index)
+            && ColumnFilling.followsSource(entities[index].mapping.mapping, entities[index].mapping.filter)
     }
 
     private mutating func filter(_ resolved: ResolvedEntityMapping, _ compiler: MappingCompiler) -> CompiledPredicate? {

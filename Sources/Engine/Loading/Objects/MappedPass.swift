@@ -23,6 +23,7 @@ struct MappedPass {
     /// Of the columns, as the new store's map counts them.
     let names: [String]
     let questions: [RowQuestion]
+    let choosers: [LinkChooser]
     /// By key: where rows don't tell their targets' entity.
     private let declared: [Int64]
     private let destination: Int32
@@ -49,7 +50,11 @@ struct MappedPass {
             fills, of: plan, pages.columns(ofTable: table), from: reading.affinities, model.run)
         names = map.tables[table].columns.map(\.name)
         questions = pages.inspection.questions(ofTable: table)
+        choosers = try plan.choices.map { choice throws(EngineError) in try model.chooser(choice, of: plan) }
     }
+
+    /// Whether new rows have the keys of their source rows.
+    var keepsKeys: Bool { plan.keeping == .always }
 
     /// For messages.
     var title: String { "table \(model.run.objects.destination.tables[table].name.name)" }
@@ -115,8 +120,20 @@ struct MappedPass {
 
     private func write(_ made: MappedRows) throws(EngineError) {
         guard let last = made.keys.last else { return }
-        try pages.add(made, of: destination, to: table)
-        model.keys.count(made.keys.count, of: destination, through: last, in: table)
+        if keepsKeys {
+            try pages.add(made, of: destination, to: table)
+            return model.keys.count(made.keys.count, of: destination, through: last, in: table)
+        }
+        let (keys, associations) = (model.keys, model.associations)
+        var first: Int64 = 0
+        try model.writing(title) { () throws(ObjectError) in
+            first = try keys.give(made.keys.count, of: destination, in: table)
+            try associations.record(
+                AssociationRun.runs(
+                    of: made.keys, from: first, sourceEntity: entity, entity: destination, mapping: plan.index))
+        }
+        try pages.add(made, withKeysFrom: first, of: destination, to: table)
+        try model.settle()
     }
 }
 

@@ -32,6 +32,8 @@ struct MappedRowColumns: Sendable {
         case key(Int)
         case keyEntity(Int)
         case keyPlace(Int)
+        case choice(Int)
+        case choiceEntity(Int)
     }
 
     /// Of the table.
@@ -69,6 +71,8 @@ struct MappedRowColumns: Sendable {
                 case .key(let key): column.fill = .key(key)
                 case .keyEntity(let key): column.fill = .keyEntity(key)
                 case .keyPlace(let key): column.fill = .keyPlace(key)
+                case .choice(let choice): column.fill = .choice(choice)
+                case .choiceEntity(let choice): column.fill = .choiceEntity(choice)
                 }
             }
             columns.append(column)

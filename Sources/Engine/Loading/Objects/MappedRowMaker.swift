@@ -8,8 +8,11 @@ import CausewayStores
 
 /// What a worker makes of a batch's source rows.
 struct MappedRows: Sendable {
+    /// Of rows that keep their keys.
     let leaves: PackedLeaves
-    /// In the rows' order.
+    /// The records of rows that get others.
+    let records = RowBatch()
+    /// Of the source rows, in their order.
     var keys: [Int64] = []
     var findings = RecordInspection.Findings()
     var outcome = RowHook.Outcome()
@@ -17,6 +20,7 @@ struct MappedRows: Sendable {
     /// Keeps the memory for the next batch.
     mutating func removeAll(keepingCapacity limit: Int) {
         leaves.removeAll(keepingCapacity: limit)
+        records.removeAll(keepingCapacity: limit)
         keys.removeAll(keepingCapacity: true)
         findings.removeAll()
         outcome = RowHook.Outcome()
@@ -41,6 +45,9 @@ struct MappedRowMaker: ~Copyable {
     private let session: MigrationSession
     private let columns: ContiguousArray<MappedRowColumns.Column>
     private var links: ContiguousArray<Link>
+    private let choosers: [LinkChooser]
+    /// Where the links that are chosen lead in the row in hand.
+    private var chosen: [LinkChooser.Target?]
     private var filter: ScalarFilter?
     private var scalars: [ScalarMaker]
     /// Where the texts of each of them begin among the constants.
@@ -54,7 +61,7 @@ struct MappedRowMaker: ~Copyable {
     private let writer = AffinityWriter()
     private let packer: LeafPacker
     /// The records of one batch.
-    private let records = RowBatch()
+    private var records = RowBatch()
     private var inspection: RecordInspection
     /// Whether the session stands on the row in hand.
     private var stands = false
@@ -72,6 +79,8 @@ struct MappedRowMaker: ~Copyable {
             pass.plan.keys.enumerated().map { place, fill in
                 Link(key: fill.key, entity: fill.entity ?? -1, place: fill.place ?? -1, fill: place)
             })
+        choosers = pass.choosers
+        chosen = choosers.map { _ in nil }
         source = pass.reading.makeView()
         made = RowView(capacity: columns.count)
         packer = LeafPacker(pageSize: pass.pageSize)
@@ -84,10 +93,12 @@ struct MappedRowMaker: ~Copyable {
 
     /// Makes the rows of a batch.
     mutating func make(_ batch: RowBatch, into rows: inout MappedRows) throws(EngineError) {
+        if !pass.keepsKeys { records = rows.records }
         records.removeAll(keepingCapacity: pass.reading.limits.bytes * 4)
         inspection.begin(&rows.findings)
         for row in 0..<batch.count { try make(row, of: batch, &rows) }
         session.leaveRow()
+        guard pass.keepsKeys else { return }
         do throws(PageBuildError) {
             try packer.pack(records, into: rows.leaves)
         } catch {
@@ -145,6 +156,7 @@ struct MappedRowMaker: ~Copyable {
     /// Adds the record of the row in hand.
     private mutating func form(_ row: Int) throws {
         for place in links.indices { links[place].target = try target(of: links[place]) }
+        for place in choosers.indices { chosen[place] = try choosers[place].target(source) }
         writer.begin()
         var place = 0
         do {
@@ -188,6 +200,10 @@ struct MappedRowMaker: ~Copyable {
             }
         case .key(let link): try append(linked: links[link].key, of: link, column.affinity)
         case .keyPlace(let link): try append(linked: links[link].place, of: link, column.affinity)
+        case .choice(let place):
+            if let target = chosen[place] { writer.record.append(target.key) } else { writer.record.appendNull() }
+        case .choiceEntity(let place):
+            if let target = chosen[place] { writer.record.append(target.entity) } else { writer.record.appendNull() }
         case .keyEntity(let link):
             // If the source doesn't tell the entity, the new row doesn't either.
             let isTold = links[link].entity < 0 || source.integer(at: links[link].entity) != nil

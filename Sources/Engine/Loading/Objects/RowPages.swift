@@ -51,7 +51,7 @@ final class RowPages {
         /// The key of its last row; nil without one.
         var last: Int64?
         /// The largest key that its rows can keep; nil where none keeps its key.
-        let largestKept: Int64?
+        var largestKept: Int64?
         /// Rows with larger keys, as far as they aren't in segments, and the key of the last of them.
         let late = RowBatch()
         var lastLate: Int64?
@@ -128,6 +128,30 @@ final class RowPages {
         for (check, keys) in made.findings.links { inspection.note(links: keys, of: check) }
     }
 
+    /// Adds rows that get keys which follow each other.
+    ///
+    /// - Parameters:
+    ///   - made: the rows.
+    ///   - first: the key of the first one.
+    ///   - entity: their Z_ENT.
+    ///   - table: their table's place.
+    /// - Throws: a misfit where they don't come in the order of their keys.
+    func add(_ made: MappedRows, withKeysFrom first: Int64, of entity: Int32, to table: Int) throws(EngineError) {
+        guard !tables[table].isConstrained else { throw misfit(table, "a constraint of it has an index") }
+        inspection.doubt(made.findings.doubts, ofTable: table)
+        for (check, keys) in made.findings.links { inspection.note(links: keys, of: check) }
+        for place in 0..<made.records.count {
+            let key = first + Int64(place)
+            inspection.note(row: key, of: entity)
+            try add(made.records, place, as: key, to: table)
+        }
+    }
+
+    /// No row that comes keeps its key: others needn't wait for it.
+    func endKeptRows(ofTable table: Int) {
+        if tables[table].lastLate == nil { tables[table].largestKept = nil }
+    }
+
     /// Packs new rows, which have their keys, or keeps them until there are enough.
     ///
     /// - Parameters:
@@ -160,12 +184,17 @@ final class RowPages {
         for (place, row) in content.newRows.enumerated() {
             let key = content.keys[row]
             inspection.note(row: key, of: content.entities[row])
-            try add(key, to: table) { waiting throws(EngineError) in
-                do throws(RecordError) {
-                    try unsafe waiting.append(rowid: key, record: made.records.record(at: place))
-                } catch {
-                    throw EngineError(.sourceData, "table \(map.tables[table].name.name), row \(key): \(error.message)")
-                }
+            try add(made.records, place, as: key, to: table)
+        }
+    }
+
+    /// Adds a record that a worker has made.
+    private func add(_ records: RowBatch, _ place: Int, as key: Int64, to table: Int) throws(EngineError) {
+        try add(key, to: table) { waiting throws(EngineError) in
+            do throws(RecordError) {
+                try unsafe waiting.append(rowid: key, record: records.record(at: place))
+            } catch {
+                throw EngineError(.sourceData, "table \(map.tables[table].name.name), row \(key): \(error.message)")
             }
         }
     }

@@ -71,7 +71,7 @@ struct StageRun {
 
     var associations: Associations { records.associations }
 
-    private var mappings: [EntityMappingPlan] { run.objects.mappings }
+    var mappings: [EntityMappingPlan] { run.objects.mappings }
 
     /// Whether the rows of a mapping become pages.
     func isByPages(_ plan: EntityMappingPlan) -> Bool { run.step.methods.mappings[plan.index]?.method == .pages }
@@ -130,7 +130,18 @@ struct StageRun {
             try settle()
             try rows?.packAll()
         }
+        if let rows { endKeptRows(after: plan, in: rows) }
         tally.advance()
+    }
+
+    /// Once no mapping is left whose rows keep their keys, those with new keys follow them at once.
+    private func endKeptRows(after plan: EntityMappingPlan, in rows: RowPages) {
+        guard let entity = plan.destinationEntity, let table = run.objects.destination.table(of: entity) else { return }
+        let open = run.step.methods.mappingsByPages.contains { place in
+            place > plan.index && mappings[place].keeping == .always
+                && mappings[place].destinationEntity.flatMap { run.objects.destination.table(of: $0) } == table
+        }
+        if !open { rows.endKeptRows(ofTable: table) }
     }
 
     /// `begin` is called on every fresh instance: a resumed run calls it again, on another instance.
@@ -247,6 +258,11 @@ struct StageRun {
         try ledger.once("associations") { () throws(EngineError) in
             // Decided once: hooks of stage 2 may add to them before a run ends.
             state.objects.recorded = Set(mappings.map(\.index).filter { associations.hasEntries($0) })
+        }
+        for plan in mappings {
+            for choice in plan.choices where try !isKnown(choice, of: plan) {
+                session.relate(choice.relationship, inStage2Of: plan.index)
+            }
         }
         let recorded = state.objects.recorded ?? []
         for plan in mappings {

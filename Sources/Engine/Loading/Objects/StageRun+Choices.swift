@@ -1,0 +1,39 @@
+import CausewayMapping
+import CausewayObjects
+import CausewayPlanning
+import CausewayStores
+
+/// Links that an expression chooses among those of the source row: known when the row is made, where the rows to which
+/// they lead were made before.
+extension StageRun {
+    /// Whether workers form the rows of a mapping without code.
+    private func isMapped(_ plan: EntityMappingPlan) -> Bool { isByPages(plan) && plan.columns != nil }
+
+    /// Whether the rows to which a link can lead have keys when it is chosen; stage 2 looks it up otherwise.
+    func isKnown(_ choice: EntityMappingPlan.LinkChoice, of plan: EntityMappingPlan) throws(EngineError) -> Bool {
+        guard isMapped(plan) else { return false }
+        for place in Set(choice.options.flatMap(\.targets.values)) where mappings[place].keeping != .always {
+            guard isMapped(mappings[place]), try runs(of: place) != nil else { return false }
+        }
+        return true
+    }
+
+    private func runs(of mapping: Int) throws(EngineError) -> [AssociationRun]? {
+        try EngineError.at(mappings[mapping].description.name) {
+            try associations.runs(of: mapping, atMost: KeyRuns.mostRuns)
+        }
+    }
+
+    /// What chooses the links of a mapping's rows; NULL for all of them where stage 2 must look them up.
+    func chooser(
+        _ choice: EntityMappingPlan.LinkChoice, of plan: EntityMappingPlan
+    ) throws(EngineError) -> LinkChooser {
+        var choice = choice
+        if try !isKnown(choice, of: plan) { choice.options = [] }
+        return try EngineError.at(plan.description.name) {
+            try LinkChooser(choice, mappings) { place throws(ObjectError) in
+                try associations.runs(of: place, atMost: KeyRuns.mostRuns) ?? []
+            }
+        }
+    }
+}
