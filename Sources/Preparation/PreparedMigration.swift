@@ -107,8 +107,8 @@ package struct PreparedMigration: Sendable {
             (rows, objectRows) = (counted.rows, counted.objectRows)
         } else {
             let shapes = Self.shapes(steps)
-            rows = try Self.count(shapes.passes, in: store)
-            objectRows = try Self.count(shapes.mappings, in: store)
+            rows = try Self.count(shapes.passes, of: steps.first, in: store)
+            objectRows = try Self.count(shapes.mappings, of: steps.first, in: store)
         }
     }
 
@@ -215,10 +215,15 @@ package struct PreparedMigration: Sendable {
         try names.layout(insteadOf: store.schema).renames(from: bind(store, model: version.model).layout)
     }
 
-    private static func count(_ shapes: [RowShape?], in store: SourceStore) throws(EngineError) -> [Int] {
+    private static func count(
+        _ shapes: [RowShape?], of step: StepPlan?, in store: SourceStore
+    ) throws(EngineError) -> [Int] {
         try EngineError.reading(store.location.path) {
             try shapes.map { shape throws(SQLiteError) in
-                try shape.map { shape throws(SQLiteError) in try store.connection.count(shape.countSQL) } ?? 0
+                guard var shape else { return 0 }
+                // SQLite counts all rows of a table without looking into them.
+                if let step, shape.readsAllRows(of: step.source) { shape.conditions = [] }
+                return try store.connection.count(shape.countSQL)
             }
         }
     }

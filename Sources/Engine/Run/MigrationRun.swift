@@ -17,8 +17,8 @@ struct MigrationRun {
     private var history: ModelHistory?
     /// What the check of the source has found; nil if it hasn't run.
     var check: Migration.SourceCheck?
-    /// What was planned before anything was written, and the store's file then; nil where its rows may be in a -wal.
-    private var previewed: (prepared: PreparedMigration, file: FileIdentity)?
+    /// What was planned before anything was written, and the store then.
+    private var previewed: (prepared: PreparedMigration, store: SourceIdentity)?
     /// There is work of an earlier run that hasn't been taken over.
     var hasForeignWork = true
     private(set) var hasPlan = false
@@ -72,7 +72,8 @@ struct MigrationRun {
             hasRolledBack = try rollBackHotJournal(in: directory)
         }
         let (source, destination, isOutput) = (source, destination, isOutput)
-        let file = try fileWithoutLog()
+        // Closed before the store is opened: it has no lock to drop.
+        let identity = try SourceIdentity(StoreDescriptor(source), uuid: "", isGuarded: false)
         let (prepared, check) = try migration.checkedPreview(source, try versions()) {
             [migration] () throws(EngineError) in
             try migration.refusePlace(destination, for: source)
@@ -83,15 +84,8 @@ struct MigrationRun {
         }
         guard !prepared.steps.isEmpty else { return try nothingToDo(prepared, in: directory) }
         self.check = check
-        if let file, try fileWithoutLog() == file { previewed = (prepared, file) }
+        previewed = (prepared, identity)
         return nil
-    }
-
-    /// The store's file; nil where there is a -wal. No connection of this process has it open.
-    private func fileWithoutLog() throws(EngineError) -> FileIdentity? {
-        try EngineError.at(source.path) { () throws(FileError) in
-            try Files.statusIfExists(source.wal) == nil ? try FileIdentity(of: source.path) : nil
-        }
     }
 
     func nothingToDo(
@@ -150,8 +144,7 @@ struct MigrationRun {
         _ directory: borrowing WorkDirectory
     ) throws(EngineError) -> MigrationOutcome {
         try found.requireStore(store.metadata.uuid, source)
-        // Every commit changes the header, where there is no -wal.
-        let isUnchanged = try previewed?.file == descriptor.identity() && !store.isWAL
+        let isUnchanged = try previewed?.store == SourceIdentity(descriptor, uuid: "", isGuarded: false)
         var prepared = try PreparedMigration(
             request, history: try versions(), store: store, counted: isUnchanged ? previewed?.prepared : nil)
         guard !prepared.steps.isEmpty else {

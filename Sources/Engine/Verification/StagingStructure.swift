@@ -20,9 +20,18 @@ struct StagingStructure {
     let reading: KeptReading?
     /// Whether pages are the source's own, which aren't read: then nothing is said about pages without an owner.
     let sharesPages: Bool
+    /// Tables whose rows are counted by entity while others are checked.
+    let counted: [EntityTable]
+    let layout: StoreLayout
     /// Connections at once.
     let jobs: Int
     let cancellation: Cancellation
+
+    /// What is wrong, and how many rows of each entity the tables have that could be counted, by their names.
+    struct Found {
+        var findings: [String] = []
+        var counts: [String: [Int: Int]] = [:]
+    }
 
     /// What is checked at a time.
     private enum Part: Sendable {
@@ -30,26 +39,34 @@ struct StagingStructure {
         case table(String)
         /// Whose pages are claimed.
         case tree(TreeRoot)
+        /// Whose rows are counted, by SQLite.
+        case count(EntityTable)
+    }
+
+    private enum Answer: Sendable {
+        case isSound(Bool)
+        /// nil where it can't be read.
+        case counts(String, [Int: Int]?)
     }
 
     /// Findings as for the whole file: where a part isn't sound, all of it is read again.
     ///
     /// - Parameter result: the file's connection.
-    /// - Returns: nothing where the store is sound.
+    /// - Returns: no findings where the store is sound; no counts where it isn't, or was read as a whole.
     /// - Throws: `SQLiteError` where it couldn't be read; `EngineError` where the run was asked to stop.
-    func findings(_ result: borrowing Connection) throws -> [String] {
+    func found(_ result: borrowing Connection) throws -> Found {
         let isWorthwhile = jobs > 1 || !others.isEmpty || sharesPages
         if isWorthwhile, StructureCheck.knowsTables, try result.pragmaInteger("auto_vacuum") != 0 {
             // While a connection is open on the file, and for as long as it is: nobody else may write it.
             let file = try StagingFile.pages(at: path)
             let claims = reading?.claims ?? PageClaims(pageCount: file.layout.pageCount)
-            if try areSound(try parts(of: result, file), file, claims) {
+            if let counts = try soundCounts(try parts(of: result, file), file, claims) {
                 // What has no owner, or two.
-                if sharesPages || (try? file.checkOwnership(claims)) != nil { return [] }
+                if sharesPages || (try? file.checkOwnership(claims)) != nil { return Found(counts: counts) }
             }
         }
         try cancellation.check()
-        return try StructureCheck.findings(result, withIndexes: withIndexes)
+        return Found(findings: try StructureCheck.findings(result, withIndexes: withIndexes))
     }
 
     /// What to check, the largest first; the schema's own table stands for the list of free pages.
@@ -65,14 +82,21 @@ struct StagingStructure {
             if !sharesPages, reading?.trees.contains(tree) != true { parts.append((.tree(tree), leaves)) }
             let name = object.table.lowercased()
             if !others.contains(name) { tables[name, default: 0] += leaves }
+            if object.kind == .table, let table = counted.first(where: { $0.name == object.name }) {
+                parts.append((.count(table), leaves))
+            }
         }
         parts += tables.sorted { $0.key < $1.key }.map { (.table($0.key), $0.value) }
         return parts.sorted { $0.leaves > $1.leaves }.map(\.part) + [.table("sqlite_schema")]
     }
 
-    private func areSound(_ parts: [Part], _ file: PageFile, _ claims: PageClaims) throws -> Bool {
-        let (path, withIndexes, cancellation) = (path, withIndexes, cancellation)
+    /// - Returns: nil where a part isn't sound.
+    private func soundCounts(
+        _ parts: [Part], _ file: PageFile, _ claims: PageClaims
+    ) throws -> [String: [Int: Int]]? {
+        let (path, withIndexes, cancellation, layout) = (path, withIndexes, cancellation, layout)
         var areSound = true
+        var counts: [String: [Int: Int]] = [:]
         try PlacePipeline(parts.indices, jobs: jobs, cancellation: cancellation).run { every throws(EngineError) in
             let connection = try EngineError.reading(path) {
                 try Connection(path: path, mode: .readOnly, hardening: .untrusted)
@@ -80,14 +104,21 @@ struct StagingStructure {
             try cancellation.interrupting(connection.interruptHandle) { () throws(EngineError) in
                 try every { place throws(EngineError) in
                     switch parts[place] {
-                    case .table(let table): StructureCheck.isSound(connection, withIndexes: withIndexes, table)
-                    case .tree(let tree): (try? file.claim(tree, claims)) != nil
+                    case .table(let table):
+                        Answer.isSound(StructureCheck.isSound(connection, withIndexes: withIndexes, table))
+                    case .tree(let tree): Answer.isSound((try? file.claim(tree, claims)) != nil)
+                    case .count(let table):
+                        Answer.counts(
+                            table.name, try? Verification.entityCounts([table], of: layout, in: connection))
                     }
                 }
             }
-        } take: { _, isSound throws(EngineError) in
-            areSound = areSound && isSound
+        } take: { (_: Int, answer: Answer) throws(EngineError) in
+            switch answer {
+            case .isSound(let isSound): areSound = areSound && isSound
+            case .counts(let table, let found): counts[table] = found
+            }
         }
-        return areSound
+        return areSound ? counts : nil
     }
 }

@@ -35,6 +35,8 @@ struct Verification {
         var suspects: Set<String> = []
         /// What is wrong in the source too.
         var notices: [String] = []
+        /// Rows by entity of tables that were counted while the structure was checked.
+        var counts: [String: [Int: Int]] = [:]
 
         /// `table`: where the rows may be found; nil if it isn't about rows.
         mutating func add(_ finding: String, table: String? = nil) {
@@ -83,7 +85,9 @@ struct Verification {
 
     /// The cheap checks first: if one fails, the store is only read further to name the rows.
     private func compare(_ result: borrowing Connection, _ path: String, _ outcome: inout Outcome) throws {
-        outcome.findings += try structure(of: result, path)
+        let structure = try structure(of: result, path)
+        outcome.findings += structure.findings
+        outcome.counts = structure.counts
         // A damaged file's answers mean nothing.
         guard outcome.findings.isEmpty || !outcome.suspects.isEmpty else { return }
         try cancellation.check()
@@ -113,17 +117,18 @@ struct Verification {
         outcome.findings += try recheck.rows(in: outcome.suspects, source: source.connection, result: result)
     }
 
-    private func structure(of result: borrowing Connection, _ path: String) throws -> [String] {
+    private func structure(of result: borrowing Connection, _ path: String) throws -> StagingStructure.Found {
         // What is patched is a change, and changes are SQLite's to judge.
         let others = tablesLeftToPages.filter { step.methods.tables[$0]?.method == .keep }
-        let findings = try StagingStructure(
+        let found = try StagingStructure(
             path: path, withIndexes: level == .full, others: Set(others.map { $0.lowercased() }),
-            reading: kept?.reading, sharesPages: kept?.isClone == true && level != .full, jobs: jobs,
+            reading: kept?.reading, sharesPages: kept?.isClone == true && level != .full,
+            counted: written.stage == nil ? countedTables : [], layout: step.layout, jobs: jobs,
             cancellation: cancellation
-        ).findings(result)
+        ).found(result)
         // Damage that was copied is the source's.
-        if !findings.isEmpty, kept != nil { try source.checkIntegrity() }
-        return findings
+        if !found.findings.isEmpty, kept != nil { try source.checkIntegrity() }
+        return found
     }
 
     /// Kept and patched tables whose rows needn't be counted by SQLite: their pages are the source's own, or were read by

@@ -91,12 +91,13 @@ final class AffinityWriter {
     func append(
         carried cell: Int, of source: RowView, from origin: Affinity?, as affinity: Affinity
     ) throws(Failure) {
-        if source.serialType(at: cell).isText {
+        let type = source.serialType(at: cell)
+        if type.isText {
             // One that such a column has already can't be a number that it would convert, as a long decimal.
             guard affinity == .text || affinity == .blob || origin == affinity else { throw .misfit }
-        } else if let real = source.real(at: cell) {
+        } else if type.isReal, let real = source.real(at: cell) {
             return try append(real, as: affinity)
-        } else if let integer = source.integer(at: cell) {
+        } else if type.isInteger, let integer = source.integer(at: cell) {
             return try append(integer, as: affinity)
         }
         record.append(cell: cell, of: source)

@@ -61,7 +61,7 @@ struct MappingReading: Sendable {
             rows: Self.rowsAtATime, bytes: EngineOptions.pageBatchBytes(pageSize: Int(source.pageSize)) / 4)
         let found = Self.table(of: content.0, in: source, layout)
         (map, table) = (found?.map, found?.table)
-        entities = found == nil ? nil : Self.entities(of: content.0)
+        entities = found == nil ? nil : content.0.onlyEntities
         let root = layout.tables.first { $0.name == content.0.table.name }?.rootEntity
         numbers = root.flatMap { layout.numbers(ofTree: $0) } ?? 0...0
         affinities = Self.affinities(of: content.0, in: source)
@@ -87,27 +87,12 @@ struct MappingReading: Sendable {
     ) -> (table: Table, map: RowMap)? {
         guard let schema = source.schema.table(shape.table.name), let file = try? source.pageFile(),
             !schema.columns.contains(where: { $0.isGenerated || $0.hasDefault }),
-            let own = entities(of: shape), Set(own).isSuperset(of: concreteEntities(of: shape.table.name, in: layout)),
+            shape.readsAllRows(of: layout),
             shape.cells.allSatisfy({ if case .column = $0 { true } else { false } }),
             let map = try? RowMap(
                 RowMap.cells(shape, of: schema), defaults: schema.columns.map { _ in .null })
         else { return nil }
         return (Table(file: file, root: Int(schema.rootPage)), map)
-    }
-
-    /// Z_ENT of the entities that rows of a table can have.
-    private static func concreteEntities(of table: String, in layout: StoreLayout) -> [Int64] {
-        guard let root = layout.tables.first(where: { $0.name == table })?.rootEntity else { return [] }
-        return layout.model.entityAndSubentities(of: root).filter { layout.model.entities[$0]?.isAbstract != true }
-            .compactMap { layout.entityNumbers[$0] }.map(Int64.init)
-    }
-
-    /// Z_ENT of the mapping's rows, where nothing else decides which they are.
-    private static func entities(of shape: RowShape) -> [Int64]? {
-        guard shape.conditions.count == 1, case .oneOf(_, let numbers)? = shape.conditions.first else {
-            return nil
-        }
-        return numbers.map { Int64($0) }
     }
 
     /// Whether the row in a view is the mapping's: the table's pages have those of other entities, too.
