@@ -133,7 +133,8 @@ package struct AttributeTransfer: Sendable {
     /// - Returns: what the new attribute gets; nil where it can't be read, or doesn't fit.
     package func cell(_ stored: CellValue) -> CellValue? {
         guard
-            let value = try? CellCoding.value(of: Cell(stored), as: from, content: { (bytes) throws(ObjectError) in bytes }),
+            let value = try? CellCoding.value(
+                of: Cell(stored), as: from, content: { (bytes) throws(ObjectError) in bytes }),
             let cell = CellCoding.cell(for: value, as: to)
         else { return nil }
         return cell.stored ?? .null

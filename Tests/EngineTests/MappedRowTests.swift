@@ -81,7 +81,8 @@ struct MappedRowTests {
                 TransformEntity("Maker")
             }
         },
-        Change(testDescription: "a filter of texts, and one of the links' targets", target: version(attribute("more"))) {
+        Change(testDescription: "a filter of texts, and one of the links' targets", target: version(attribute("more")))
+        {
             SwiftMappingModel(from: "V1", to: "V2") {
                 TransformEntity("Line") { Filter("NOT (code CONTAINS '77')") }
                 TransformEntity("Maker") { Filter("rank != nil") }
@@ -122,7 +123,9 @@ struct MappedRowTests {
     /// Draft 1, Letter 2, Remark 3; some remarks have both links, and some links lead nowhere.
     static let texts = model(
         entity("Draft", attribute("body"), toMany("remarks", "Remark", inverse: "draft")),
-        entity("Letter", attribute("body"), attribute("size", "Integer 16"), toMany("remarks", "Remark", inverse: "letter")),
+        entity(
+            "Letter", attribute("body"), attribute("size", "Integer 16"),
+            toMany("remarks", "Remark", inverse: "letter")),
         entity(
             "Remark", attribute("words"), toOne("draft", "Draft", inverse: "remarks"),
             toOne("letter", "Letter", inverse: "remarks")))

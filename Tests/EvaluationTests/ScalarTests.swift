@@ -22,7 +22,8 @@ struct ScalarTests {
                 }
             }
         } + [
-            "TERNARY(age > 3, 'large', 'small')", "TERNARY(age == nil, nil, score)", "TERNARY(isActive == YES, age, 'x')",
+            "TERNARY(age > 3, 'large', 'small')", "TERNARY(age == nil, nil, score)",
+            "TERNARY(isActive == YES, age, 'x')",
             "TERNARY(born < CAST(5, 'NSDate'), 1, 2)", "born",
         ]
     static let predicates =
@@ -75,7 +76,8 @@ struct ScalarTests {
             switch scalar.evaluate(try Self.row(scalar.slots, garage, object)) {
             case .unknown: #expect(whole == nil, "\(text): the value was to be known")
             case .text(let place): #expect(whole == .string(scalar.texts[place]))
-            case let answer: #expect(Self.isSame(answer.value, whole), "\(text): \(answer) is not \(String(describing: whole))")
+            case let answer:
+                #expect(Self.isSame(answer.value, whole), "\(text): \(answer) is not \(String(describing: whole))")
             }
         }
     }

@@ -53,7 +53,8 @@ extension StepRun {
             events(.phaseBegan("indexes"))
             sums = try IndexLoader(
                 pages: pages, schema: schema, carried: try carriedIndexes(of: tables, loader, state), ledger: ledger,
-                place: place, options: options, takesSums: state.takesSums && !tables.isEmpty, cancellation: cancellation, events: events
+                place: place, options: options, takesSums: state.takesSums && !tables.isEmpty,
+                cancellation: cancellation, events: events
             ).load(indexes)
         }
         try ledger.once(StagingPages.part) { () throws(EngineError) in

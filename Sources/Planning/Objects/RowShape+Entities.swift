@@ -15,9 +15,8 @@ extension RowShape {
     /// - Parameter layout: of the store.
     /// - Returns: false also where that isn't known.
     package func readsAllRows(of layout: StoreLayout) -> Bool {
-        guard let own = onlyEntities, let root = layout.tables.first(where: { $0.name == table.name })?.rootEntity else {
-            return false
-        }
+        guard let own = onlyEntities, let root = layout.tables.first(where: { $0.name == table.name })?.rootEntity
+        else { return false }
         let concrete = layout.model.entityAndSubentities(of: root).filter {
             layout.model.entities[$0]?.isAbstract != true
         }.compactMap { layout.entityNumbers[$0] }.map { Int64($0) }

@@ -53,7 +53,7 @@ final class AffinityWriter {
         if let integer = RecordFormer.stored(value, as: form) { record.append(integer) } else { record.append(value) }
     }
 
-    /// - Parameter text: stays where it is until the record is finished.
+    /// The text stays where it is until the record is finished.
     func append(text: UnsafeRawBufferPointer, as affinity: Affinity) throws(Failure) {
         // It may look like a number.
         guard affinity == .text || affinity == .blob else { throw .misfit }
@@ -88,6 +88,7 @@ final class AffinityWriter {
     ///   - source: stays on the row until the record is finished.
     ///   - origin: the affinity of the column that it is of; nil where it isn't a column's.
     ///   - affinity: of the new column.
+    /// - Throws: a text that SQLite might convert; a record that is too long.
     func append(
         carried cell: Int, of source: RowView, from origin: Affinity?, as affinity: Affinity
     ) throws(Failure) {

@@ -14,7 +14,9 @@ struct KeySet {
 
     /// Adds a key.
     ///
-    /// - Parameter bytesLeft: memory that may still be taken; lowered.
+    /// - Parameters:
+    ///   - key: from 0 on.
+    ///   - bytesLeft: memory that may still be taken; lowered.
     /// - Returns: false where the key can't be held.
     mutating func insert(_ key: Int64, _ bytesLeft: inout Int) -> Bool {
         guard key >= 0 else { return false }

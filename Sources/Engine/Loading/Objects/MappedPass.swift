@@ -64,11 +64,12 @@ struct MappedPass {
     var entity: Int32 { plan.sourceEntity ?? 0 }
     var pageSize: Int { pages.pageSize }
 
-    /// Z_ENT in the new store of a link's target; 0 where it isn't migrated.
+    /// Finds the new entity of a link's target.
     ///
     /// - Parameters:
     ///   - stored: its Z_ENT, where the row tells it.
     ///   - key: the link's place among the mapping's keys.
+    /// - Returns: its Z_ENT in the new store; 0 where it isn't migrated.
     func number(ofTarget stored: Int32?, of key: Int) -> Int64 {
         if stored == nil { return declared[key] }
         return plan.keys[key].numbers[stored ?? 0].map { Int64($0) } ?? 0
@@ -83,6 +84,7 @@ struct MappedPass {
     /// - Parameters:
     ///   - begun: where an earlier run stopped.
     ///   - progress: raised.
+    /// - Throws: the first failure.
     func run(after begun: StepLedger.Cursor?, _ progress: inout Progress) throws(EngineError) {
         let run = model.run
         run.events(.statement(plan.shape.sql))

@@ -54,7 +54,8 @@ final class TargetCells: Sendable {
     /// - Parameters:
     ///   - fill: the attribute that gets the values.
     ///   - plan: its mapping.
-    ///   - source: the store, which is as `map` says.
+    ///   - source: the store.
+    ///   - map: where it keeps what.
     ///   - cancellation: checked while rows are read.
     ///
     /// nil for other expressions, for a table that only SQLite can read, and for too many targets.
@@ -72,9 +73,8 @@ final class TargetCells: Sendable {
         cells = RowBatch()
         var shape = RowShape(table: map.tables[table].name)
         let cell = shape.index(of: .column(map.tables[table].columns[path.column]))
-        guard let rows = try? RowMap(RowMap.cells(shape, of: schema), defaults: schema.columns.map { _ in .null }) else {
-            return nil
-        }
+        guard let rows = try? RowMap(RowMap.cells(shape, of: schema), defaults: schema.columns.map { _ in .null })
+        else { return nil }
         var places: [UInt32] = []
         let title = "table \(map.tables[table].name.name)"
         var pages = PageSource(
@@ -83,7 +83,8 @@ final class TargetCells: Sendable {
                 claims: PageClaims(pageCount: file.layout.pageCount)),
             title: title)
         let (batch, view, writer) = (RowBatch(), RowView(rows), RecordWriter(capacity: 1))
-        let limits = BatchLimits(rows: Self.rowsAtATime, bytes: EngineOptions.pageBatchBytes(pageSize: Int(source.pageSize)))
+        let limits = BatchLimits(
+            rows: Self.rowsAtATime, bytes: EngineOptions.pageBatchBytes(pageSize: Int(source.pageSize)))
         var more = true
         while more {
             try cancellation.check()
