@@ -14,13 +14,13 @@ package struct AssociationRun: Hashable, Sendable {
     /// Whether a run goes on where this one ends.
     func isContinued(by next: AssociationRun) -> Bool {
         mapping == next.mapping && sourceEntity == next.sourceEntity && entity == next.entity
-            && source + count == next.source && destination + count == next.destination
+            && source &+ count == next.source && destination &+ count == next.destination && source < next.source
     }
 
     /// The row of a source row; nil for one that isn't of the run.
     func destination(of key: Int64) -> ObjectID? {
-        guard key >= source, key - source < count else { return nil }
-        return ObjectID(side: .destination, entity: entity, key: destination + (key - source))
+        guard key >= source, UInt64(bitPattern: key &- source) < UInt64(count) else { return nil }
+        return ObjectID(side: .destination, entity: entity, key: destination &+ (key &- source))
     }
 
     /// Rows with keys that follow each other, as runs.
@@ -39,7 +39,7 @@ package struct AssociationRun: Hashable, Sendable {
         for (place, key) in keys.enumerated() {
             let run = AssociationRun(
                 mapping: mapping, sourceEntity: sourceEntity, source: key, entity: entity,
-                destination: first + Int64(place), count: 1)
+                destination: first &+ Int64(place), count: 1)
             if let last = runs.last, last.isContinued(by: run) {
                 runs[runs.count - 1].count += 1
             } else {

@@ -69,11 +69,12 @@ extension Associations {
         let found = try runs(
             "mapping = ?1 AND destination <= ?2 ORDER BY destination DESC LIMIT 1", Int64(mapping), destination.key
         ).first
-        guard let found, found.entity == destination.entity, destination.key - found.destination < found.count else {
-            return nil
-        }
+        // The run begins at this key or before it.
+        guard let found, found.entity == destination.entity,
+            UInt64(bitPattern: destination.key &- found.destination) < UInt64(found.count)
+        else { return nil }
         return ObjectID(
-            side: .source, entity: found.sourceEntity, key: found.source + (destination.key - found.destination))
+            side: .source, entity: found.sourceEntity, key: found.source &+ (destination.key &- found.destination))
     }
 
     /// Up to `limit` rows after a place; a run's row comes before other entries of its source row.
@@ -83,7 +84,8 @@ extension Associations {
         guard lastRuns[mapping] != nil else { return [] }
         // Of the row at the place itself only entries with larger ordinals are left.
         let isDone = place.source > .min || place.ordinal > 0
-        let next = isDone ? place.source.addingReportingOverflow(1).partialValue : place.source
+        let isLast = place.source == .max
+        let next = isDone && !isLast ? place.source + 1 : place.source
         var result: [(source: ObjectID, destination: ObjectID?, ordinal: Int64)] = []
         // The run that has the next key, or those behind it.
         let holding = try runs(
@@ -93,16 +95,16 @@ extension Associations {
         let found = try runs(
             "mapping = ?1 AND (sourceEntity, source) >= (?2, ?3) ORDER BY sourceEntity, source LIMIT 4096",
             Int64(mapping), Int64(place.entity), holding?.source ?? next)
-        for run in found {
+        for run in found where !(isLast && run.sourceEntity == place.entity) {
             let first = run.sourceEntity == place.entity ? max(run.source, next) : run.source
-            var key = first
-            while key - run.source < run.count, result.count < limit {
+            let left = run.count - Int64(clamping: UInt64(bitPattern: first &- run.source))
+            for step in 0..<max(0, min(left, Int64(limit - result.count))) {
+                let key = first &+ step
                 result.append(
                     (
                         ObjectID(side: .source, entity: run.sourceEntity, key: key), run.destination(of: key),
                         Self.runOrdinal
                     ))
-                key += 1
             }
         }
         return result

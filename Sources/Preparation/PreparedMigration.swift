@@ -103,13 +103,17 @@ package struct PreparedMigration: Sendable {
         sharedBytes = planned.steps.first.map { pages.sharedBytes(of: $0) } ?? 0
         handlers = runs.map(\.handlers)
         self.warnings = warnings
-        if let counted, Self.shapes(counted.steps) == Self.shapes(steps) {
-            (rows, objectRows) = (counted.rows, counted.objectRows)
-        } else {
-            let shapes = Self.shapes(steps)
-            rows = try Self.count(shapes.passes, of: steps.first, in: store)
-            objectRows = try Self.count(shapes.mappings, of: steps.first, in: store)
-        }
+        (rows, objectRows) = try Self.counts(steps, in: store, counted)
+    }
+
+    private static func counts(
+        _ steps: [StepPlan], in store: SourceStore, _ counted: PreparedMigration?
+    ) throws(EngineError) -> (rows: [Int], objectRows: [Int]) {
+        let shapes = shapes(steps)
+        if let counted, Self.shapes(counted.steps) == shapes { return (counted.rows, counted.objectRows) }
+        return (
+            try count(shapes.passes, of: steps.first, in: store), try count(shapes.mappings, of: steps.first, in: store)
+        )
     }
 
     /// What the first step reads.

@@ -44,6 +44,8 @@ struct MappedRowTests {
         var followsLinks = false
         /// The version before, and its rows; nil: lines and their makers.
         var texts: String?
+        /// Whether a letter has the largest key that there is.
+        var hasLastKey = false
         /// How many mappings become pages.
         var byPages = 2
         let mapping: @Sendable () -> SwiftMappingModel
@@ -89,7 +91,8 @@ struct MappedRowTests {
             }
         },
         Change(
-            testDescription: "two entities become one, and links follow", target: merged, texts: texts, byPages: 3
+            testDescription: "two entities become one, and links follow", target: merged, texts: texts,
+            hasLastKey: true, byPages: 3
         ) {
             SwiftMappingModel(from: "V1", to: "V2") {
                 TransformEntity("Draft", to: "Text")
@@ -110,6 +113,26 @@ struct MappedRowTests {
                 }
                 TransformEntity("Letter", to: "Text", name: "LetterToText") { Filter("size != 3") }
                 TransformEntity("Draft", to: "Text", name: "DraftToText")
+            }
+        },
+        Change(
+            testDescription: "an owner sets the links of some members, and others choose theirs",
+            target: model(
+                entity("Contact", attribute("name"), toMany("orders", "Order", inverse: "contact")),
+                entity("Order", attribute("number", "Integer 32"), toOne("contact", "Contact", inverse: "orders"))),
+            texts: companies, byPages: 4
+        ) {
+            SwiftMappingModel(from: "V1", to: "V2") {
+                TransformEntity("Person", to: "Contact", fillsUnmentioned: false) { Copy("name") }
+                TransformEntity("Company", to: "Contact", fillsUnmentioned: false) {
+                    Copy("name")
+                    Link("orders", from: "quotes", through: "QuoteToOrder")
+                }
+                TransformEntity("Invoice", to: "Order", fillsUnmentioned: false) {
+                    Copy("number")
+                    Link("contact", from: "company", through: "CompanyToContact")
+                }
+                TransformEntity("Quote", to: "Order", fillsUnmentioned: false) { Copy("number") }
             }
         },
         Change(testDescription: "only copies", target: version("", attribute("more"))) {
@@ -137,13 +160,35 @@ struct MappedRowTests {
             "Text", attribute("body"), attribute("size", "Integer 16"), toMany("remarks", "Remark", inverse: "subject"),
             toMany("others", "Remark", inverse: "other")))
 
-    private static func textRows(_ count: Int) -> String {
+    /// Company 1, Invoice 2, Person 3, Quote 4.
+    static let companies = model(
+        entity(
+            "Company", attribute("name"), toMany("quotes", "Quote", inverse: "company"),
+            toMany("invoices", "Invoice", inverse: "company")),
+        entity("Invoice", attribute("number", "Integer 32"), toOne("company", "Company", inverse: "invoices")),
+        entity("Person", attribute("name")),
+        entity("Quote", attribute("number", "Integer 32"), toOne("company", "Company", inverse: "quotes")))
+
+    private static func companyRows(_ count: Int) -> String {
+        let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count / 10))"
+        return """
+            \(numbers) INSERT INTO ZCOMPANY (Z_PK, Z_ENT, Z_OPT, ZNAME) SELECT i * 2, 1, 1, 'company ' || i FROM n;
+            \(numbers) INSERT INTO ZPERSON (Z_PK, Z_ENT, Z_OPT, ZNAME) SELECT i, 3, 1, 'person ' || i FROM n;
+            \(numbers) INSERT INTO ZINVOICE (Z_PK, Z_ENT, Z_OPT, ZNUMBER, ZCOMPANY)
+            SELECT i, 2, 1, i, iif(i % 4, i * 7 % \(count / 10) * 2 + 2, NULL) FROM n;
+            \(numbers) INSERT INTO ZQUOTE (Z_PK, Z_ENT, Z_OPT, ZNUMBER, ZCOMPANY)
+            SELECT i, 4, 1, -i, iif(i % 3, i * 5 % \(count / 10) * 2 + 2, NULL) FROM n;
+            """
+    }
+
+    private static func textRows(_ count: Int, lastKey: Bool) -> String {
         let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count / 3))"
         return """
             \(numbers) INSERT INTO ZDRAFT (Z_PK, Z_ENT, Z_OPT, ZBODY)
             SELECT i * 2, 1, 1, printf('draft %040x', i * 7919) FROM n;
             \(numbers) INSERT INTO ZLETTER (Z_PK, Z_ENT, Z_OPT, ZBODY, ZSIZE)
             SELECT iif(i % 5, i, i + \(count)), 2, 1, printf('letter %040x', i * 7919), i % 7 FROM n;
+            \(lastKey ? "INSERT INTO ZLETTER (Z_PK, Z_ENT, Z_OPT, ZBODY) VALUES (9223372036854775807, 2, 1, 'last');" : "")
             \(numbers) INSERT INTO ZREMARK (Z_PK, Z_ENT, Z_OPT, ZWORDS, ZDRAFT, ZLETTER)
             SELECT i * 3, 3, 1, 'words ' || i, iif(i % 2, i * 31 % \(count / 3) * 2 + 2 + i % 17 / 16, NULL),
                 iif(i % 3, i * 37 % \(count / 3) + 1, NULL) FROM n;
@@ -158,7 +203,10 @@ struct MappedRowTests {
     }
 
     private static func scenario(_ change: Change, rows count: Int) throws -> Scenario {
-        if let texts = change.texts { return try Scenario(texts, change.target, rows: textRows(count)) }
+        if let texts = change.texts {
+            let rows = texts == companies ? companyRows(count) : textRows(count, lastKey: change.hasLastKey)
+            return try Scenario(texts, change.target, rows: rows)
+        }
         return try Scenario(version(""), change.target, rows: rows(count, dangling: !change.followsLinks))
     }
 

@@ -40,14 +40,7 @@ extension StepRun {
         KillPoint.reach(.pagesBegun)
         let loader = PageLoader(mover: mover(ledger, state), pages: pages, schema: schema)
         try loader.load(tables, &progress)
-        if let model = objects?.model, !step.methods.mappingsByPages.isEmpty {
-            let rows = try RowPages(
-                model.run.objects.destination, pages, schema, following: model.largestKeptKeys(), model.run.rules,
-                ledger.checkpoints)
-            try ledger.keep(RowPages.part, restore: rows.restore, save: rows.save)
-            try model.makeByPages(rows, &progress)
-            ledger.forget(RowPages.part)
-        }
+        if let model = objects?.model { try makeRows(model, pages, schema, ledger, &progress) }
         var sums: [String: EntrySum] = [:]
         if !indexes.isEmpty {
             events(.phaseBegan("indexes"))
@@ -71,6 +64,20 @@ extension StepRun {
         let staging = try reopened(ledger, without: StagingPages.part)
         try ledger.commit()
         return staging
+    }
+
+    /// The rows of mappings that become pages.
+    private func makeRows(
+        _ model: StageRun, _ pages: StagingPages, _ schema: StoreSchema, _ ledger: StepLedger,
+        _ progress: inout Progress
+    ) throws(EngineError) {
+        guard !step.methods.mappingsByPages.isEmpty else { return }
+        let rows = try RowPages(
+            model.run.objects.destination, pages, schema, following: model.largestKeptKeys(), model.run.rules,
+            ledger.checkpoints)
+        try ledger.keep(RowPages.part, restore: rows.restore, save: rows.save)
+        try model.makeByPages(rows, &progress)
+        ledger.forget(RowPages.part)
     }
 
     /// The source's indexes whose entries are carried, by the names of the new ones.

@@ -40,6 +40,11 @@ extension Expression {
     /// Whether it reads nothing but the source row and what that row leads to.
     package var readsSourceAlone: Bool { Self.areSourceAlone { visit($0) } }
 
+    /// Variables of Core Data's own, which a SUBQUERY may hide.
+    private static let known: Set<String> = [
+        "source", "destination", "manager", "entityPolicy", "entityMapping", "propertyMapping",
+    ]
+
     fileprivate static func areSourceAlone(_ visit: ((Expression) -> Void) -> Void) -> Bool {
         var (read, bound): (Set<String>, Set<String>) = ([], [])
         visit {
@@ -49,7 +54,7 @@ extension Expression {
             default: break
             }
         }
-        return read.subtracting(bound).isSubset(of: ["source"])
+        return bound.isDisjoint(with: known) && read.subtracting(bound).isSubset(of: ["source"])
     }
 
     var text: String? { if case .constant(.string(let text)) = self { text } else { nil } }

@@ -58,7 +58,9 @@ struct MappingMethods {
         guard mappings.values.contains(where: { $0.method == .pages }) else { return [:] }
         let changing = objects.mappings.first { changesRows($0, mappings[$0.index]?.method) }
         var result: [String: MethodChoice<IndexWork.Method>] = [:]
-        for index in indexes where index.origin != .constraint {
+        // Join tables are filled by statements.
+        let tables = Set(objects.destination.tables.map { $0.name.name.lowercased() })
+        for index in indexes where index.origin != .constraint && tables.contains(index.table.lowercased()) {
             var reason = sorting.reason(against: index)
             // Duplicates may be rows to leave out.
             if index.isUnique { reason = reason ?? "it is unique, and the rows are checked before it is made" }

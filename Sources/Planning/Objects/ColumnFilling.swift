@@ -34,12 +34,9 @@ struct ColumnFilling {
     let plan: EntityMappingPlan
     let destination: StorageMap
 
-    /// - Parameter filter: of the mapping's rows.
     /// - Returns: nil where there is no such list.
-    func columns(_ filter: Predicate?) -> [EntityMappingPlan.ColumnFill]? {
-        guard plan.isIndependent, Self.followsSource(plan.description, filter), let entity = plan.destinationEntity,
-            let template = destination.template(of: entity)
-        else { return nil }
+    func columns() -> [EntityMappingPlan.ColumnFill]? {
+        guard let entity = plan.destinationEntity, let template = destination.template(of: entity) else { return nil }
         var columns = template.map { EntityMappingPlan.ColumnFill.constant($0) }
         for (index, fill) in plan.attributes.enumerated() {
             switch fill.origin {

@@ -17,12 +17,32 @@ extension LinkPlanning {
         let mapping = planner.entities[index].mapping.mapping
         guard planner.followsSource(index), let expression = property.expression,
             case .toOne(let to)? = place(property.name, of: mapping.destinationEntity, in: planner.destination),
-            to.oneToOneInverse == nil, to.orderColumn == nil,
+            to.oneToOneInverse == nil, to.orderColumn == nil, isOwn(to, of: index),
             let options = try options(expression, of: index, leadingTo: to.relationship.destination, &columns)
         else { return nil }
         return EntityMappingPlan.LinkChoice(
             options: options, column: to.column, entityColumn: to.entityColumn, relationship: fill)
     }
+
+    /// Whether nobody sets the links of a to-one before its own mapping does in stage 2: then it doesn't matter that they
+    /// are there from the beginning.
+    private func isOwn(_ to: ToOneStorage, of index: Int) -> Bool {
+        guard hasNoCode, !planner.entities.indices.contains(where: { planner.readsSubentities($0) }) else {
+            return false
+        }
+        guard let inverse = to.relationship.inverse else { return true }
+        return planner.entities.indices.prefix(through: index).allSatisfy { other in
+            let mapping = planner.entities[other].mapping.mapping
+            guard mapping.kind != .remove, let entity = mapping.destinationEntity,
+                planner.destination.schema.model.isKind(entity, of: to.relationship.destination),
+                let property = mapping.relationshipMappings.first(where: { $0.name == inverse }),
+                property.expression != nil
+            else { return true }
+            return isCovered(property, of: other) || isOverwritten(property, of: other)
+        }
+    }
+
+    private var hasNoCode: Bool { planner.entities.allSatisfy { $0.mapping.mapping.policyClassName == nil } }
 
     private func options(
         _ expression: Expression, of index: Int, leadingTo kind: String, _ columns: inout SourceColumns
@@ -58,7 +78,7 @@ extension LinkPlanning {
         if expression == .constant(.null) {
             return Option(condition: nil, key: nil, entity: nil, declared: 0, targets: [:])
         }
-        guard let reading = Self.reading(expression),
+        guard let reading = Self.reading(expression), isUnique(reading.mapping, for: index),
             case .toOne(let from)? = place(
                 reading.relationship, of: planner.entities[index].mapping.mapping.sourceEntity, in: planner.source),
             let targets = targetsMade(
@@ -70,11 +90,27 @@ extension LinkPlanning {
             declared: from.destination, targets: targets)
     }
 
+    /// Whether a name means one mapping: the own model's first.
+    private func isUnique(_ name: String?, for index: Int) -> Bool {
+        guard let name else { return true }
+        let all = planner.entities.indices.filter { planner.entities[$0].mapping.mapping.name == name }
+        let own = all.filter { planner.entities[$0].model == planner.entities[index].model }
+        return (own.isEmpty ? all : own).count == 1
+    }
+
     /// As `targets`, but of mappings whose rows follow from their source rows, with whatever keys, and come first.
     private func targetsMade(
         before index: Int, _ reading: Reading, of declared: String, leadingTo kind: String
     ) -> [Int32: Int]? {
         var result: [Int32: Int] = [:]
+        // A named mapping whose rows are of another kind is an error, which stage 2 tells.
+        if let name = reading.mapping {
+            let named = planner.entities.map(\.mapping.mapping).filter { $0.name == name }
+            let isFitting = named.compactMap(\.destinationEntity).allSatisfy {
+                planner.destination.schema.model.isKind($0, of: kind)
+            }
+            guard isFitting else { return nil }
+        }
         for (number, mappings) in candidates(reading, of: declared, leadingTo: kind, from: index) {
             guard mappings.count == 1, let target = mappings.first, planner.followsSource(target),
                 planner.keeping[target] == .always || target < index
@@ -91,7 +127,7 @@ extension LinkPlanning {
             case .toMany(let to)? = place(property.name, of: mapping.destinationEntity, in: planner.destination),
             to.orderColumn == nil, let inverse = to.relationship.inverse,
             // Code may make other members.
-            planner.entities.allSatisfy({ $0.mapping.mapping.policyClassName == nil })
+            hasNoCode
         else { return false }
         let members = planner.entities.indices.filter { member in
             let made = planner.entities[member].mapping.mapping

@@ -162,7 +162,7 @@ package struct ObjectStepPlanner {
             linkShape: linkColumns.shape, linkCells: linkColumns.cells, filter: filter,
             attributes: attributes, keys: keys, relationships: relationships)
         plan.choices = choices
-        plan.columns = ColumnFilling(plan: plan, destination: destination).columns(resolved.filter)
+        plan.columns = followsSource(index) ? ColumnFilling(plan: plan, destination: destination).columns() : nil
         return plan
     }
 
@@ -210,9 +210,14 @@ package struct ObjectStepPlanner {
         return (keys, choices, relationships)
     }
 
+    /// Whether a mapping reads rows of its source's subentities, too.
+    func readsSubentities(_ index: Int) -> Bool {
+        if case .entity(_, true) = entities[index].mapping.rows { true } else { false }
+    }
+
     /// Whether a mapping's rows follow from their source rows alone, but for their links and perhaps their keys.
     func followsSource(_ index: Int) -> Bool {
-        keeping[index] != .ifFree && !code.hasOwnManager && isIndependent(index)
+        keeping[index] != .ifFree && !readsSubentities(index) && isIndependent(index)
             && ColumnFilling.followsSource(entities[index].mapping.mapping, entities[index].mapping.filter)
     }
 

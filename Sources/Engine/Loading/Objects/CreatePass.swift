@@ -82,6 +82,7 @@ struct CreatePass {
         let (begun, rows, claims) = (begun, rows, model.claims)
         if model.isByPages(plan) { model.staging.carry(from: rows) }
         let crew = Crew(pass: self)
+        let layout = pages.map { RowForming.Layout($0, map) }
         var cursor = begun ?? StepLedger.Cursor()
         try OrderedPipeline(workers: jobs, batches: batches, cancellation: run.cancellation).run(
             reading: { every throws(EngineError) in
@@ -93,7 +94,7 @@ struct CreatePass {
             working: { worker, every throws(EngineError) in
                 let hook = try crew.hook(worker)
                 defer { hook.close() }
-                let forming = crew.forming()
+                let forming = layout.map { RowForming($0, from: rows) }
                 let isComplete = try every { (batch: inout Batch) throws(EngineError) in
                     batch.outcome = try hook.process(batch.input)
                     hook.handOver(batch.input, to: &batch.made)
@@ -127,12 +128,6 @@ struct CreatePass {
 /// reader.
 private struct Crew: @unchecked Sendable {
     let pass: CreatePass
-
-    /// What makes the records of a worker's rows; nil where statements write them.
-    func forming() -> RowForming? {
-        guard pass.model.isByPages(pass.plan), let pages = pass.pages else { return nil }
-        return RowForming(pages, pass.model.run.objects.destination, from: pass.rows)
-    }
 
     func hook(_ worker: Int) throws(EngineError) -> RowHook {
         let stores = pass.model.stores

@@ -24,7 +24,10 @@ struct KeySet {
         if page >= starts.count || starts[page] < 0 {
             guard page < Self.pageLimit, bytesLeft >= Self.pageKeys / 8 else { return false }
             bytesLeft -= Self.pageKeys / 8
-            if page >= starts.count { starts += repeatElement(-1, count: page + 1 - starts.count) }
+            if page >= starts.count {
+                bytesLeft -= 4 * (page + 1 - starts.count)
+                starts += repeatElement(-1, count: page + 1 - starts.count)
+            }
             starts[page] = Int32(bits.count)
             bits += repeatElement(0, count: Self.pageWords)
         }

@@ -2,6 +2,7 @@ import CausewayEvaluation
 import CausewayObjects
 import CausewayPlanning
 import CausewaySQLiteFile
+import CausewayStores
 
 /// The rows that a mapping without code has made, by the keys of their source rows: neighbours together.
 struct KeyRuns: Sendable {
@@ -28,8 +29,9 @@ struct KeyRuns: Sendable {
             let middle = (low + high) / 2
             if sources[middle] <= key { low = middle + 1 } else { high = middle }
         }
-        guard low > 0, key - sources[low - 1] < counts[low - 1] else { return nil }
-        return destinations[low - 1] + (key - sources[low - 1])
+        guard low > 0 else { return nil }
+        let place = UInt64(bitPattern: key &- sources[low - 1])
+        return place < UInt64(counts[low - 1]) ? destinations[low - 1] &+ Int64(place) : nil
     }
 }
 
@@ -58,29 +60,31 @@ struct LinkChooser: Sendable {
     /// - Parameters:
     ///   - choice: what is chosen.
     ///   - mappings: of the step.
-    ///   - runs: the rows of a mapping that gives new keys.
+    ///   - keys: of the rows of a mapping that gives new ones.
     /// - Throws: what reading them throws.
     init(
         _ choice: EntityMappingPlan.LinkChoice, _ mappings: [EntityMappingPlan],
-        runs: (Int) throws(ObjectError) -> [AssociationRun]
-    ) throws(ObjectError) {
+        keys: (Int) throws(EngineError) -> KeyRuns?
+    ) throws(EngineError) {
         var options: [Option] = []
         for option in choice.options {
             var targets: [Int32: Rows] = [:]
             for (number, place) in option.targets {
                 let target = mappings[place]
-                let keys = target.keeping == .always ? nil : KeyRuns(try runs(place))
-                targets[number] = Rows(entity: Int64(target.destinationEntity ?? 0), keys: keys)
+                let own = target.keeping == .always ? nil : try keys(place) ?? KeyRuns([])
+                targets[number] = Rows(entity: Int64(target.destinationEntity ?? 0), keys: own)
             }
             options.append(Option(option: option, targets: targets))
         }
         self.options = options
     }
 
-    /// - Parameter row: the source row.
+    /// - Parameters:
+    ///   - row: the source row.
+    ///   - ended: raised for a link to a row that wasn't made.
     /// - Returns: nil where the link is NULL.
     /// - Throws: `ObjectError` where a stored key isn't an integer.
-    func target(_ row: RowView) throws(ObjectError) -> Target? {
+    func target(_ row: RowView, _ ended: inout Int) throws(ObjectError) -> Target? {
         for each in options {
             if let condition = each.option.condition, row.isNull(at: condition.cell) != condition.isNull { continue }
             guard let cell = each.option.key, !row.isNull(at: cell) else { return nil }
@@ -90,7 +94,9 @@ struct LinkChooser: Sendable {
             let stored = each.option.entity.flatMap { row.integer(at: $0) }.map { Int32(truncatingIfNeeded: $0) }
             guard let target = each.targets[stored ?? each.option.declared] else { return nil }
             guard let keys = target.keys else { return Target(key: key, entity: target.entity) }
-            return keys.destination(of: key).map { Target(key: $0, entity: target.entity) }
+            if let key = keys.destination(of: key) { return Target(key: key, entity: target.entity) }
+            ended += 1
+            return nil
         }
         return nil
     }

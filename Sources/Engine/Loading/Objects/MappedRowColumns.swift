@@ -44,6 +44,8 @@ struct MappedRowColumns: Sendable {
     private(set) var texts: [Int] = []
     private(set) var targets: [TargetCells] = []
     private var values: [CellValue] = []
+    /// For targets.
+    private var bytesLeft = TargetCells.mostBytes
     /// One record with the values.
     private let constants = RowBatch()
 
@@ -107,7 +109,9 @@ struct MappedRowColumns: Sendable {
             values += scalar.texts.map { .text($0) }
             return .scalar(scalars.count - 1, attribute: attribute)
         }
-        if let cells = try TargetCells(fill, plan, of: run.source, run.objects.source, run.cancellation) {
+        if let cells = try TargetCells(
+            fill, plan, of: run.source, run.objects.source, &bytesLeft, run.cancellation)
+        {
             targets.append(cells)
             return .target(targets.count - 1, attribute: attribute)
         }

@@ -121,7 +121,7 @@ struct MappedRowMaker: ~Copyable {
                 rows.outcome.dropped += 1
                 return
             }
-            try form(row)
+            try form(row, &rows.outcome.endedLinks)
             if !inspection.isEmpty {
                 try made.load(records.count - 1, of: records)
                 inspection.inspect(made, &rows.findings)
@@ -154,9 +154,9 @@ struct MappedRowMaker: ~Copyable {
     }
 
     /// Adds the record of the row in hand.
-    private mutating func form(_ row: Int) throws {
+    private mutating func form(_ row: Int, _ ended: inout Int) throws {
         for place in links.indices { links[place].target = try target(of: links[place]) }
-        for place in choosers.indices { chosen[place] = try choosers[place].target(source) }
+        for place in choosers.indices { chosen[place] = try choosers[place].target(source, &ended) }
         writer.begin()
         var place = 0
         do {

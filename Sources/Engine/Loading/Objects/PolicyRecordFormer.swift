@@ -8,7 +8,7 @@ import CausewayStoreFormat
 /// Makes records of the rows that mappings make, in the form in which INSERT would store their cells.
 final class PolicyRecordFormer {
     /// A column of a table's records.
-    struct Column {
+    struct Column: Sendable {
         /// Its place in `TableStorage.columns`; nil: NULL, as in the column that is another name of the rowid.
         let place: Int?
         let affinity: Affinity

@@ -38,21 +38,40 @@ final class RowForming {
         let hasPlaces: Bool
     }
 
+    /// What all workers know of the tables: read before they begin, as the writer changes it.
+    struct Layout: Sendable {
+        fileprivate struct Table: Sendable {
+            let columns: [PolicyRecordFormer.Column]
+            let questions: [RowQuestion]
+            let hasPlaces: Bool
+        }
+
+        fileprivate let tables: [Table]
+
+        /// - Parameters:
+        ///   - pages: that get the rows.
+        ///   - map: of the new store.
+        init(_ pages: RowPages, _ map: StorageMap) {
+            tables = map.layout.tables.indices.map { table in
+                Table(
+                    columns: pages.columns(ofTable: table), questions: pages.inspection.questions(ofTable: table),
+                    hasPlaces: map.layout.tables[table].columns.contains { $0.role.isPlace })
+            }
+        }
+    }
+
     private let former = PolicyRecordFormer()
     private var tables: [Table]
 
     /// - Parameters:
-    ///   - pages: that get the rows.
-    ///   - map: of the new store.
+    ///   - layout: of the tables.
     ///   - reading: the source rows whose cells are carried.
-    init(_ pages: RowPages, _ map: StorageMap, from reading: MappingReading) {
+    init(_ layout: Layout, from reading: MappingReading) {
         former.carry(from: reading.map, affinities: reading.affinities)
-        tables = map.layout.tables.indices.map { table in
-            let columns = pages.columns(ofTable: table)
-            return Table(
-                columns: columns, view: RowView(capacity: columns.count),
-                inspection: RecordInspection(pages.inspection.questions(ofTable: table), columns),
-                hasPlaces: map.layout.tables[table].columns.contains { $0.role.isPlace })
+        tables = layout.tables.map { table in
+            Table(
+                columns: table.columns, view: RowView(capacity: table.columns.count),
+                inspection: RecordInspection(table.questions, table.columns), hasPlaces: table.hasPlaces)
         }
     }
 

@@ -25,6 +25,8 @@ final class RowHook {
         var dropped = 0
         /// Rows of other mappings.
         var elsewhere = 0
+        /// Links that led to rows that weren't made.
+        var endedLinks = 0
     }
 
     init(pass: CreatePass, session: MigrationSession, manager: MigrationManager, policy: EntityMigrationPolicy) {

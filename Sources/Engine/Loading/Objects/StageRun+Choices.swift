@@ -13,15 +13,20 @@ extension StageRun {
     func isKnown(_ choice: EntityMappingPlan.LinkChoice, of plan: EntityMappingPlan) throws(EngineError) -> Bool {
         guard isMapped(plan) else { return false }
         for place in Set(choice.options.flatMap(\.targets.values)) where mappings[place].keeping != .always {
-            guard isMapped(mappings[place]), try runs(of: place) != nil else { return false }
+            guard isMapped(mappings[place]), try keys(of: place) != nil else { return false }
         }
         return true
     }
 
-    private func runs(of mapping: Int) throws(EngineError) -> [AssociationRun]? {
-        try EngineError.at(mappings[mapping].description.name) {
+    /// The new keys of a mapping's rows; nil where there are too many runs of them.
+    private func keys(of mapping: Int) throws(EngineError) -> KeyRuns? {
+        if let known = keyRuns.byMapping[mapping] { return known }
+        let runs = try EngineError.at(mappings[mapping].description.name) {
             try associations.runs(of: mapping, atMost: KeyRuns.mostRuns)
         }
+        let keys = runs.map { KeyRuns($0) }
+        keyRuns.byMapping[mapping] = .some(keys)
+        return keys
     }
 
     /// What chooses the links of a mapping's rows; NULL for all of them where stage 2 must look them up.
@@ -30,10 +35,6 @@ extension StageRun {
     ) throws(EngineError) -> LinkChooser {
         var choice = choice
         if try !isKnown(choice, of: plan) { choice.options = [] }
-        return try EngineError.at(plan.description.name) {
-            try LinkChooser(choice, mappings) { place throws(ObjectError) in
-                try associations.runs(of: place, atMost: KeyRuns.mostRuns) ?? []
-            }
-        }
+        return try LinkChooser(choice, mappings) { place throws(EngineError) in try keys(of: place) }
     }
 }

@@ -48,8 +48,14 @@ struct StageRun {
     private let policies: [EntityMigrationPolicy]
     /// Of the tables that stage 1 reads.
     let claims = SourceClaims()
+    /// New keys of rows, once links ask for them.
+    let keyRuns = KnownKeyRuns()
     /// Mappings that this run has begun.
     private let begun = BegunMappings()
+
+    final class KnownKeyRuns {
+        var byMapping: [Int: KeyRuns?] = [:]
+    }
 
     private final class BegunMappings {
         var places: Set<Int> = []
@@ -233,6 +239,7 @@ struct StageRun {
         state.objects.read += batch.count - outcome.elsewhere
         state.objects.bytes += batch.byteCount
         state.objects.dropped += outcome.dropped
+        state.objects.endedLinks += outcome.endedLinks
         progress.rows += batch.count - outcome.elsewhere
         progress.bytes += batch.byteCount
         cursor.rows += batch.count

@@ -12,8 +12,8 @@ import CausewayStores
 ///
 /// Targets whose values don't fit into the memory aren't held: then each row looks its own up.
 final class TargetCells: Sendable {
-    /// Bytes of cells and places of one such expression.
-    private static let mostBytes = 16 << 20
+    /// Bytes of cells and places of all such expressions of a mapping.
+    static let mostBytes = 16 << 20
     private static let rowsAtATime = 4_096
 
     /// One cell each.
@@ -56,13 +56,14 @@ final class TargetCells: Sendable {
     ///   - plan: its mapping.
     ///   - source: the store.
     ///   - map: where it keeps what.
+    ///   - bytesLeft: that may still be held; lowered.
     ///   - cancellation: checked while rows are read.
     ///
-    /// nil for other expressions, for a table that only SQLite can read, and for too many targets.
+    /// nil for other expressions, and for a table that only SQLite can read.
     /// - Throws: what is damaged.
     init?(
         _ fill: EntityMappingPlan.AttributeFill, _ plan: EntityMappingPlan, of source: SourceStore, _ map: StorageMap,
-        _ cancellation: Cancellation
+        _ bytesLeft: inout Int, _ cancellation: Cancellation
     ) throws(EngineError) {
         guard let path = Path(fill, plan, map), plan.cells[path.link.column] >= 0,
             let table = map.table(of: path.link.destination),
@@ -85,15 +86,18 @@ final class TargetCells: Sendable {
         let (batch, view, writer) = (RowBatch(), RowView(rows), RecordWriter(capacity: 1))
         let limits = BatchLimits(
             rows: Self.rowsAtATime, bytes: EngineOptions.pageBatchBytes(pageSize: Int(source.pageSize)))
-        var more = true
+        var more = bytesLeft > 0
         while more {
             try cancellation.check()
             more = try pages.fill(batch, limits: limits)
             for row in 0..<batch.count {
                 let key = batch.rowid(at: row)
-                // The rows ascend: a key far behind the others would cost as much as all between.
-                guard key >= 0, cells.footprint + places.count * 4 <= Self.mostBytes, key < Int64(Self.mostBytes / 4)
-                else { return nil }
+                if key < 0 { continue }
+                // The rows ascend, and a key far behind the others would cost as much as all between: the rest isn't held.
+                guard cells.footprint + max(places.count, Int(clamping: key)) * 4 <= bytesLeft else {
+                    more = false
+                    break
+                }
                 do throws(RecordError) {
                     try view.load(row, of: batch)
                     guard let value = Self.value(of: view, cell).flatMap({ path.transfer.cell($0) }) else { continue }
@@ -107,6 +111,7 @@ final class TargetCells: Sendable {
             batch.removeAll(keepingCapacity: limits.bytes * 2)
         }
         self.places = places
+        bytesLeft -= cells.footprint + places.count * 4
     }
 
     private static func add(
@@ -119,11 +124,12 @@ final class TargetCells: Sendable {
         try withExtendedLifetime(encoded) { () throws(RecordError) in try writer.finish(into: cells, rowid: key) }
     }
 
-    /// nil for a text that isn't UTF-8.
+    /// nil for a text that isn't UTF-8, and for NaN.
     private static func value(of view: RowView, _ cell: Int) -> CellValue? {
         if view.isNull(at: cell) { return .null }
         if let integer = view.integer(at: cell) { return .integer(integer) }
-        if let real = view.real(at: cell) { return .real(real) }
+        // SQLite reads NaN as NULL: whoever needs it looks it up.
+        if let real = view.real(at: cell) { return real.isNaN ? nil : .real(real) }
         let bytes = unsafe view.unsafeBytes(at: cell)
         guard view.serialType(at: cell).isText else { return unsafe .blob(Array(bytes)) }
         return unsafe String(validating: bytes, as: UTF8.self).map { .text($0) }
