@@ -72,8 +72,7 @@ struct MigrationRun {
             hasRolledBack = try rollBackHotJournal(in: directory)
         }
         let (source, destination, isOutput) = (source, destination, isOutput)
-        // Closed before the store is opened: it has no lock to drop.
-        let identity = try SourceIdentity(StoreDescriptor(source), uuid: "", isGuarded: false)
+        let identity = try identityOfFile()
         let (prepared, check) = try migration.checkedPreview(source, try versions()) {
             [migration] () throws(EngineError) in
             try migration.refusePlace(destination, for: source)
@@ -84,8 +83,15 @@ struct MigrationRun {
         }
         guard !prepared.steps.isEmpty else { return try nothingToDo(prepared, in: directory) }
         self.check = check
-        previewed = (prepared, identity)
+        previewed = identity.map { (prepared, $0) }
         return nil
+    }
+
+    /// What the store is before it is opened, so that no lock on it is dropped; nil for what is no file, and is refused.
+    private func identityOfFile() throws(EngineError) -> SourceIdentity? {
+        let status = try EngineError.at(source.path) { try Files.statusIfExists(source.path) }
+        guard status?.kind == .regular else { return nil }
+        return try SourceIdentity(StoreDescriptor(source), uuid: "", isGuarded: false)
     }
 
     func nothingToDo(

@@ -136,8 +136,11 @@ extension LinkPlanning {
         }
         return members.allSatisfy { member in
             let made = planner.entities[member].mapping.mapping
-            return member > index
-                && made.relationshipMappings.contains { $0.name == inverse && $0.expression != nil }
+            guard member > index, let property = made.relationshipMappings.first(where: { $0.name == inverse }),
+                property.expression != nil
+            else { return false }
+            // A key that is carried comes with its row, before everything else.
+            return carriedLink(property, of: member) == nil
         }
     }
 }

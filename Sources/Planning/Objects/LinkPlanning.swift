@@ -95,7 +95,7 @@ struct LinkPlanning {
             targets: link.targets.values.sorted())
     }
 
-    private struct CarriedLink {
+    struct CarriedLink {
         var from: ToOneStorage
         var to: ToOneStorage
         var targets: [Int32: Int]
@@ -106,7 +106,7 @@ struct LinkPlanning {
         return map.place(of: handle, entity: number)
     }
 
-    private func carriedLink(_ property: PropertyMappingDescription, of index: Int) -> CarriedLink? {
+    func carriedLink(_ property: PropertyMappingDescription, of index: Int) -> CarriedLink? {
         let mapping = planner.entities[index].mapping.mapping
         // A policy may link differently from the mapping model, or not at all: its hook decides.
         guard mapping.policyClassName == nil, let reading = Self.reading(property.expression),

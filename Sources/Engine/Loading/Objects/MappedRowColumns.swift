@@ -131,6 +131,28 @@ struct MappedRowColumns: Sendable {
         }
     }
 
+    /// Divides the rules of the rows: whether those of carried cells hold is seen in the source row.
+    ///
+    /// - Parameters:
+    ///   - questions: of the table.
+    ///   - keys: of the mapping. A link that ends since its target isn't migrated counts as one that leads nowhere.
+    /// - Returns: those of carried cells, with the cell, and the others.
+    func divided(
+        _ questions: [RowQuestion], _ keys: [EntityMappingPlan.KeyFill]
+    ) -> (carried: [(question: RowQuestion, cell: Int)], others: [RowQuestion]) {
+        var carried: [(question: RowQuestion, cell: Int)] = []
+        var others: [RowQuestion] = []
+        for question in questions {
+            let column = records.firstIndex { $0.place == question.column }
+            switch (column.map { columns[$0].fill }, question.kind) {
+            case (.carry(let cell)?, _): carried.append((question, cell))
+            case (.key(let key)?, .leads): carried.append((question, keys[key].key))
+            default: others.append(question)
+            }
+        }
+        return (carried, others)
+    }
+
     /// A view of the constants, for one thread.
     func makeConstants() -> RowView {
         let view = RowView(capacity: values.count)

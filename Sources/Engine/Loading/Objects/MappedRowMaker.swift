@@ -14,7 +14,9 @@ struct MappedRows: Sendable {
     let records = RowBatch()
     /// Of the source rows, in their order.
     var keys: [Int64] = []
+    /// Of the new rows, and of cells that they carry.
     var findings = RecordInspection.Findings()
+    var carriedFindings = RecordInspection.Findings()
     var outcome = RowHook.Outcome()
 
     /// Keeps the memory for the next batch.
@@ -23,6 +25,7 @@ struct MappedRows: Sendable {
         records.removeAll(keepingCapacity: limit)
         keys.removeAll(keepingCapacity: true)
         findings.removeAll()
+        carriedFindings.removeAll()
         outcome = RowHook.Outcome()
     }
 }
@@ -56,6 +59,9 @@ struct MappedRowMaker: ~Copyable {
     /// One for each of them: the writer refers to the bytes of a cell until the record is finished.
     private let targetViews: [RowView]
     private let constants: RowView
+    /// Z_ENT of the source rows, and where it is.
+    private let entity: Int64
+    private let entityCell: Int
     private let source: RowView
     private let made: RowView
     private let writer = AffinityWriter()
@@ -63,6 +69,8 @@ struct MappedRowMaker: ~Copyable {
     /// The records of one batch.
     private var records = RowBatch()
     private var inspection: RecordInspection
+    /// Of cells that are carried: they are looked at in the source row.
+    private var carriedInspection: RecordInspection
     /// Whether the session stands on the row in hand.
     private var stands = false
 
@@ -81,10 +89,15 @@ struct MappedRowMaker: ~Copyable {
             })
         choosers = pass.choosers
         chosen = choosers.map { _ in nil }
+        (entity, entityCell) = (Int64(pass.entity), pass.reading.cells[TableStorage.entityNumber])
         source = pass.reading.makeView()
         made = RowView(capacity: columns.count)
         packer = LeafPacker(pageSize: pass.pageSize)
-        inspection = RecordInspection(pass.questions, pass.columns.records)
+        let (carried, others) = pass.columns.divided(pass.questions, pass.plan.keys)
+        inspection = RecordInspection(others, pass.columns.records)
+        carriedInspection = RecordInspection(carried.map(\.question)) { question in
+            carried.first { $0.question.place == question.place }?.cell
+        }
         filter = ScalarFilter(pass.plan, pass.model.run.objects.source)
     }
 
@@ -96,6 +109,7 @@ struct MappedRowMaker: ~Copyable {
         if !pass.keepsKeys { records = rows.records }
         records.removeAll(keepingCapacity: pass.reading.limits.bytes * 4)
         inspection.begin(&rows.findings)
+        carriedInspection.begin(&rows.carriedFindings)
         for row in 0..<batch.count { try make(row, of: batch, &rows) }
         session.leaveRow()
         guard pass.keepsKeys else { return }
@@ -111,7 +125,7 @@ struct MappedRowMaker: ~Copyable {
         var isOwn = false
         do {
             try source.load(row, of: batch)
-            guard try pass.reading.isOwn(source) else {
+            guard try source.integer(at: entityCell) == entity || pass.reading.isOwn(source) else {
                 rows.outcome.elsewhere += 1
                 return
             }
@@ -122,6 +136,7 @@ struct MappedRowMaker: ~Copyable {
                 return
             }
             try form(row, &rows.outcome.endedLinks)
+            if !carriedInspection.isEmpty { carriedInspection.inspect(source, &rows.carriedFindings) }
             if !inspection.isEmpty {
                 try made.load(records.count - 1, of: records)
                 inspection.inspect(made, &rows.findings)

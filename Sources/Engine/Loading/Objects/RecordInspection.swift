@@ -1,11 +1,12 @@
 import CausewayPreparation
 import CausewaySQLiteFile
 
-/// Looks at the records of one table's new rows, on a worker: what it finds goes to the `RowInspection` of the step.
+/// Looks at the rows of one table, on a worker: at their records, or at those of their source rows, where cells are
+/// carried. What it finds goes to the `RowInspection` of the step.
 struct RecordInspection {
     private struct Check {
         let question: RowQuestion
-        /// In the records.
+        /// In the records that it looks at.
         let cell: Int
         /// Where its links go among those of a batch.
         let links: Int
@@ -33,9 +34,16 @@ struct RecordInspection {
     ///   - questions: of the table.
     ///   - columns: of its records.
     init(_ questions: [RowQuestion], _ columns: [PolicyRecordFormer.Column]) {
+        self.init(questions) { question in columns.firstIndex { $0.place == question.column } }
+    }
+
+    /// - Parameters:
+    ///   - questions: of the table.
+    ///   - cell: where to look for each; nil where that isn't known.
+    init(_ questions: [RowQuestion], cell: (RowQuestion) -> Int?) {
         var linked: [Int] = []
         for question in questions {
-            guard let cell = columns.firstIndex(where: { $0.place == question.column }) else {
+            guard let cell = cell(question) else {
                 doubts.insert(question.place)
                 continue
             }
@@ -69,7 +77,8 @@ struct RecordInspection {
     private static func holds(_ check: Check, _ record: RowView, _ findings: inout Findings) -> Bool {
         let type = record.serialType(at: check.cell)
         switch check.question.kind {
-        case .isThere: return !type.isNull
+        // NaN is stored as NULL.
+        case .isThere: return !type.isNull && !(type.isReal && record.real(at: check.cell)?.isNaN == true)
         case .passes(let test):
             if type.isNull { return true }
             if type.isText { return test.surelyHolds(forTextOf: type.length) }

@@ -121,9 +121,16 @@ final class RowPages {
         try pages.begin(.table, root: tables[table].root)
         try pages.add(made.leaves, toTreeAt: tables[table].root)
         tables[table].last = last
-        inspection.doubt(made.findings.doubts, ofTable: table)
         for key in made.keys { inspection.note(row: key, of: entity) }
-        for (check, keys) in made.findings.links { inspection.note(links: keys, of: check) }
+        note([made.findings, made.carriedFindings], ofTable: table)
+    }
+
+    /// What workers have found in a batch's rows.
+    private func note(_ findings: [RecordInspection.Findings], ofTable table: Int) {
+        for found in findings {
+            inspection.doubt(found.doubts, ofTable: table)
+            for (check, keys) in found.links { inspection.note(links: keys, of: check) }
+        }
     }
 
     /// Adds rows that get keys which follow each other.
@@ -136,8 +143,7 @@ final class RowPages {
     /// - Throws: a misfit where they don't come in the order of their keys.
     func add(_ made: MappedRows, withKeysFrom first: Int64, of entity: Int32, to table: Int) throws(EngineError) {
         guard !tables[table].isConstrained else { throw misfit(table, "a constraint of it has an index") }
-        inspection.doubt(made.findings.doubts, ofTable: table)
-        for (check, keys) in made.findings.links { inspection.note(links: keys, of: check) }
+        note([made.findings, made.carriedFindings], ofTable: table)
         for place in 0..<made.records.count {
             let key = first + Int64(place)
             inspection.note(row: key, of: entity)
@@ -177,8 +183,7 @@ final class RowPages {
         guard made.records.count == content.newRows.count else {
             throw EngineError(.verification, "rows of a worker are missing", remedy: "please report this")
         }
-        inspection.doubt(made.findings.doubts, ofTable: table)
-        for (check, keys) in made.findings.links { inspection.note(links: keys, of: check) }
+        note([made.findings], ofTable: table)
         for (place, row) in content.newRows.enumerated() {
             let key = content.keys[row]
             inspection.note(row: key, of: content.entities[row])
