@@ -112,7 +112,8 @@ extension MigrationPlan.Pass {
         title = description.destinationEntity ?? description.sourceEntity ?? description.name
         self.rows = plan.sourceEntity == nil ? nil : rows
         carried = plan.attributes.count { if case .carry = $0.origin { true } else { false } } + plan.keys.count
-        changed = plan.attributes.count + plan.keys.count + plan.relationships.count - carried
+        changed =
+            plan.attributes.count + plan.keys.count + plan.choices.count + plan.relationships.count - carried
         method =
             switch description.kind {
             case .add: "add"

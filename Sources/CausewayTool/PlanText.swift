@@ -55,7 +55,9 @@ struct PlanText {
     /// How tables and indexes are made, and why not by a cheaper method, where pages make any.
     private func methods(_ step: MigrationPlan.Step) -> [String] {
         let made = step.tables.flatMap(\.indexes)
-        guard step.tables.contains(where: { $0.reason != nil || ["keep", "patch", "rebuild"].contains($0.method) })
+        guard
+            made.contains(where: { $0.reason != nil })
+                || step.tables.contains(where: { $0.reason != nil || ["keep", "patch", "rebuild"].contains($0.method) })
         else { return [] }
         func line(_ title: String, _ found: [(name: String, reason: String?)]) -> String? {
             let names = found.map { found in found.reason.map { "\(found.name) (\($0))" } ?? found.name }
