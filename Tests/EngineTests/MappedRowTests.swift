@@ -1,10 +1,29 @@
 import CausewayEngine
+import CausewayExpressions
+import CausewayMapping
 import CausewayObjects
 import CausewayPlanning
 import CausewayPreparation
 import CausewayStores
 import Foundation
 import Testing
+
+/// An entity mapping that reads rows of its source's subentities, too, as a mapping model's fetch can say.
+private struct WithSubentities: EntityMappings {
+    let statements: [EntityMappingStatement]
+
+    init(_ mapping: TransformEntity) {
+        statements = mapping.statements.map { statement in
+            var description = statement.description
+            description.sourceExpression = try? Expression(
+                parsing: """
+                    FETCH(FUNCTION($manager, 'fetchRequestForSourceEntityNamed:predicateString:includesSubentities:', \
+                    '\(description.sourceEntity ?? "")', 'TRUEPREDICATE', YES), $manager.sourceContext, NO)
+                    """)
+            return EntityMappingStatement(description)
+        }
+    }
+}
 
 /// Mappings without code whose rows workers form and pack: the same rows as by statements, the same bytes however.
 @Suite("Rows of mappings without code", .timeLimit(.minutes(60)))
@@ -135,6 +154,22 @@ struct MappedRowTests {
                 TransformEntity("Quote", to: "Order", fillsUnmentioned: false) { Copy("number") }
             }
         },
+        Change(
+            testDescription: "rows of subentities, and links to them",
+            target: model(
+                entity("Contact", attribute("name"), toMany("orders", "Order", inverse: "contact")),
+                entity("Order", attribute("number", "Integer 32"), toOne("contact", "Contact", inverse: "orders"))),
+            texts: people, byPages: 1
+        ) {
+            SwiftMappingModel(from: "V1", to: "V2") {
+                TransformEntity("Order", fillsUnmentioned: false) {
+                    Copy("number")
+                    Link("contact", from: "person", through: "PersonToContact")
+                }
+                TransformEntity("Company", to: "Contact", fillsUnmentioned: false) { Copy("name") }
+                WithSubentities(TransformEntity("Person", to: "Contact", fillsUnmentioned: false) { Copy("name") })
+            }
+        },
         Change(testDescription: "only copies", target: version("", attribute("more"))) {
             SwiftMappingModel(from: "V1", to: "V2") {
                 CopyEntity("Line")
@@ -168,6 +203,22 @@ struct MappedRowTests {
         entity("Invoice", attribute("number", "Integer 32"), toOne("company", "Company", inverse: "invoices")),
         entity("Person", attribute("name")),
         entity("Quote", attribute("number", "Integer 32"), toOne("company", "Company", inverse: "quotes")))
+
+    /// Company 1, Order 2, Person 3 (abstract), Client 4, Employee 5.
+    static let people = model(
+        entity("Company", attribute("name")), entity("Person", extra: "isAbstract=\"YES\"", attribute("name")),
+        entity("Employee", parent: "Person"), entity("Client", parent: "Person"),
+        entity("Order", attribute("number", "Integer 32"), toOne("person", "Person")))
+
+    private static func peopleRows(_ count: Int) -> String {
+        let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count / 10))"
+        return """
+            \(numbers) INSERT INTO ZCOMPANY (Z_PK, Z_ENT, Z_OPT, ZNAME) SELECT i, 1, 1, 'company ' || i FROM n;
+            \(numbers) INSERT INTO ZPERSON (Z_PK, Z_ENT, Z_OPT, ZNAME) SELECT i * 2, 4 + i % 2, 1, 'person ' || i FROM n;
+            \(numbers) INSERT INTO ZORDER (Z_PK, Z_ENT, Z_OPT, ZNUMBER, ZPERSON, Z3_PERSON)
+            SELECT i, 2, 1, i, i * 2, 4 + i % 2 FROM n;
+            """
+    }
 
     private static func companyRows(_ count: Int) -> String {
         let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count / 10))"
@@ -204,7 +255,12 @@ struct MappedRowTests {
 
     private static func scenario(_ change: Change, rows count: Int) throws -> Scenario {
         if let texts = change.texts {
-            let rows = texts == companies ? companyRows(count) : textRows(count, lastKey: change.hasLastKey)
+            let rows =
+                switch texts {
+                case companies: companyRows(count)
+                case people: peopleRows(count)
+                default: textRows(count, lastKey: change.hasLastKey)
+                }
             return try Scenario(texts, change.target, rows: rows)
         }
         return try Scenario(version(""), change.target, rows: rows(count, dangling: !change.followsLinks))

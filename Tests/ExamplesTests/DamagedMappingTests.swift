@@ -14,6 +14,8 @@ struct DamagedMappingTests {
         case rows, index, otherTable
         /// A leaf is two tables'.
         case sharedLeaf
+        /// The schema gives two tables one b-tree.
+        case sharedRoot
         case unknownEntity, noEntity
     }
 
@@ -29,6 +31,7 @@ struct DamagedMappingTests {
         case .index: try spoil(store, "own_index")
         case .otherTable: try spoil(store, "own_table")
         case .sharedLeaf: try share(store, "ZPOST", "own_table")
+        case .sharedRoot: try shareRoot(store, "ZPOST", "own_table")
         case .unknownEntity: try StoreContent.execute("UPDATE ZPOST SET Z_ENT = 99 WHERE Z_PK = 7", store)
         case .noEntity: try StoreContent.execute("UPDATE ZPOST SET Z_ENT = NULL WHERE Z_PK = 7", store)
         }
@@ -49,6 +52,21 @@ struct DamagedMappingTests {
         let (parent, above) = (to[to.count - 2], from[from.count - 2])
         bytes.replaceSubrange(parent + 8..<parent + 12, with: bytes[above + 8..<above + 12])
         try bytes.write(to: URL(fileURLWithPath: store))
+    }
+
+    /// Gives one table the b-tree of another, in the schema's record: its root page follows the names, in one byte.
+    private static func shareRoot(_ store: String, _ one: String, _ other: String) throws {
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: store))
+        let places = try [one, other].map { name in
+            let names = try #require(bytes.range(of: Data("table\(name)\(name)".utf8)))
+            return names.upperBound
+        }
+        bytes[places[1]] = bytes[places[0]]
+        try bytes.write(to: URL(fileURLWithPath: store))
+        let connection = try Connection(path: store, mode: .readOnly, hardening: .own)
+        var roots = try connection.prepare(
+            "SELECT count(DISTINCT rootpage) FROM sqlite_schema WHERE name IN ('\(one)', '\(other)')")
+        try #require(try roots.step() && roots.int64(at: 0) == 1)
     }
 
     /// Where the pages begin that lead to the last leaf of a b-tree, by right-most children.
@@ -78,7 +96,7 @@ struct DamagedMappingTests {
         #expect(error?.code == .sourceData, "\(String(describing: error))")
         let text = "\(String(describing: error))"
         switch damage {
-        case .rows, .index, .otherTable, .sharedLeaf: #expect(text.contains("damaged"), "\(text)")
+        case .rows, .index, .otherTable, .sharedLeaf, .sharedRoot: #expect(text.contains("damaged"), "\(text)")
         case .unknownEntity, .noEntity: #expect(text.contains("ZPOST") && text.contains("Z_ENT"), "\(text)")
         }
         #expect(!FileManager.default.fileExists(atPath: workshop.path("made.sqlite")))
