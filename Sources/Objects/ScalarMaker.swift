@@ -1,5 +1,5 @@
 import CausewayEvaluation
-package import CausewayModel
+import CausewayModel
 package import CausewayPlanning
 package import CausewaySQLiteFile
 
@@ -116,27 +116,4 @@ package struct ScalarFilter: Sendable {
     /// - Parameter view: on the source row.
     /// - Returns: whether the row is the mapping's; nil where the whole filter must be evaluated.
     package mutating func holds(_ view: RowView) -> Bool? { reading.run(program, view) }
-}
-
-/// How a stored value of one attribute becomes another's.
-package struct AttributeTransfer: Sendable {
-    private let from: AttributeForm
-    private let to: AttributeForm
-
-    /// nil where a value may be in a file of its own, or is computed by Core Data.
-    package init?(from: Attribute, to: Attribute) {
-        (self.from, self.to) = (AttributeForm(from), AttributeForm(to))
-        if self.from.isExternal || self.to.isDerived { return nil }
-    }
-
-    /// - Parameter stored: what is stored.
-    /// - Returns: what the new attribute gets; nil where it can't be read, or doesn't fit.
-    package func cell(_ stored: CellValue) -> CellValue? {
-        guard
-            let value = try? CellCoding.value(
-                of: Cell(stored), as: from, content: { (bytes) throws(ObjectError) in bytes }),
-            let cell = CellCoding.cell(for: value, as: to)
-        else { return nil }
-        return cell.stored ?? .null
-    }
 }

@@ -73,9 +73,9 @@ package struct StepMethods: Hashable, Sendable {
     /// The same where nothing of the source's pages is kept, and statements write what mappings make.
     package var anew: StepMethods {
         var methods = self
+        // Rows that statements write are there when their indexes are made.
+        if !mappingsByPages.isEmpty { methods.indexes = [:] }
         for mapping in mappingsByPages {
-            // Rows that statements write are there when their indexes are made.
-            methods.indexes = [:]
             methods.mappings[mapping] = MethodChoice(method: .statements, reason: "its rows don't come in their order")
         }
         guard beginning == .copy else { return methods }

@@ -124,7 +124,7 @@ package struct EntityMappingPlan: Sendable {
     package var attributes: [AttributeFill]
     package var keys: [KeyFill]
     package var relationships: [RelationshipFill]
-    /// By column of the new table, where rows follow from their source rows alone and keep their keys; else nil.
+    /// By column of the new table, where rows follow from their source rows alone, but perhaps for their keys; else nil.
     package var columns: [ColumnFill]?
     /// Links that are chosen when the row is made.
     package var choices: [LinkChoice] = []

@@ -79,18 +79,13 @@ struct CreatePass {
         let jobs = min(max(1, run.options.jobs), model.readers.count)
         let map = model.session.destination.map
         let batches = (0..<EngineOptions.poolSize(jobs: jobs)).map { _ in Batch(made: PendingRows(map)) }
-        let (begun, rows, claims) = (begun, rows, model.claims)
+        let rows = rows
         if model.isByPages(plan) { model.staging.carry(from: rows) }
         let crew = Crew(pass: self)
         let layout = pages.map { RowForming.Layout($0, map) }
         var cursor = begun ?? StepLedger.Cursor()
         try OrderedPipeline(workers: jobs, batches: batches, cancellation: run.cancellation).run(
-            reading: { every throws(EngineError) in
-                var source = try rows.open(after: begun, claiming: claims)
-                try every { (batch: inout Batch) throws(EngineError) in
-                    try source.fill(batch.input, limits: rows.limits)
-                }
-            },
+            reading: rows.reading(after: begun, claiming: model.claims) { $0.input },
             working: { worker, every throws(EngineError) in
                 let hook = try crew.hook(worker)
                 defer { hook.close() }

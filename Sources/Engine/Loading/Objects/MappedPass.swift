@@ -92,16 +92,11 @@ struct MappedPass {
         let batches = (0..<EngineOptions.poolSize(jobs: jobs)).map { _ in
             Batch(made: MappedRows(leaves: PackedLeaves(pageSize: pageSize)))
         }
-        let (reading, claims) = (reading, model.claims)
+        let reading = reading
         let crew = MappedCrew(pass: self)
         var cursor = begun ?? StepLedger.Cursor()
         try OrderedPipeline(workers: jobs, batches: batches, cancellation: run.cancellation).run(
-            reading: { every throws(EngineError) in
-                var source = try reading.open(after: begun, claiming: claims)
-                try every { (batch: inout Batch) throws(EngineError) in
-                    try source.fill(batch.input, limits: reading.limits)
-                }
-            },
+            reading: reading.reading(after: begun, claiming: model.claims) { $0.input },
             working: { worker, every throws(EngineError) in
                 var maker = crew.maker(worker)
                 defer { maker.close() }

@@ -116,6 +116,23 @@ struct MappingReading: Sendable {
     /// Whether the rows are read out of pages.
     var isOfPages: Bool { table != nil }
 
+    /// The reader's part of a pipeline.
+    ///
+    /// - Parameters:
+    ///   - cursor: the rows after it; nil: all.
+    ///   - claims: of the source's pages, by the trees that the step has read.
+    ///   - input: of a batch: gets the rows.
+    /// - Returns: what opens the source on the reader's thread, and fills every batch.
+    func reading<Batch>(
+        after cursor: StepLedger.Cursor?, claiming claims: SourceClaims,
+        into input: @escaping @Sendable (Batch) -> RowBatch
+    ) -> OrderedPipeline<Batch>.Reading {
+        { every throws(EngineError) in
+            var source = try open(after: cursor, claiming: claims)
+            try every { (batch: inout Batch) throws(EngineError) in try source.fill(input(batch), limits: limits) }
+        }
+    }
+
     /// Begins to read the rows.
     ///
     /// - Parameters:

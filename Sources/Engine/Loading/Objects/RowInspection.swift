@@ -6,24 +6,6 @@ import CausewayPreparation
 import CausewaySQLite
 import CausewaySQLiteFile
 
-/// A rule of one row.
-struct RowQuestion: Sendable {
-    enum Kind: Sendable {
-        /// The cell isn't NULL.
-        case isThere
-        /// Its value passes.
-        case passes(ValueTest)
-        /// It leads to a row of one of these entities.
-        case leads(table: Int, numbers: ClosedRange<Int>)
-    }
-
-    /// Among the rules' row checks.
-    let place: Int
-    /// Of the row's table, as the new store's map counts them.
-    let column: Int
-    let kind: Kind
-}
-
 /// Checks new rows against the rules of the new version while they are in hand: where no row gives reason to doubt, the
 /// rows aren't scanned afterwards, and links aren't looked up.
 ///
