@@ -25,6 +25,8 @@ struct LinkChooser: Sendable {
     }
 
     private let options: [Option]
+    /// The relationship's, for messages.
+    private let name: String
 
     /// - Parameters:
     ///   - choice: what is chosen.
@@ -46,6 +48,7 @@ struct LinkChooser: Sendable {
             options.append(Option(option: option, targets: targets))
         }
         self.options = options
+        name = choice.relationship.name
     }
 
     /// - Parameters:
@@ -58,7 +61,7 @@ struct LinkChooser: Sendable {
             if let condition = each.option.condition, row.isNull(at: condition.cell) != condition.isNull { continue }
             guard let cell = each.option.key, !row.isNull(at: cell) else { return nil }
             guard let key = row.integer(at: cell) else {
-                throw ObjectError(.type, "row \(row.rowid): a link's stored key isn't an integer")
+                throw ObjectError(.type, "\(name): the stored key of the link that it is made from isn't an integer")
             }
             let stored = each.option.entity.flatMap { row.integer(at: $0) }.map { Int32(truncatingIfNeeded: $0) }
             guard let target = each.targets[stored ?? each.option.declared] else { return nil }
