@@ -31,14 +31,20 @@ extension MigrationPlan {
             Step(
                 step, diskBytes: prepared.diskBytes(ofStep: index), rows: index == 0 ? prepared.rows : nil,
                 objectRows: index == 0 ? prepared.objectRows : nil,
+                barrier: index == 0 ? nil : prepared.fusion.barriers[index],
+                runsWithStepBefore: index > 0 && prepared.fusion.barriers[index] == nil,
                 handlers: prepared.handlers.indices.contains(index) ? prepared.handlers[index] : [])
         }
     }
 }
 
 extension MigrationPlan.Step {
-    init(_ step: StepPlan, diskBytes: Int, rows: [Int]?, objectRows: [Int]?, handlers: [StageHandler]) {
+    fileprivate init(
+        _ step: StepPlan, diskBytes: Int, rows: [Int]?, objectRows: [Int]?, barrier: String?, runsWithStepBefore: Bool,
+        handlers: [StageHandler]
+    ) {
         versions = step.versions
+        (self.barrier, self.runsWithStepBefore) = (barrier, runsWithStepBefore)
         self.diskBytes = diskBytes
         conversions = step.mapping.conversions.map { "\(step.version(ofStep: $0.step)): \($0)" }
         losses = step.losses

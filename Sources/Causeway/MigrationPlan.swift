@@ -33,6 +33,11 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
     public struct Step: Hashable, Sendable, Codable {
         /// The versions that it leads through, both ends included; more than two where steps are fused.
         public var versions: [String]
+        /// Whether it runs together with the step before it: each row goes through the mappings of both, and the store
+        /// between them is never made. If rows turn out to need that store, the steps run one by one.
+        public var runsWithStepBefore: Bool
+        /// Why it doesn't run together with the step before it; nil where it does, and for the first step.
+        public var barrier: String?
         /// Bytes of disk that the step needs at its peak, beside the store: the new store that it makes, the one that
         /// the step before has made, its journal and associations.
         public var diskBytes: Int

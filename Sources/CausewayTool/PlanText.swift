@@ -25,6 +25,11 @@ struct PlanText {
                 "Step \(index + 1) of \(plan.steps.count): \(step.versions.joined(separator: " → ")), "
                     + "\(Figures.bytes(step.diskBytes)) of disk",
             ]
+            if step.runsWithStepBefore {
+                lines.append("  Runs together with the step before it: no store is made between them")
+            } else if let barrier = step.barrier {
+                lines.append("  Doesn't run together with the step before it: \(barrier)")
+            }
             lines +=
                 passes(step) + methods(step) + step.passes.compactMap(\.mapping).flatMap(Self.mapping)
                 + listed(step.conversions, under: "  Converted:") + listed(step.losses, under: "  Lost:")

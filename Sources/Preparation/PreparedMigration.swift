@@ -26,6 +26,8 @@ package struct PreparedMigration: Sendable {
     package let objectRows: [Int]
     /// What a stage does with each step's rows.
     package let handlers: [[StageHandler]]
+    /// Which steps run together.
+    package let fusion: StepFusion
     package let warnings: [String]
     /// Warnings of the check of the rows; empty before it ran.
     package var notices: [String] = []
@@ -34,6 +36,13 @@ package struct PreparedMigration: Sendable {
     package let renames: [String]
     /// Where the store's -wal breaks off; nil where it doesn't.
     package let walBreak: WALBreak?
+
+    /// The versions that steps lead through which run together, both ends included.
+    package func versions(of group: Range<Int>) -> [String] {
+        steps[group].reduce(into: Array(steps[group.lowerBound].versions.prefix(1))) {
+            $0 += $1.versions.dropFirst()
+        }
+    }
 
     /// Rows that the first step reads.
     package var rowsToRead: Int { rows.reduce(0, +) + objectRows.reduce(0, +) }
@@ -77,6 +86,7 @@ package struct PreparedMigration: Sendable {
         if isCurrent, renames.isEmpty {
             (path, steps, rows) = ([target], [], [])
             (handlers, objectRows, sharedBytes) = ([], [], 0)
+            fusion = try StepFusion([], [], request)
             self.warnings = warnings
             return
         }
@@ -102,6 +112,7 @@ package struct PreparedMigration: Sendable {
         steps = planned.steps
         sharedBytes = planned.steps.first.map { pages.sharedBytes(of: $0) } ?? 0
         handlers = runs.map(\.handlers)
+        fusion = try StepFusion(steps, handlers, request)
         self.warnings = warnings
         (rows, objectRows) = try Self.counts(steps, in: store, counted)
     }

@@ -12,6 +12,8 @@ import CausewayStores
 /// call functions that exist only inside Core Data, so no statement may fire them.
 struct StoreFinisher {
     let step: StepPlan
+    /// Steps that run together with it: the first of them reads the source.
+    let before: [StepPlan]
     let source: SourceStore
     let staging: StagingConnection
     let ledger: StepLedger
@@ -107,12 +109,13 @@ struct StoreFinisher {
     private func maximumKey(of root: String) throws(SQLiteError) -> Int64 {
         guard let table = step.layout.tables.first(where: { $0.rootEntity == root }) else { return 0 }
         var maximum = max(0, try staging.connection.largestKey(of: table.name))
-        for origin in step.keyOrigins[root] ?? [] {
-            guard let number = step.sourceNumbers[origin] else { continue }
+        let first = before.first ?? step
+        for origin in step.keyOrigins(after: before)[root] ?? [] {
+            guard let number = first.sourceNumbers[origin] else { continue }
             for row in source.schema.primaryKeys where row.number == Int64(number) {
                 maximum = max(maximum, row.maximum)
             }
-            if let table = step.source.tables.first(where: { $0.rootEntity == origin }) {
+            if let table = first.source.tables.first(where: { $0.rootEntity == origin }) {
                 maximum = max(maximum, try source.connection.largestKey(of: table.name))
             }
         }

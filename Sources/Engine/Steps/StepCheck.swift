@@ -14,14 +14,14 @@ struct StepCheck {
     /// All of them.
     var preflight: Preflight {
         var preflight = Preflight(
-            steps: [run.step], source: run.source,
-            makesObjects: run.step.objects != nil || !run.handlers.isEmpty, deciders: [[]])
+            steps: [run.origin], source: run.source,
+            makesObjects: run.origin.objects != nil || !run.handlers.isEmpty, deciders: [[]])
         preflight.badRows = run.badRows
         preflight.stopsAtViolations = run.validation == .stop
         preflight.told = run.told
-        preflight.countsLinks = run.place.index > 0 && run.step.objects?.carriesLinks != true
-        preflight.external = run.place.index == 0 ? run.external : nil
-        preflight.fates = ReferenceFates(steps: [run.step] + run.following)
+        preflight.countsLinks = !run.isFirst && run.origin.objects?.carriesLinks != true
+        preflight.external = run.isFirst ? run.external : nil
+        preflight.fates = ReferenceFates(steps: run.before + [run.step] + run.following)
         preflight.endsLinks = run.endsLinks
         return preflight
     }
@@ -32,14 +32,14 @@ struct StepCheck {
     /// - Returns: what is wrong with the store that the step reads; the error itself where nothing is.
     func explained(_ error: EngineError) -> EngineError {
         // What was made of a damaged page is damaged too, and a later step's store is this run's own work.
-        let isCopied = run.place.index == 0 && (error.kind == .verification || error.isDamage)
+        let isCopied = run.isFirst && (error.kind == .verification || error.isDamage)
         guard error.kind == .sourceData || isCopied, !error.isFailedSync || error.isDamage,
-            !run.step.tablesOfPages.isEmpty || isCheckedLater
+            !run.origin.tablesOfPages.isEmpty || isCheckedLater
         else { return error }
         let found: EngineError
         do throws(EngineError) {
             try run.cancellation.interrupting(run.source.connection.interruptHandle) { () throws(EngineError) in
-                if run.place.index == 0 { try checkIntegrity(after: error) }
+                if run.isFirst { try checkIntegrity(after: error) }
                 var preflight = preflight
                 preflight.countsLinks = false
                 _ = try preflight.check()
@@ -54,7 +54,7 @@ struct StepCheck {
 
     /// Whether SQLite hasn't looked at all pages of the store that the first step reads.
     private var isCheckedLater: Bool {
-        run.place.index == 0 && run.step.structureToCheck(of: run.source) != .whole
+        run.isFirst && run.origin.structureToCheck(of: run.source) != .whole
     }
 
     /// A damaged source: the details begin with what was found first.

@@ -15,7 +15,8 @@ extension StepRun {
         KillPoint.reach(.rowsMade)
         events(.phaseBegan("indexes"))
         let finisher = StoreFinisher(
-            step: step, source: source, staging: staging, ledger: ledger, frameworkVersion: frameworkVersion)
+            step: step, before: before, source: source, staging: staging, ledger: ledger,
+            frameworkVersion: frameworkVersion)
         // Stage 2 of mapping models has made the indexes that it needs to look up links.
         try finisher.finishRows(besides: state.objects.indexes)
         if !handlers.isEmpty { try runHandlers(staging, ledger, state) }

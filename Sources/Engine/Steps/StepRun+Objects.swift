@@ -20,7 +20,8 @@ extension StepRun {
         // Before the first row: a model that can't be checked is refused at once.
         let validation = try validationStage()
         let run = ObjectRun(
-            step: step, objects: objects, source: source, isFirst: place.index == 0, ledger: ledger, state: state,
+            step: step, objects: objects, before: before, source: source, isFirst: isFirst, ledger: ledger,
+            state: state,
             scratchPath: place.scratch, options: options, code: code, external: external, keyMap: sideFiles.keyMap,
             cancellation: cancellation,
             events: events, rules: validation.rules)

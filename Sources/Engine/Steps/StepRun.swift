@@ -10,6 +10,8 @@ import CausewayStores
 /// rows, finish the store, verify it.
 struct StepRun {
     private(set) var step: StepPlan
+    /// Steps that run together with it: the first of them reads the source, and their stores are never made.
+    let before: [StepPlan]
     /// Rows that the plan has counted for each of its passes; none where an earlier step makes them.
     let plannedRows: [Int]
     /// The steps that come after it.
@@ -36,6 +38,12 @@ struct StepRun {
     let told: ToldNotices?
     let cancellation: Cancellation
     let events: (EngineEvent) -> Void
+
+    /// The step whose source it reads.
+    var origin: StepPlan { before.first ?? step }
+
+    /// Whether it reads the store that is migrated, and no step's.
+    var isFirst: Bool { place.index == before.count }
 
     /// Makes the staging store: loaded, finished, closed and verified.
     ///
@@ -68,6 +76,8 @@ struct StepRun {
         } catch {
             // What an earlier run saved can't be read or doesn't fit, or what the plan begins with doesn't: the step
             // starts over, since its source still exists.
+            // Steps that don't run together have stores that can say more.
+            if error.isMisfit, !self.before.isEmpty { throw error }
             guard error.kind == .foreignCheckpoint || error.isMisfit, starts < Self.mostStarts else {
                 throw StepCheck(self).explained(error)
             }
@@ -94,6 +104,7 @@ struct StepRun {
     /// The step as an earlier run has begun it: after a misfit the plan still asks for a copy or for pages of rows, but
     /// the work has none.
     private func asBegun(_ ledger: StepLedger) -> StepRun {
+        guard before.isEmpty else { return self }
         let anew = anew
         let identity = anew.step.methods.identity
         return identity != step.methods.identity && savedMethods(in: ledger) == identity ? anew : self
@@ -202,17 +213,17 @@ struct StepRun {
     private func begun(_ progress: inout Progress) throws(EngineError) -> Beginning {
         // Again: until the store was locked, or the snapshot began, its rows could change. A later step's rows exist
         // only now.
-        let asked = step.structureToCheck(of: source)
-        if place.index == 0, !checked.covers(asked) {
+        let asked = origin.structureToCheck(of: source)
+        if isFirst, !checked.covers(asked) {
             // A run with other methods has begun, or the plan's were no good: nobody has looked at what statements read.
             try cancellation.interrupting(source.connection.interruptHandle) { () throws(EngineError) in
                 try asked.check(source, cancellation)
             }
         }
         var preflight = StepCheck(self).preflight
-        preflight.numberedByPages = step.numberedTables(of: source)
+        preflight.numberedByPages = origin.numberedTables(of: source)
         let notices = try preflight.check()
-        if place.index > 0 { for notice in notices { events(.warning(notice)) } }
+        if !isFirst { for notice in notices { events(.warning(notice)) } }
         KillPoint.reach(.preflighted)
         let file = place.staging
         if try file.hasContent() {

@@ -47,8 +47,11 @@ struct StepSequence {
         let last = prepared.steps.count - 1
         var source = store
         var isFirst = true
+        // Steps before this one run one by one.
+        var apart = 0
         while done.count <= last {
             let index = done.count
+            let group = try group(from: index, apart: apart, in: work)
             if index > 0 {
                 let before = place(index - 1, in: work)
                 try seal(before, isWAL: false, of: store)
@@ -57,13 +60,21 @@ struct StepSequence {
             defer { if index > 0 { source.release() } }
             // Other programs may have used the space since the plan was checked.
             if index > 0 || isResumed {
-                let (needed, overflow) = prepared.diskBytes(ofStep: index).addingReportingOverflow(furtherBytes)
+                let step = group.map { prepared.diskBytes(ofStep: $0) }.max() ?? 0
+                let (needed, overflow) = step.addingReportingOverflow(furtherBytes)
                 try DiskRoom.require(overflow ? .max : needed, at: work.path)
             }
-            try forget(from: index, in: work)
-            let record = try step(index, source, done, work, files, isFirst: isFirst, &outcome)
+            try forget(group, in: work)
+            do throws(EngineError) {
+                done += try steps(group, source, done, work, files, isFirst: isFirst, &outcome)
+            } catch {
+                guard error.isMisfit, group.count > 1 else { throw error }
+                events(.warning("\(error.message); the steps run one by one"))
+                try place(group.upperBound - 1, in: work).removeFiles()
+                apart = group.upperBound
+                continue
+            }
             isFirst = false
-            done.append(record)
             if index > 0 {
                 source.release()
                 try place(index - 1, in: work).removeFiles()
@@ -76,6 +87,17 @@ struct StepSequence {
         try seal(place, isWAL: isWAL, of: store)
         take(done, &outcome)
         return place.staging.path
+    }
+
+    /// Steps that run together from one on. What an earlier run has begun one by one goes on so.
+    private func group(
+        from index: Int, apart: Int, in work: borrowing WorkDirectory
+    ) throws(EngineError) -> Range<Int> {
+        let alone = index..<index + 1
+        if index < apart { return alone }
+        let group = prepared.fusion.group(from: index)
+        for step in group.dropLast() where try place(step, in: work).hasFiles() { return alone }
+        return group
     }
 
     private func place(_ index: Int, in work: borrowing WorkDirectory) -> StepPlace {
@@ -121,14 +143,17 @@ struct StepSequence {
     /// Before a step begins or resumes: no record may describe an incomplete store, and no files of later steps may
     /// exist. An earlier run may have verified them, or this step, before it had to restart here; if a run ended in the
     /// middle of this step, the next run would trust their records.
-    private func forget(from index: Int, in work: borrowing WorkDirectory) throws(EngineError) {
+    private func forget(_ group: Range<Int>, in work: borrowing WorkDirectory) throws(EngineError) {
         try forgetSwap(in: work)
-        let rest = prepared.steps.indices[index...].map { place($0, in: work) }
+        let rest = prepared.steps.indices[group.lowerBound...].map { place($0, in: work) }
         var hasRecord = false
         for place in rest { hasRecord = try place.staging.removeRecord() || hasRecord }
         // Durably before the first page of a new store.
         if hasRecord { try rest[0].sync() }
-        for place in rest.dropFirst() where try place.hasFiles() { try place.removeFiles() }
+        // The store of steps that run together is the last one's.
+        for place in rest where place.index != group.upperBound - 1 {
+            if try place.hasFiles() { try place.removeFiles() }
+        }
     }
 
     /// Records of the steps whose stores needn't be made again: up to the last one whose store is there.
@@ -152,55 +177,65 @@ struct StepSequence {
                     \(request.verification.rawValue)
                     """))
             try forgetSwap(in: work)
-            try place(index, in: work).condemn()
+            // Of steps that ran together, the last one has the store.
+            for later in index..<records.count { try place(later, in: work).condemn() }
         }
         return Array(records.prefix(recovery.done))
     }
 
-    private func step(
-        _ index: Int, _ source: SourceStore, _ done: [VerifiedRecord], _ work: borrowing WorkDirectory,
+    /// Runs steps together.
+    ///
+    /// - Returns: a record of each.
+    private func steps(
+        _ group: Range<Int>, _ source: SourceStore, _ done: [VerifiedRecord], _ work: borrowing WorkDirectory,
         _ files: SideFiles, isFirst: Bool, _ outcome: inout MigrationOutcome
-    ) throws(EngineError) -> VerifiedRecord {
+    ) throws(EngineError) -> [VerifiedRecord] {
+        let (first, index) = (group.lowerBound, group.upperBound - 1)
         let (step, before) = (prepared.steps[index], done.last)
         events(
             .stepBegan(
-                versions: step.versions, index: index, count: prepared.steps.count,
-                rows: index == 0 ? prepared.rowsToRead : 0))
+                versions: prepared.versions(of: group), index: first, count: prepared.steps.count,
+                rows: first == 0 ? prepared.rowsToRead : 0))
         files.beginStep(at: before?.sideFiles ?? SideFileMarks())
         var options = request.options
         options.now = Double(bitPattern: plan.now)
         if !step.methods.identity.isEmpty { options.jobs = options.pageJobs(pageSize: Int(source.pageSize)) }
         let place = place(index, in: work)
         let run = StepRun(
-            step: step, plannedRows: index == 0 ? prepared.rows : [], following: Array(prepared.steps[(index + 1)...]),
+            step: step, before: Array(prepared.steps[group].dropLast()),
+            plannedRows: first == 0 ? prepared.rows : [], following: Array(prepared.steps[(index + 1)...]),
             source: source, place: place,
             frameworkVersion: prepared.frameworkVersion, options: options,
             external: ExternalValues(directory: external.externalData), handlers: prepared.handlers[index],
             code: request.code, validation: request.violations, sideFiles: files, verification: request.verification,
             checked: checked,
             badRows: request.badRows, endsLinks: request.endsLinks,
-            told: index == 0
+            told: first == 0
                 ? nil
                 : ToldNotices(
-                    ofStep: index, in: prepared, violations: request.violations,
+                    ofStep: first, in: prepared, violations: request.violations,
                     linksEnded: done.contains { $0.quarantinedLinks > 0 }),
             cancellation: cancellation, events: events)
-        var progress = Progress(total: prepared.rowsToRead * prepared.steps.count)
+        var progress = Progress(total: prepared.rowsToRead * prepared.fusion.groupCount)
         (progress.rows, progress.bytes) = (before?.progressRows ?? 0, before?.progressBytes ?? 0)
         let result = try run.run(&progress, isSourceTold: !isFirst)
         outcome.savingSeconds += progress.savingSeconds
         if let resumed = result.resumedRows {
             outcome.resumed = MigrationOutcome.Resumed(step: index, rows: resumed)
-        } else if isFirst, isResumed, index > 0 {
-            outcome.resumed = MigrationOutcome.Resumed(step: index, rows: before?.progressRows ?? 0)
+        } else if isFirst, isResumed, first > 0 {
+            outcome.resumed = MigrationOutcome.Resumed(step: first, rows: before?.progressRows ?? 0)
         }
         outcome.warnings += result.notices
         try place.sync()
         let record = VerifiedRecord(
             result, plan, step: index + 1, progress, files.marks, verification: request.verification)
-        try work.write(record)
+        // Durably before the last one's: without its store they say nothing.
+        var records: [VerifiedRecord] = []
+        for step in group.dropLast() { records.append(VerifiedRecord(ofStep: step + 1, before: record)) }
+        records.append(record)
+        for record in records { try work.write(record) }
         try place.removeCheckpoints()
-        return record
+        return records
     }
 
     private func take(_ records: [VerifiedRecord], _ outcome: inout MigrationOutcome) {
@@ -232,6 +267,16 @@ struct StepSequence {
 }
 
 extension VerifiedRecord {
+    /// Of a step that ran together with a later one, whose record has what both have done.
+    init(ofStep step: Int, before later: VerifiedRecord) {
+        self = later
+        self.step = step
+        (rows, bytes, dropped, made, endedLinks) = (0, 0, 0, 0, 0)
+        (violations, defaulted, rejected) = (0, 0, 0)
+        (quarantined, quarantinedLinks, bereftRows, unreadBytes) = (0, 0, 0, nil)
+        passes = []
+    }
+
     init(
         _ result: StepResult, _ plan: PlanRecord, step: Int, _ progress: Progress, _ marks: SideFileMarks,
         verification: VerificationLevel

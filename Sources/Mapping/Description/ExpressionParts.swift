@@ -57,6 +57,29 @@ extension Expression {
         return bound.isDisjoint(with: known) && read.subtracting(bound).isSubset(of: ["source"])
     }
 
+    /// Names of the source row's own properties, where it reads nothing else; nil where it does.
+    package var keysOfSourceRow: Set<String>? { Self.keysOfSourceRow { visit($0) } }
+
+    fileprivate static func keysOfSourceRow(_ visit: ((Expression) -> Void) -> Void) -> Set<String>? {
+        var keys: Set<String> = []
+        // Mentions of the row itself, but for those that read a property of it.
+        var mentions = 0
+        visit {
+            switch $0 {
+            case .variable, .evaluatedObject, .subquery, .fetch: mentions += 1
+            case .keyPath(.variable("source"), let path), .keyPath(.evaluatedObject, let path):
+                keys.insert(path)
+                mentions -= 1
+            case .function(.variable("source")?, "valueForKey:", let arguments):
+                guard arguments.count == 1, let key = arguments[0].text else { break }
+                keys.insert(key)
+                mentions -= 1
+            default: break
+            }
+        }
+        return mentions == 0 ? keys : nil
+    }
+
     var text: String? { if case .constant(.string(let text)) = self { text } else { nil } }
 
     /// The expression itself and all its parts, those in predicates included. Recurses as deep as the expression is.
@@ -90,6 +113,9 @@ extension Expression {
 extension Predicate {
     /// Whether it reads nothing but the source row and what that row leads to.
     package var readsSourceAlone: Bool { Expression.areSourceAlone { visit($0) } }
+
+    /// Names of the source row's own properties, where it reads nothing else; nil where it does.
+    package var keysOfSourceRow: Set<String>? { Expression.keysOfSourceRow { visit($0) } }
 
     /// The expressions in the predicate with all their parts.
     func visit(_ body: (Expression) -> Void) {

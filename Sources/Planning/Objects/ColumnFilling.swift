@@ -40,4 +40,23 @@ struct ColumnFilling {
         mapping.policyClassName == nil && filter?.readsSourceAlone ?? true
             && mapping.attributeMappings.allSatisfy { $0.expression?.readsSourceAlone ?? true }
     }
+
+    /// Whether filter and expressions read stored attributes of the row itself, and nothing that only a store could tell.
+    static func readsOwnCells(
+        _ mapping: EntityMappingDescription, _ filter: Predicate?, of entity: Int32, in source: StorageMap
+    ) -> Bool {
+        func areOwn(_ keys: Set<String>?) -> Bool {
+            keys?.allSatisfy { key in
+                switch source.schema.handle(of: key).flatMap({ source.place(of: $0, entity: entity) }) {
+                case .attribute(_, let attribute): attribute.derivation == nil
+                case .composite: true
+                case .toOne, .toMany, .join, .none?, nil: false
+                }
+            } ?? false
+        }
+        return (filter.map { areOwn($0.keysOfSourceRow) } ?? true)
+            && mapping.attributeMappings.allSatisfy { property in
+                property.expression.map { areOwn($0.keysOfSourceRow) } ?? true
+            }
+    }
 }

@@ -128,4 +128,6 @@ package struct EntityMappingPlan: Sendable {
     package var columns: [ColumnFill]?
     /// Links that are chosen when the row is made.
     package var choices: [LinkChoice] = []
+    /// Whether its filter and attributes read stored attributes of the source row alone.
+    package var readsOwnCells = false
 }

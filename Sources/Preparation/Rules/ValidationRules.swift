@@ -85,6 +85,21 @@ package struct ValidationRules {
         }
     }
 
+    /// Whether a link that leads to no row breaks a rule: it is mandatory, or rows of other entities are in the target's
+    /// table.
+    package func mustLead(_ column: String, inTable table: Int) -> Bool {
+        !targetChecks(of: column, inTable: table).isEmpty
+            || danglingChecks(of: column, inTable: table) != danglingChecks(of: column, inTable: table, forAnyRow: true)
+    }
+
+    /// Whether there are such links.
+    var hasStrictLinks: Bool {
+        rowChecks.contains { check in
+            guard case .isDangling(let column, _, _) = check.condition else { return false }
+            return mustLead(column, inTable: rules[check.rule].table)
+        }
+    }
+
     /// Checks of a column whether it has a target, by their places among the row checks.
     package func targetChecks(of column: String, inTable table: Int) -> [Int] {
         rowChecks.indices.filter { place in

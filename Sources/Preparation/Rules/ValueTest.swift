@@ -173,6 +173,17 @@ extension ValueTest {
 }
 
 extension ValueTest {
+    /// Whether values that pass can be told by comparisons with numbers and lengths alone.
+    var isOfNumbersAndLengths: Bool {
+        switch self {
+        case .always(let answer): answer
+        case .compare: true
+        case .all(let tests): tests.allSatisfy(\.isOfNumbersAndLengths)
+        case .any(let tests): tests.contains(where: \.isOfNumbersAndLengths)
+        case .matches, .not: false
+        }
+    }
+
     /// Whether the test holds for a number; false also where that takes more than comparisons.
     package func surelyHolds(for number: CellValue) -> Bool {
         switch self {

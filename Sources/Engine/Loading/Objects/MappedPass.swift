@@ -11,74 +11,64 @@ import CausewayStores
 /// Stage 1 of an entity mapping whose rows follow from their source rows alone, and become pages.
 ///
 /// Workers make records and pack them into leaves; the one writer adds these to the table's tree in the order in which
-/// the source was read. No object is made.
+/// the source was read. No object is made. Where steps run together, the records of one are what the next takes.
 struct MappedPass {
     let model: StageRun
     let plan: EntityMappingPlan
     let pages: RowPages
+    /// Of each step that runs together, in their order; none where no row of the source gets so far.
+    let forms: [MappedRowForm]
+    /// How the rows of the first one are read.
     let reading: MappingReading
-    /// Of the new table.
-    let table: Int
-    let columns: MappedRowColumns
-    /// Of the columns, as the new store's map counts them.
-    let names: [String]
-    let questions: [RowQuestion]
-    let choosers: [LinkChooser]
-    /// By key: where rows don't tell their targets' entity.
-    private let declared: [Int64]
-    private let destination: Int32
 
     /// A batch in flight.
     private struct Batch: Sendable {
         let input = RowBatch()
-        var made: MappedRows
+        /// Of each form.
+        var made: [MappedRows]
+        /// The last one's rows, where they keep their keys.
+        let leaves: PackedLeaves
     }
 
     /// nil where rows need more than their source rows.
     ///
     /// - Throws: what is damaged in tables that expressions read.
     init?(_ model: StageRun, _ plan: EntityMappingPlan, into pages: RowPages) throws(EngineError) {
-        let map = model.run.objects.destination
-        guard let fills = plan.columns, let entity = plan.destinationEntity, let table = map.table(of: entity) else {
-            return nil
+        (self.model, self.plan, self.pages) = (model, plan, pages)
+        let run = model.run
+        let way = run.objects.way(to: plan, after: model.between.map(\.objects))
+        let origin = run.before.first ?? run.step
+        reading =
+            model.between.isEmpty
+            ? model.reading(plan, to: .create)
+            : MappingReading(way?.first ?? plan, to: .create, pagesOf: run.source, origin.source)
+        var forms: [MappedRowForm] = []
+        for (place, plan) in (way ?? []).enumerated() {
+            let before = place == 0 ? nil : model.between[place - 1]
+            guard let input = place == 0 ? MappedRowForm.Input(reading) : before?.input(of: plan),
+                let form = try MappedRowForm(plan, of: Self.step(place, plan, model, pages), from: input)
+            else { return nil }
+            forms.append(form)
         }
-        (self.model, self.plan, self.pages, self.table) = (model, plan, pages, table)
-        destination = entity
-        declared = plan.keys.map { key in key.numbers[key.declared].map { Int64($0) } ?? 0 }
-        reading = model.reading(plan, to: .create)
-        columns = try MappedRowColumns(
-            fills, of: plan, pages.columns(ofTable: table), from: reading.affinities, model.run)
-        names = map.tables[table].columns.map(\.name)
-        questions = pages.inspection.questions(ofTable: table)
-        choosers = try plan.choices.map { choice throws(EngineError) in try model.chooser(choice, of: plan) }
+        self.forms = forms
     }
 
-    /// Whether new rows have the keys of their source rows.
-    var keepsKeys: Bool { plan.keeping == .always }
-
-    /// For messages.
-    var title: String { "table \(model.run.objects.destination.tables[table].name.name)" }
-    var entityName: String { model.run.objects.destination.name(of: destination) }
-    var sourceName: String { plan.description.sourceEntity ?? "" }
-    /// Z_ENT of the source rows.
-    var entity: Int32 { plan.sourceEntity ?? 0 }
-    var pageSize: Int { pages.pageSize }
-
-    /// Finds the new entity of a link's target.
-    ///
-    /// - Parameters:
-    ///   - stored: its Z_ENT, where the row tells it.
-    ///   - key: the link's place among the mapping's keys.
-    /// - Returns: its Z_ENT in the new store; 0 where it isn't migrated.
-    func number(ofTarget stored: Int32?, of key: Int) -> Int64 {
-        if stored == nil { return declared[key] }
-        return plan.keys[key].numbers[stored ?? 0].map { Int64($0) } ?? 0
-    }
-
-    func error(_ error: any Error, row: String?) -> EngineError {
-        error as? EngineError
-            ?? EngineError(
-                hook: error, step: model.run.step.versions, mapping: plan.description.name, row: row)
+    private static func step(
+        _ place: Int, _ plan: EntityMappingPlan, _ model: StageRun, _ pages: RowPages
+    ) throws(EngineError) -> MappedRowForm.Step {
+        let run = model.run
+        let store = place == 0 ? run.source : nil
+        if model.between.indices.contains(place) {
+            let step = model.between[place]
+            return MappedRowForm.Step(
+                versions: step.step.versions, objects: step.objects, columns: step.columns, questions: step.questions,
+                choosers: [], store: store, cancellation: run.cancellation)
+        }
+        let inspection = pages.inspection
+        return MappedRowForm.Step(
+            versions: run.step.versions, objects: run.objects, columns: pages.columns, questions: inspection.questions,
+            choosers: try plan.choices.map { choice throws(EngineError) in try model.chooser(choice, of: plan) },
+            store: store, cancellation: run.cancellation)
     }
 
     /// - Parameters:
@@ -87,51 +77,95 @@ struct MappedPass {
     /// - Throws: the first failure.
     func run(after begun: StepLedger.Cursor?, _ progress: inout Progress) throws(EngineError) {
         let run = model.run
-        run.events(.statement(plan.shape.sql))
+        guard let last = forms.last else { return }
+        run.events(.statement(forms[0].plan.shape.sql))
+        var cursor = begun ?? StepLedger.Cursor()
+        try flow(after: begun) { batch throws(EngineError) in
+            run.ledger.depart()
+            try note(batch.made)
+            try write(batch, last)
+            KillPoint.reach(.batchWritten)
+            let outcome = batch.made.dropFirst().reduce(into: batch.made[0].outcome) { sum, made in
+                sum.dropped += made.outcome.dropped
+                sum.endedLinks += made.outcome.endedLinks
+            }
+            try model.count(batch.input, outcome, &cursor, &progress)
+        }
+    }
+
+    /// Looks at the rows of the steps between once more, and writes none.
+    func look() throws(EngineError) {
+        try flow(after: nil) { batch throws(EngineError) in try note(batch.made) }
+    }
+
+    private func flow(
+        after cursor: StepLedger.Cursor?, take: (Batch) throws(EngineError) -> Void
+    ) throws(EngineError) {
+        guard let last = forms.last else { return }
+        let run = model.run
         let jobs = min(max(1, run.options.jobs), model.readers.count)
         let batches = (0..<EngineOptions.poolSize(jobs: jobs)).map { _ in
-            Batch(made: MappedRows(leaves: PackedLeaves(pageSize: pageSize)))
+            Batch(made: forms.map { _ in MappedRows() }, leaves: PackedLeaves(pageSize: pages.pageSize))
         }
-        let reading = reading
-        let crew = MappedCrew(pass: self)
-        var cursor = begun ?? StepLedger.Cursor()
+        let (crew, limit, pageSize) = (MappedCrew(pass: self), reading.limits.bytes, pages.pageSize)
         try OrderedPipeline(workers: jobs, batches: batches, cancellation: run.cancellation).run(
-            reading: reading.reading(after: begun, claiming: model.claims) { $0.input },
+            reading: reading.reading(after: cursor, claiming: model.claims) { $0.input },
             working: { worker, every throws(EngineError) in
-                var maker = crew.maker(worker)
-                defer { maker.close() }
+                let makers = crew.makers(worker)
+                defer { makers.forEach { $0.maker.close() } }
+                let packer = LeafPacker(pageSize: pageSize)
                 _ = try every { (batch: inout Batch) throws(EngineError) in
-                    try maker.make(batch.input, into: &batch.made)
+                    var rows = batch.input
+                    for (place, link) in makers.enumerated() {
+                        try link.maker.make(rows, keepingCapacity: limit * 4, into: &batch.made[place])
+                        rows = link.maker.records
+                    }
+                    guard last.keepsKeys else { return }
+                    do throws(PageBuildError) {
+                        try packer.pack(rows, into: batch.leaves)
+                    } catch {
+                        throw EngineError(writing: error, during: last.title)
+                    }
                 }
             },
             take: { batch throws(EngineError) in
-                run.ledger.depart()
-                try write(batch.made)
-                KillPoint.reach(.batchWritten)
-                try model.count(batch.input, batch.made.outcome, &cursor, &progress)
+                try take(batch)
                 // The memory of one huge row must not stay.
-                batch.made.removeAll(keepingCapacity: reading.limits.bytes * 4)
-                batch.input.removeAll(keepingCapacity: reading.limits.bytes * 2)
+                for place in batch.made.indices { batch.made[place].removeAll(keepingCapacity: limit * 4) }
+                batch.leaves.removeAll(keepingCapacity: limit * 4)
+                batch.input.removeAll(keepingCapacity: limit * 2)
             })
     }
 
-    private func write(_ made: MappedRows) throws(EngineError) {
-        guard let last = made.keys.last else { return }
-        if keepsKeys {
-            try pages.add(made, of: destination, to: table)
-            return model.keys.count(made.keys.count, of: destination, through: last, in: table)
-        }
+    private func note(_ made: [MappedRows]) throws(EngineError) {
+        for (place, step) in model.between.enumerated() { try step.note(made[place], forms[place]) }
+    }
+
+    private func write(_ batch: Batch, _ form: MappedRowForm) throws(EngineError) {
+        guard let made = batch.made.last, let last = made.keys.last else { return }
         let (keys, associations) = (model.keys, model.associations)
+        let (entity, table) = (form.destination, form.table)
+        if form.keepsKeys {
+            try pages.add(made, packed: batch.leaves, of: entity, to: table)
+            return keys.count(made.keys.count, of: entity, through: last, in: table)
+        }
         var first: Int64 = 0
-        try model.writing(title) { () throws(ObjectError) in
-            first = try keys.give(made.keys.count, of: destination, in: table)
+        try model.writing(form.title) { () throws(ObjectError) in
+            first = try keys.give(made.keys.count, of: entity, in: table)
             try associations.record(
                 AssociationRun.runs(
-                    of: made.keys, from: first, sourceEntity: entity, entity: destination, mapping: plan.index))
+                    of: made.keys, from: first, sourceEntity: form.entity, entity: entity, mapping: plan.index))
         }
-        try pages.add(made, withKeysFrom: first, of: destination, to: table)
+        try pages.add(made, withKeysFrom: first, of: entity, to: table)
         try model.settle()
     }
+}
+
+/// One step's maker in a worker: a class, as makers can't be copied.
+private final class MakerLink {
+    var maker: MappedRowMaker
+
+    init(_ maker: consuming MappedRowMaker) { self.maker = maker }
 }
 
 /// What workers need to make their makers, each on its own thread.
@@ -140,11 +174,14 @@ struct MappedPass {
 private struct MappedCrew: @unchecked Sendable {
     let pass: MappedPass
 
-    func maker(_ worker: Int) -> MappedRowMaker {
-        let stores = pass.model.stores
-        let session = stores.session(
-            source: stores.source(pass.model.readers[worker]), destination: stores.detached(), associations: nil)
-        session.currentMapping = session.mappings[pass.plan.index]
-        return MappedRowMaker(pass, session)
+    func makers(_ worker: Int) -> [MakerLink] {
+        let model = pass.model
+        return pass.forms.enumerated().map { place, form in
+            let stores = model.stores(ofStep: place)
+            let source = place == 0 ? stores.source(model.readers[worker]) : stores.unreadSource()
+            let session = stores.session(source: source, destination: stores.detached(), associations: nil)
+            session.currentMapping = session.mappings[form.plan.index]
+            return MakerLink(MappedRowMaker(form, session))
+        }
     }
 }

@@ -2,6 +2,7 @@ import CausewayEvaluation
 import CausewayMapping
 import CausewayObjects
 import CausewayPlanning
+import CausewayPlatform
 import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
@@ -53,14 +54,17 @@ struct MappedRowColumns: Sendable {
     ///   - fills: of the columns, as the plan has them.
     ///   - plan: the mapping.
     ///   - records: the columns of the table's records.
-    ///   - affinities: of the source's columns, by cell.
-    ///   - run: the step's.
+    ///   - input: what is read of the source's rows.
+    ///   - map: where these keep what.
+    ///   - store: in which their targets are; nil where there is none.
+    ///   - cancellation: checked while targets are read.
     /// - Throws: a misfit where a default would be converted; what is damaged in other tables.
     init(
         _ fills: [EntityMappingPlan.ColumnFill], of plan: EntityMappingPlan, _ records: [PolicyRecordFormer.Column],
-        from affinities: [Affinity?], _ run: ObjectRun
+        from input: MappedRowForm.Input, _ map: StorageMap, in store: SourceStore?, _ cancellation: Cancellation
     ) throws(EngineError) {
         self.records = records
+        let affinities = input.affinities
         for record in records {
             var column = Column(affinity: record.affinity)
             if let place = record.place {
@@ -69,7 +73,8 @@ struct MappedRowColumns: Sendable {
                 case .carry(let cell):
                     column.fill = .carry(cell)
                     column.origin = affinities.indices.contains(cell) ? affinities[cell] : nil
-                case .compute(let attribute): column.fill = try computed(attribute, plan, run)
+                case .compute(let attribute):
+                    column.fill = try computed(attribute, plan, map, store, cancellation)
                 case .key(let key): column.fill = .key(key)
                 case .keyEntity(let key): column.fill = .keyEntity(key)
                 case .keyPlace(let key): column.fill = .keyPlace(key)
@@ -100,18 +105,17 @@ struct MappedRowColumns: Sendable {
     }
 
     private mutating func computed(
-        _ attribute: Int, _ plan: EntityMappingPlan, _ run: ObjectRun
+        _ attribute: Int, _ plan: EntityMappingPlan, _ map: StorageMap, _ store: SourceStore?,
+        _ cancellation: Cancellation
     ) throws(EngineError) -> Fill {
         let fill = plan.attributes[attribute]
-        if let scalar = ScalarMaker(fill, plan, run.objects.source) {
+        if let scalar = ScalarMaker(fill, plan, map) {
             scalars.append(scalar)
             texts.append(values.count)
             values += scalar.texts.map { .text($0) }
             return .scalar(scalars.count - 1, attribute: attribute)
         }
-        if let cells = try TargetCells(
-            fill, plan, of: run.source, run.objects.source, &bytesLeft, run.cancellation)
-        {
+        if let store, let cells = try TargetCells(fill, plan, of: store, map, &bytesLeft, cancellation) {
             targets.append(cells)
             return .target(targets.count - 1, attribute: attribute)
         }

@@ -20,7 +20,7 @@ struct MappedRowMaker: ~Copyable {
         var target: Int64 = 0
     }
 
-    private let pass: MappedPass
+    private let form: MappedRowForm
     private let session: MigrationSession
     private let columns: ContiguousArray<MappedRowColumns.Column>
     private var links: ContiguousArray<Link>
@@ -41,9 +41,8 @@ struct MappedRowMaker: ~Copyable {
     private let source: RowView
     private let made: RowView
     private let writer = AffinityWriter()
-    private let packer: LeafPacker
     /// The records of one batch.
-    private var records = RowBatch()
+    private(set) var records = RowBatch()
     private var inspection: RecordInspection
     /// Of cells that are carried: they are looked at in the source row.
     private var carriedInspection: RecordInspection
@@ -51,49 +50,48 @@ struct MappedRowMaker: ~Copyable {
     private var stands = false
 
     /// - Parameters:
-    ///   - pass: whose rows it makes.
+    ///   - form: by which it makes rows.
     ///   - session: of this thread.
-    init(_ pass: MappedPass, _ session: MigrationSession) {
-        (self.pass, self.session) = (pass, session)
-        columns = pass.columns.columns
-        (scalars, texts, targets) = (pass.columns.scalars, pass.columns.texts, pass.columns.targets)
-        constants = pass.columns.makeConstants()
+    init(_ form: MappedRowForm, _ session: MigrationSession) {
+        (self.form, self.session) = (form, session)
+        columns = form.columns.columns
+        (scalars, texts, targets) = (form.columns.scalars, form.columns.texts, form.columns.targets)
+        constants = form.columns.makeConstants()
         targetViews = targets.map { _ in RowView(capacity: 1) }
         links = ContiguousArray(
-            pass.plan.keys.enumerated().map { place, fill in
+            form.plan.keys.enumerated().map { place, fill in
                 Link(key: fill.key, entity: fill.entity ?? -1, place: fill.place ?? -1, fill: place)
             })
-        choosers = pass.choosers
+        choosers = form.choosers
         chosen = choosers.map { _ in nil }
-        (entity, entityCell) = (Int64(pass.entity), pass.reading.cells[TableStorage.entityNumber])
-        source = pass.reading.makeView()
+        (entity, entityCell) = (Int64(form.entity), form.plan.cells[TableStorage.entityNumber])
+        source = form.makeView()
         made = RowView(capacity: columns.count)
-        packer = LeafPacker(pageSize: pass.pageSize)
-        let (carried, others) = pass.columns.divided(pass.questions, pass.plan.keys)
-        inspection = RecordInspection(others, pass.columns.records)
+        let (carried, others) = form.columns.divided(form.questions, form.plan.keys)
+        inspection = RecordInspection(others, form.columns.records)
         carriedInspection = RecordInspection(carried.map(\.question)) { question in
             carried.first { $0.question.place == question.place }?.cell
         }
-        filter = ScalarFilter(pass.plan, pass.model.run.objects.source)
+        filter = ScalarFilter(form.plan, form.source)
     }
 
     /// Ends the session's statements.
     func close() { session.close() }
 
-    /// Makes the rows of a batch.
-    mutating func make(_ batch: RowBatch, into rows: inout MappedRows) throws(EngineError) {
-        if !pass.keepsKeys { records = rows.records }
-        records.removeAll(keepingCapacity: pass.reading.limits.bytes * 4)
+    /// Makes the rows of a batch: `records` has them.
+    ///
+    /// - Parameters:
+    ///   - batch: the source rows.
+    ///   - limit: bytes that may be kept from the batch before.
+    ///   - rows: what is known of the new ones.
+    /// - Throws: the first row that can't be made.
+    mutating func make(_ batch: RowBatch, keepingCapacity limit: Int, into rows: inout MappedRows) throws(EngineError) {
+        if !form.keepsKeys { records = rows.records }
+        records.removeAll(keepingCapacity: limit)
         inspection.begin(&rows.findings)
         carriedInspection.begin(&rows.carriedFindings)
         for row in 0..<batch.count { try make(row, of: batch, &rows) }
         session.leaveRow()
-        guard pass.keepsKeys else { return }
-        do throws(PageBuildError) {
-            try packer.pack(records, into: rows.leaves)
-        } catch {
-            throw EngineError(writing: error, during: pass.title)
-        }
     }
 
     private mutating func make(_ row: Int, of batch: RowBatch, _ rows: inout MappedRows) throws(EngineError) {
@@ -101,7 +99,7 @@ struct MappedRowMaker: ~Copyable {
         var isOwn = false
         do {
             try source.load(row, of: batch)
-            guard try source.integer(at: entityCell) == entity || pass.reading.isOwn(source) else {
+            guard try source.integer(at: entityCell) == entity || form.input.reading?.isOwn(source) ?? true else {
                 rows.outcome.elsewhere += 1
                 return
             }
@@ -119,18 +117,18 @@ struct MappedRowMaker: ~Copyable {
             }
             rows.keys.append(key)
         } catch {
-            throw pass.error(
-                error, row: isOwn ? session.source.uri(of: object) : "\(pass.sourceName) p\(key)")
+            throw form.error(
+                error, row: isOwn ? session.source.uri(of: object) : "\(form.sourceName) p\(key)")
         }
     }
 
     /// The row in hand.
-    private var object: ObjectID { ObjectID(side: .source, entity: pass.entity, key: source.rowid) }
+    private var object: ObjectID { ObjectID(side: .source, entity: form.entity, key: source.rowid) }
 
-    /// Whether the filter lets the row pass.
+    /// Whether the filter lets the row form.
     private mutating func isWanted(_ row: Int) throws -> Bool {
         if let answer = filter?.holds(source) { return answer }
-        guard let whole = pass.plan.filter else { return true }
+        guard let whole = form.plan.filter else { return true }
         stand(on: row)
         session.scope.evaluated = .object(object)
         session.scope.source = .object(object)
@@ -141,7 +139,7 @@ struct MappedRowMaker: ~Copyable {
     private mutating func stand(on row: Int) {
         if stands { return }
         stands = true
-        session.source.stand(on: object, view: source, cells: pass.plan.cells, row: row)
+        session.source.stand(on: object, view: source, cells: form.plan.cells, row: row)
     }
 
     /// Adds the record of the row in hand.
@@ -157,8 +155,8 @@ struct MappedRowMaker: ~Copyable {
             }
             try writer.finish(into: records, rowid: source.rowid)
         } catch let failure as AffinityWriter.Failure {
-            let name = place < columns.count ? pass.columns.records[place].place.map { pass.names[$0] } : nil
-            throw EngineError(failure, "\(pass.title), row \(source.rowid)", column: name)
+            let name = place < columns.count ? form.columns.records[place].place.map { form.names[$0] } : nil
+            throw EngineError(failure, "\(form.title), row \(source.rowid)", column: name)
         }
     }
 
@@ -209,7 +207,7 @@ struct MappedRowMaker: ~Copyable {
     private mutating func append(computed attribute: Int, _ row: Int, _ affinity: Affinity) throws {
         stand(on: row)
         try writer.append(
-            try session.computed(attribute, of: pass.plan.index, from: object), as: affinity)
+            try session.computed(attribute, of: form.plan.index, from: object), as: affinity)
     }
 
     private func append(constant cell: Int, _ affinity: Affinity) throws(AffinityWriter.Failure) {
@@ -226,10 +224,10 @@ struct MappedRowMaker: ~Copyable {
     private func target(of link: Link) throws -> Int64 {
         if source.isNull(at: link.key) { return 0 }
         guard source.integer(at: link.key) != nil else {
-            let name = pass.plan.keys[link.fill].relationship.name
-            throw ObjectError(.type, "\(pass.entityName) p\(source.rowid).\(name): the stored key isn't an integer")
+            let name = form.plan.keys[link.fill].relationship.name
+            throw ObjectError(.type, "\(form.entityName) p\(source.rowid).\(name): the stored key isn't an integer")
         }
         let stored = link.entity < 0 ? nil : source.integer(at: link.entity).map { Int32(truncatingIfNeeded: $0) }
-        return pass.number(ofTarget: stored, of: link.fill)
+        return form.number(ofTarget: stored, of: link.fill)
     }
 }

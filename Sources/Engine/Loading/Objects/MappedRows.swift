@@ -2,9 +2,7 @@ import CausewaySQLiteFile
 
 /// What a worker makes of a batch's source rows.
 struct MappedRows: Sendable {
-    /// Of rows that keep their keys.
-    let leaves: PackedLeaves
-    /// The records of rows that get others.
+    /// The records of rows that get other keys; those of the others are packed, or go into the next step.
     let records = RowBatch()
     /// Of the source rows, in their order.
     var keys: [Int64] = []
@@ -15,7 +13,6 @@ struct MappedRows: Sendable {
 
     /// Keeps the memory for the next batch.
     mutating func removeAll(keepingCapacity limit: Int) {
-        leaves.removeAll(keepingCapacity: limit)
         records.removeAll(keepingCapacity: limit)
         keys.removeAll(keepingCapacity: true)
         findings.removeAll()

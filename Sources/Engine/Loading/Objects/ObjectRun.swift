@@ -13,6 +13,8 @@ import CausewayStores
 struct ObjectRun {
     let step: StepPlan
     let objects: ObjectStep
+    /// Steps that run together with it: the first of them reads the source.
+    let before: [StepPlan]
     let source: SourceStore
     /// Whether the source is the store that is migrated, and no step's.
     let isFirst: Bool
@@ -37,6 +39,10 @@ struct ObjectRun {
         let last = try lastKeys()
         let keys = KeySource(KeySpace(last: last))
         let readers = try source.companions(1 + max(1, options.jobs))
+        var between: [StepBetween] = []
+        for step in before {
+            if let objects = step.objects { between.append(try StepBetween(step, objects)) }
+        }
         let stores = ObjectStores(
             objects: objects, storeUUID: source.metadata.uuid, external: external, now: options.now)
         let associations = try EngineError.at(scratchPath) {
@@ -46,13 +52,14 @@ struct ObjectRun {
         let state = state
         let staging = ObjectStaging(objects.destination) { state.objects.doubts = nil }
         let session = stores.session(
-            source: stores.source(readers[0]), destination: stores.destination(staging, keys: keys),
+            source: before.isEmpty ? stores.source(readers[0]) : stores.unreadSource(),
+            destination: stores.destination(staging, keys: keys),
             associations: associations)
         let memory = ObjectMemory(ledger, keys: keys, associations: associations)
         if objects.isResumable { try memory.keep() }
         if ledger.isResumed { session.assumeDeletions() }
         return StageRun(
-            run: self, stores: stores, staging: staging, keys: keys, lastKeys: last,
+            run: self, between: between, stores: stores, staging: staging, keys: keys, lastKeys: last,
             records: ObjectRecords(scratch: scratch, associations: associations, memory: memory), session: session,
             readers: Array(readers.dropFirst()))
     }
@@ -107,16 +114,17 @@ struct ObjectRun {
     /// The largest used key of every destination table: that of the table whose keys it keeps.
     private func lastKeys() throws(EngineError) -> [Int64] {
         var result: [Int64] = []
-        for home in objects.homes {
+        let layout = (before.first ?? step).source
+        for home in objects.homes(after: before.compactMap(\.objects)) {
             guard let home else {
                 result.append(0)
                 continue
             }
             do {
                 var last = try source.connection.largestKey(of: home)
-                let roots = step.source.tables.filter { $0.name == home }.map(\.rootEntity)
+                let roots = layout.tables.filter { $0.name == home }.map(\.rootEntity)
                 for root in roots {
-                    guard let number = step.source.entityNumbers[root] else { continue }
+                    guard let number = layout.entityNumbers[root] else { continue }
                     for row in source.schema.primaryKeys where row.number == Int64(number) {
                         last = max(last, row.maximum)
                     }

@@ -20,6 +20,13 @@ struct ObjectStores: Sendable {
             content: external.content(ofProperty:))
     }
 
+    /// A source of which only the row in hand is there.
+    func unreadSource() -> ObjectContext {
+        ObjectContext(
+            objects.source, side: .source, mode: .readOnly, storeUUID: storeUUID, access: nil,
+            content: external.content(ofProperty:))
+    }
+
     func destination(_ staging: ObjectStaging, keys: KeySource) -> ObjectContext {
         ObjectContext(
             objects.destination, side: .destination, mode: .writable(keys, staging), storeUUID: storeUUID,

@@ -14,6 +14,8 @@ struct RowInspection {
     /// A rule that hasn't been doubted yet.
     private struct Check {
         let question: RowQuestion
+        /// Z_ENT of the rows that must fulfil it.
+        let numbers: ClosedRange<Int>
         /// Where the last row that a link led to is among the batch's rows.
         var hint = 0
     }
@@ -36,7 +38,8 @@ struct RowInspection {
                 case .isDangling(let column, let target, let numbers): (column, .leads(table: target, numbers: numbers))
                 }
             if let column = map.tables[table].columns.firstIndex(where: { $0.name == name }) {
-                checks[table].append(Check(question: RowQuestion(place: place, column: column, kind: kind)))
+                checks[table].append(
+                    Check(question: RowQuestion(place: place, column: column, kind: kind), numbers: check.numbers))
             } else {
                 doubts.insert(place)
             }
@@ -45,6 +48,11 @@ struct RowInspection {
 
     /// The rules of a table that haven't been doubted yet.
     func questions(ofTable table: Int) -> [RowQuestion] { checks[table].map(\.question) }
+
+    /// The same for rows of one entity.
+    func questions(ofTable table: Int, entity: Int32) -> [RowQuestion] {
+        checks[table].filter { $0.numbers.contains(Int(entity)) }.map(\.question)
+    }
 
     /// Places of the checks that need the scan, once all rows are made.
     func finalDoubts() -> Set<Int> {
@@ -86,7 +94,8 @@ struct RowInspection {
     ) {
         targets.note(row: content.keys[row], of: content.entities[row])
         var hasDoubts = false
-        for index in checks[table].indices {
+        for index in checks[table].indices
+        where checks[table][index].numbers.contains(Int(content.entities[row])) {
             let cell = content.cells[row * content.columnCount + checks[table][index].question.column]
             if Self.holds(&checks[table][index], cell, &targets, content, rows, former) { continue }
             doubts.insert(checks[table][index].question.place)

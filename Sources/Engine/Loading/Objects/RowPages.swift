@@ -108,10 +108,13 @@ final class RowPages {
     ///
     /// - Parameters:
     ///   - made: at least one row.
+    ///   - leaves: the rows.
     ///   - entity: their Z_ENT.
     ///   - table: their table's place.
     /// - Throws: a misfit where they don't come in the order of their keys.
-    func add(_ made: MappedRows, of entity: Int32, to table: Int) throws(EngineError) {
+    func add(
+        _ made: MappedRows, packed leaves: PackedLeaves, of entity: Int32, to table: Int
+    ) throws(EngineError) {
         guard let first = made.keys.first, let last = made.keys.last else { return }
         guard !tables[table].isConstrained else { throw misfit(table, "a constraint of it has an index") }
         if let before = tables[table].last, first <= before {
@@ -119,7 +122,7 @@ final class RowPages {
         }
         try pack(table)
         try pages.begin(.table, root: tables[table].root)
-        try pages.add(made.leaves, toTreeAt: tables[table].root)
+        try pages.add(leaves, toTreeAt: tables[table].root)
         tables[table].last = last
         for key in made.keys { inspection.note(row: key, of: entity) }
         note([made.findings, made.carriedFindings], ofTable: table)

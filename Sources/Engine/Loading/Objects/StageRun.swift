@@ -34,6 +34,8 @@ struct ObjectRecords {
 /// another, in any order.
 struct StageRun {
     let run: ObjectRun
+    /// Steps that run together with this one, before it.
+    let between: [StepBetween]
     let stores: ObjectStores
     let staging: ObjectStaging
     let keys: KeySource
@@ -62,9 +64,11 @@ struct StageRun {
     }
 
     init(
-        run: ObjectRun, stores: ObjectStores, staging: ObjectStaging, keys: KeySource, lastKeys: [Int64],
+        run: ObjectRun, between: [StepBetween], stores: ObjectStores, staging: ObjectStaging, keys: KeySource,
+        lastKeys: [Int64],
         records: ObjectRecords, session: MigrationSession, readers: [SourceReader]
     ) {
+        self.between = between
         (self.run, self.stores, self.staging, self.keys, self.lastKeys) = (run, stores, staging, keys, lastKeys)
         (self.records, self.session, self.readers) = (records, session, readers)
         policies = run.objects.mappings.map { Self.makePolicy($0, run.code) }
@@ -85,8 +89,17 @@ struct StageRun {
     /// How the rows of a mapping are read.
     func reading(_ plan: EntityMappingPlan, to purpose: MappingReading.Purpose) -> MappingReading {
         isByPages(plan)
-            ? MappingReading(plan, to: purpose, pagesOf: run.source, run.step.source)
+            ? MappingReading(plan, to: purpose, pagesOf: run.source, (run.before.first ?? run.step).source)
             : MappingReading(plan, to: purpose, of: run.source, options: run.options)
+    }
+
+    /// The stores of a step, counted from the first that runs together.
+    func stores(ofStep place: Int) -> ObjectStores {
+        between.indices.contains(place)
+            ? ObjectStores(
+                objects: between[place].objects, storeUUID: stores.storeUUID, external: stores.external, now: stores.now
+            )
+            : stores
     }
 
     private var ledger: StepLedger { run.ledger }
@@ -112,16 +125,28 @@ struct StageRun {
     func makeByPages(_ rows: RowPages, _ progress: inout Progress) throws(EngineError) {
         staging.begin(rows)
         if run.isFirst {
-            let tables = run.step.structureToCheck(of: run.source).tablesLeftOut
+            let tables = (run.before.first ?? run.step).structureToCheck(of: run.source).tablesLeftOut
             try claims.claimTrees(
                 beside: tables, of: run.source, isResumed: ledger.isResumed, run.cancellation)
         }
         for place in run.step.methods.mappingsByPages { try make(mappings[place], &progress, into: rows) }
         // A station: what a failure leaves in the middle isn't saved.
         try ledger.once("rows packed") { () throws(EngineError) in
+            try endBetween(rows)
             try rows.finish()
             state.objects.doubts = rows.inspection.finalDoubts()
         }
+    }
+
+    /// All rows of the steps between are made. A run that goes on looks at those of earlier runs once more.
+    private func endBetween(_ rows: RowPages) throws(EngineError) {
+        if between.contains(where: \.asksAgain) {
+            for step in between { step.lookAgain() }
+            for place in run.step.methods.mappingsByPages {
+                try MappedPass(self, mappings[place], into: rows)?.look()
+            }
+        }
+        for step in between { try step.end() }
     }
 
     private func make(
@@ -214,7 +239,11 @@ struct StageRun {
         _ plan: EntityMappingPlan, _ policy: EntityMigrationPolicy, _ progress: inout Progress,
         into rows: RowPages?
     ) throws(EngineError) {
-        guard case .open(let cursor) = try ledger.enter("create \(plan.index)") else { return }
+        guard case .open(let cursor) = try ledger.enter("create \(plan.index)") else {
+            for step in between { step.isPartlySeen = true }
+            return
+        }
+        if cursor != nil { for step in between { step.isPartlySeen = true } }
         run.events(.passBegan(title: plan.description.name))
         let start = ContinuousClock.now
         let before = state.objects

@@ -1,0 +1,119 @@
+import CausewayMapping
+import CausewayObjects
+import CausewayPlanning
+import CausewayPlatform
+import CausewaySQLite
+import CausewaySQLiteFile
+import CausewayStoreFormat
+import CausewayStores
+
+/// By what the rows of an entity mapping are made, where they follow from their source rows alone: shared by workers.
+struct MappedRowForm: Sendable {
+    /// The rows that it takes.
+    struct Input: Sendable {
+        /// How they are read; nil where another step makes them.
+        let reading: MappingReading?
+        /// Where the mapping's cells are in their records; nil: in their order.
+        let map: RowMap?
+        let affinities: [Affinity?]
+
+        /// Rows of the store.
+        init(_ reading: MappingReading) {
+            (self.reading, map, affinities) = (reading, reading.map, reading.affinities)
+        }
+
+        /// Rows of another step's table.
+        init(_ plan: EntityMappingPlan, of table: StoreSchema.Table) {
+            reading = nil
+            do throws(RecordError) {
+                map = try RowMap(
+                    RowMap.cells(plan.shape, of: table), defaults: table.columns.map { _ in .null })
+            } catch {
+                preconditionFailure("NULL is never too long")
+            }
+            affinities = plan.shape.cells.map { cell in
+                guard case .column(let name) = cell, let place = table.position(of: name.name) else { return nil }
+                return Affinity(table.columns[place].declaredType)
+            }
+        }
+    }
+
+    let plan: EntityMappingPlan
+    let input: Input
+    let source: StorageMap
+    let columns: MappedRowColumns
+    /// Of the columns, as the new store's map counts them.
+    let names: [String]
+    let questions: [RowQuestion]
+    let choosers: [LinkChooser]
+    /// Of the new rows, and the place of their table.
+    let destination: Int32
+    let table: Int
+    /// For messages.
+    let title: String
+    let entityName: String
+    private let versions: [String]
+    /// By key: where rows don't tell their targets' entity.
+    private let declared: [Int64]
+
+    /// What a form needs of the step.
+    struct Step {
+        let versions: [String]
+        let objects: ObjectStep
+        /// Of the table's records.
+        let columns: (Int) -> [PolicyRecordFormer.Column]
+        /// Of the rows of an entity in a table.
+        let questions: (_ table: Int, _ entity: Int32) -> [RowQuestion]
+        let choosers: [LinkChooser]
+        /// In which the source rows' targets are; nil where there is none.
+        let store: SourceStore?
+        let cancellation: Cancellation
+    }
+
+    /// nil where rows need more than their source rows.
+    ///
+    /// - Throws: what is damaged in tables that expressions read.
+    init?(_ plan: EntityMappingPlan, of step: Step, from input: Input) throws(EngineError) {
+        let map = step.objects.destination
+        guard let fills = plan.columns, let entity = plan.destinationEntity, let table = map.table(of: entity) else {
+            return nil
+        }
+        (self.plan, self.input, self.table) = (plan, input, table)
+        (versions, source) = (step.versions, step.objects.source)
+        destination = entity
+        declared = plan.keys.map { key in key.numbers[key.declared].map { Int64($0) } ?? 0 }
+        columns = try MappedRowColumns(
+            fills, of: plan, step.columns(table), from: input, step.objects.source, in: step.store, step.cancellation)
+        names = map.tables[table].columns.map(\.name)
+        title = "table \(map.tables[table].name.name)"
+        entityName = map.name(of: entity)
+        questions = step.questions(table, entity)
+        choosers = step.choosers
+    }
+
+    /// Whether new rows have the keys of their source rows.
+    var keepsKeys: Bool { plan.keeping == .always }
+
+    var sourceName: String { plan.description.sourceEntity ?? "" }
+    /// Z_ENT of the source rows.
+    var entity: Int32 { plan.sourceEntity ?? 0 }
+
+    /// Reads one source row after another.
+    func makeView() -> RowView { input.map.map { RowView($0) } ?? RowView(capacity: plan.shape.cells.count) }
+
+    /// Finds the new entity of a link's target.
+    ///
+    /// - Parameters:
+    ///   - stored: its Z_ENT, where the row tells it.
+    ///   - key: the link's place among the mapping's keys.
+    /// - Returns: its Z_ENT in the new store; 0 where it isn't migrated.
+    func number(ofTarget stored: Int32?, of key: Int) -> Int64 {
+        if stored == nil { return declared[key] }
+        return plan.keys[key].numbers[stored ?? 0].map { Int64($0) } ?? 0
+    }
+
+    func error(_ error: any Error, row: String?) -> EngineError {
+        error as? EngineError
+            ?? EngineError(hook: error, step: versions, mapping: plan.description.name, row: row)
+    }
+}

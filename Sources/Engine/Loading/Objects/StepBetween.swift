@@ -1,0 +1,94 @@
+import CausewayObjects
+import CausewayPlanning
+import CausewayPreparation
+import CausewaySQLiteFile
+import CausewayStoreFormat
+import CausewayStores
+
+/// A step whose rows flow into the next one's, with which it runs together: its store is never made.
+///
+/// Its rows are looked at while they are in hand. Where one of them gives reason to doubt that it fulfils the rules of
+/// its version, the steps run one by one instead: only a store tells who breaks a rule.
+final class StepBetween {
+    let step: StepPlan
+    let objects: ObjectStep
+    private let rules: ValidationRules
+    private let tables: [StoreSchema.Table]
+    private var inspection: RowInspection
+    /// Whether links of its rows must lead to rows.
+    private var hasLinks = false
+    /// Whether an earlier run has made some of the rows, which nobody has looked at in this one.
+    var isPartlySeen = false
+
+    /// - Throws: `.plan` where a rule of its version can't be compiled.
+    init(_ step: StepPlan, _ objects: ObjectStep) throws(EngineError) {
+        (self.step, self.objects) = (step, objects)
+        rules = try ValidationRules(step.layout)
+        tables = step.layout.tables.map { StoreSchema.Table($0) }
+        inspection = RowInspection(rules, objects.destination)
+        hasLinks = tables.indices.contains { table in
+            inspection.questions(ofTable: table).contains { question in
+                if case .leads = question.kind { !mayEnd(question, inTable: table) } else { false }
+            }
+        }
+    }
+
+    /// Whether rows of an earlier run must be looked at.
+    var asksAgain: Bool { isPartlySeen && hasLinks }
+
+    /// What a mapping of the next step takes.
+    func input(of plan: EntityMappingPlan) -> MappedRowForm.Input? {
+        guard let entity = plan.sourceEntity, let table = objects.destination.table(of: entity) else { return nil }
+        return MappedRowForm.Input(plan, of: tables[table])
+    }
+
+    /// Of a table's records.
+    func columns(ofTable table: Int) -> [PolicyRecordFormer.Column] {
+        PolicyRecordFormer.columns(of: tables[table], objects.destination.tables[table])
+    }
+
+    /// The rules of an entity's rows. A link that may end needs no look: where it leads to nothing in this version, it
+    /// does so in the last one, and ends there.
+    func questions(ofTable table: Int, entity: Int32) -> [RowQuestion] {
+        inspection.questions(ofTable: table, entity: entity).filter { !mayEnd($0, inTable: table) }
+    }
+
+    private func mayEnd(_ question: RowQuestion, inTable table: Int) -> Bool {
+        guard case .leads = question.kind else { return false }
+        return !rules.mustLead(step.layout.tables[table].columns[question.column].name, inTable: table)
+    }
+
+    /// Rows are made.
+    ///
+    /// - Parameters:
+    ///   - made: what workers have found in them.
+    ///   - form: by which they were made.
+    /// - Throws: a misfit where one gives reason to doubt.
+    func note(_ made: MappedRows, _ form: MappedRowForm) throws(EngineError) {
+        if hasLinks { for key in made.keys { inspection.note(row: key, of: form.destination) } }
+        for found in [made.findings, made.carriedFindings] {
+            guard found.doubts.isEmpty else { throw doubt }
+            for (check, keys) in found.links { inspection.note(links: keys, of: check) }
+        }
+    }
+
+    /// Begins to look at all rows once more.
+    func lookAgain() {
+        isPartlySeen = false
+        inspection = RowInspection(rules, objects.destination)
+    }
+
+    /// All rows are made.
+    ///
+    /// - Throws: a misfit where a link must lead to a row and perhaps doesn't.
+    func end() throws(EngineError) {
+        let optional = step.layout.tables.indices.flatMap { table in
+            inspection.questions(ofTable: table).filter { mayEnd($0, inTable: table) }.map(\.place)
+        }
+        guard inspection.finalDoubts().subtracting(optional).isEmpty else { throw doubt }
+    }
+
+    private var doubt: EngineError {
+        EngineError(rowsDontFit: "\(step.versions.joined(separator: " → ")): rows may break a rule of the new version")
+    }
+}

@@ -1,0 +1,124 @@
+import CausewayMapping
+import CausewayPlanning
+import CausewayStoreFormat
+import CausewayStores
+
+/// Which steps with mapping models run together: each row goes through all of their mappings, and of the stores between
+/// only rows in hand are ever made.
+///
+/// What needs such a store is a barrier. Inferred steps run together with each other as one step (`StepChain`).
+package struct StepFusion: Sendable {
+    /// By step: why it doesn't run together with the one before it; nil where it does, and for the first.
+    package let barriers: [String?]
+
+    /// - Parameters:
+    ///   - steps: of the plan, with their methods.
+    ///   - handlers: what a stage does with each step's rows.
+    ///   - request: what is asked for.
+    /// - Throws: `.plan` where a regular expression of a model can't be compiled.
+    init(_ steps: [StepPlan], _ handlers: [[StageHandler]], _ request: MigrationRequest) throws(EngineError) {
+        let general = Self.barrier(request)
+        var barriers: [String?] = []
+        // Whether links of a step that runs together with the one in hand must lead to rows.
+        var hasLinks = false
+        for (index, step) in steps.enumerated() {
+            guard index > 0 else {
+                barriers.append(nil)
+                continue
+            }
+            let before = steps[index - 1]
+            var barrier = general
+            if barrier == nil, !handlers[index - 1].isEmpty { barrier = "handlers of a stage see the rows before it" }
+            if barrier == nil, step.objects == nil, before.objects == nil {
+                barrier = "its mapping can't be composed with the one before it"
+            }
+            barrier = barrier ?? Self.barrier(of: step) ?? Self.barrier(of: before).map { "of the step before, \($0)" }
+            if barrier == nil {
+                let rules = try ValidationRules(before.layout)
+                hasLinks = hasLinks || rules.hasStrictLinks
+                barrier = Self.barrier(between: before, step, rules, hasLinks: hasLinks)
+            }
+            if barrier != nil { hasLinks = false }
+            barriers.append(barrier)
+        }
+        self.barriers = barriers
+    }
+
+    /// The steps that run together from one on.
+    package func group(from index: Int) -> Range<Int> {
+        index..<(barriers.indices.dropFirst(index + 1).first { barriers[$0] != nil } ?? barriers.count)
+    }
+
+    /// How many runs there are, if all steps that may run together do.
+    package var groupCount: Int { barriers.indices.count { $0 == 0 || barriers[$0] != nil } }
+
+    private static func barrier(_ request: MigrationRequest) -> String? {
+        if !request.fusesSteps { return "--no-fuse" }
+        if request.verification == .full { return "--verify full compares the store of each step" }
+        return request.keyMap == nil ? nil : "--key-map tells the keys of each version"
+    }
+
+    /// What of a step needs a store of its own, before it or after it.
+    private static func barrier(of step: StepPlan) -> String? {
+        guard let objects = step.objects else { return "it is inferred" }
+        if let pass = step.passes.first { return "rows of \(pass.sourceTable) are carried" }
+        if let join = objects.joins.first?.work.table { return "links of \(join) are carried" }
+        for plan in objects.mappings {
+            if let reason = barrier(of: plan, step) { return "“\(plan.description.name)”: \(reason)" }
+        }
+        return nil
+    }
+
+    private static func barrier(of plan: EntityMappingPlan, _ step: StepPlan) -> String? {
+        if plan.description.policyClassName != nil { return "a policy makes its rows" }
+        guard plan.sourceEntity != nil else { return nil }
+        let choice = step.methods.mappings[plan.index]
+        guard choice?.method == .pages else { return choice?.reason ?? "its rows are written by statements" }
+        if plan.columns == nil { return "its rows follow from more than their source rows" }
+        if plan.keeping != .always { return "its rows get new keys" }
+        let links = plan.relationships + plan.choices.map(\.relationship)
+        return links.first.map { "\($0.name) is looked up in the new store" }
+    }
+
+    /// What needs the store between two steps.
+    ///
+    /// - Parameters:
+    ///   - before: the first.
+    ///   - step: the other.
+    ///   - rules: of the version between.
+    ///   - hasLinks: whether links of it, or of a version that runs together with it, must lead to rows.
+    /// - Returns: nil where nothing does.
+    private static func barrier(
+        between before: StepPlan, _ step: StepPlan, _ rules: ValidationRules, hasLinks: Bool
+    ) -> String? {
+        let version = before.versions.last ?? ""
+        if let derived = before.derivedValues.first {
+            return "\(derived.table).\(derived.column) of “\(version)” is computed from all rows"
+        }
+        let readers = step.objects?.mappings.filter { $0.sourceEntity != nil } ?? []
+        for plan in readers {
+            let name = plan.description.name
+            if !plan.readsOwnCells { return "“\(name)” reads more of “\(version)” than the row itself" }
+            let makers = before.objects?.mappings.count {
+                $0.sourceEntity != nil && $0.description.destinationEntity == plan.description.sourceEntity
+            }
+            if makers ?? 0 > 1 { return "“\(name)” reads rows of several mappings" }
+        }
+        // Rows that nobody reads aren't made.
+        let read = Set(readers.compactMap(\.description.sourceEntity))
+        for plan in before.objects?.mappings ?? [] where hasLinks && plan.sourceEntity != nil {
+            guard let entity = plan.description.destinationEntity, !read.contains(entity) else { continue }
+            return "links must lead to rows of “\(version)” that it doesn't read (\(entity))"
+        }
+        func reason(_ rule: Int) -> String {
+            "\(before.layout.tables[rules.rules[rule].table].rootEntity).\(rules.rules[rule].property) of “\(version)”"
+        }
+        if let check = rules.uniquenessChecks.first { return "\(reason(check.rule)) must be unique" }
+        if let check = rules.countChecks.first { return "the objects of \(reason(check.tooFew)) are counted" }
+        for check in rules.rowChecks {
+            guard case .fails(let test, _, _) = check.condition, !test.isOfNumbersAndLengths else { continue }
+            return "\(reason(check.rule)) has a rule that only its store can check"
+        }
+        return nil
+    }
+}
