@@ -130,4 +130,6 @@ package struct EntityMappingPlan: Sendable {
     package var choices: [LinkChoice] = []
     /// Whether its filter and attributes read stored attributes of the source row alone.
     package var readsOwnCells = false
+    /// Names of the source row's properties that its filter reads.
+    package var filterKeys: Set<String> = []
 }

@@ -162,6 +162,7 @@ package struct ObjectStepPlanner {
             linkShape: linkColumns.shape, linkCells: linkColumns.cells, filter: filter,
             attributes: attributes, keys: keys, relationships: relationships)
         plan.choices = choices
+        plan.filterKeys = resolved.filter?.keysOfSourceRow ?? []
         plan.readsOwnCells = ColumnFilling.readsOwnCells(mapping, resolved.filter, of: from, in: source)
         plan.columns = followsSource(index) ? ColumnFilling(plan: plan, destination: destination).columns() : nil
         return plan

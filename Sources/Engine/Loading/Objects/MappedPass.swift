@@ -42,33 +42,54 @@ struct MappedPass {
             model.between.isEmpty
             ? model.reading(plan, to: .create)
             : MappingReading(way?.first ?? plan, to: .create, pagesOf: run.source, origin.source)
-        var forms: [MappedRowForm] = []
-        for (place, plan) in (way ?? []).enumerated() {
-            let before = place == 0 ? nil : model.between[place - 1]
-            guard let input = place == 0 ? MappedRowForm.Input(reading) : before?.input(of: plan),
-                let form = try MappedRowForm(plan, of: Self.step(place, plan, model, pages), from: input)
-            else { return nil }
-            forms.append(form)
+        guard let way, let forms = try Self.forms(way, model, pages, reading) else {
+            if way != nil { return nil }
+            forms = []
+            return
         }
         self.forms = forms
     }
 
-    private static func step(
-        _ place: Int, _ plan: EntityMappingPlan, _ model: StageRun, _ pages: RowPages
-    ) throws(EngineError) -> MappedRowForm.Step {
+    /// nil where rows need more than their source rows.
+    private static func forms(
+        _ way: [EntityMappingPlan], _ model: StageRun, _ pages: RowPages, _ reading: MappingReading
+    ) throws(EngineError) -> [MappedRowForm]? {
         let run = model.run
-        let store = place == 0 ? run.source : nil
-        if model.between.indices.contains(place) {
-            let step = model.between[place]
-            return MappedRowForm.Step(
-                versions: step.step.versions, objects: step.objects, columns: step.columns, questions: step.questions,
-                choosers: [], store: store, cancellation: run.cancellation)
+        let stops = way.enumerated().map { place, plan in
+            model.between.indices.contains(place)
+                ? model.between[place].stop(of: plan) : FusedColumns.Stop(plan, of: run.objects, asked: [])
         }
-        let inspection = pages.inspection
-        return MappedRowForm.Step(
-            versions: run.step.versions, objects: run.objects, columns: pages.columns, questions: inspection.questions,
-            choosers: try plan.choices.map { choice throws(EngineError) in try model.chooser(choice, of: plan) },
-            store: store, cancellation: run.cancellation)
+        let fused = FusedColumns(stops)
+        let first = MappedRowForm.Input(reading)
+        var forms: [MappedRowForm] = []
+        var input = first
+        for (place, plan) in way.enumerated() {
+            guard let entity = plan.destinationEntity else { return nil }
+            let store = place == 0 ? run.source : nil
+            let step: MappedRowForm.Step
+            if model.between.indices.contains(place) {
+                let between = model.between[place]
+                step = MappedRowForm.Step(
+                    versions: between.step.versions, objects: between.objects,
+                    columns: between.columns(of: entity, only: fused.needed[place]), direct: nil,
+                    questions: between.questions, choosers: [], store: store, cancellation: run.cancellation)
+            } else {
+                guard let table = run.objects.destination.table(of: entity) else { return nil }
+                let inspection = pages.inspection
+                step = MappedRowForm.Step(
+                    versions: run.step.versions, objects: run.objects, columns: pages.columns(ofTable: table),
+                    direct: place == 0 || fused.direct.isEmpty
+                        ? nil : MappedRowForm.Direct(plan: way[0], input: first, cells: fused.direct),
+                    questions: inspection.questions,
+                    choosers: try plan.choices.map { choice throws(EngineError) in try model.chooser(choice, of: plan)
+                    },
+                    store: store, cancellation: run.cancellation)
+            }
+            guard let form = try MappedRowForm(plan, of: step, from: input) else { return nil }
+            forms.append(form)
+            if place + 1 < way.count { input = MappedRowForm.Input(way[place + 1], from: step.columns) }
+        }
+        return forms
     }
 
     /// - Parameters:
@@ -117,7 +138,8 @@ struct MappedPass {
                 _ = try every { (batch: inout Batch) throws(EngineError) in
                     var rows = batch.input
                     for (place, link) in makers.enumerated() {
-                        try link.maker.make(rows, keepingCapacity: limit * 4, into: &batch.made[place])
+                        try link.maker.make(
+                            rows, of: batch.input, keepingCapacity: limit * 4, into: &batch.made[place])
                         rows = link.maker.records
                     }
                     guard last.keepsKeys else { return }

@@ -25,6 +25,8 @@ struct MappedRowColumns: Sendable {
         /// A text or blob that every row has: a cell of the constants.
         case constant(Int)
         case carry(Int)
+        /// This cell of the store's row, which the steps between carry.
+        case direct(Int)
         case compute(attribute: Int)
         /// The attribute is evaluated where the scalar program doesn't know.
         case scalar(Int, attribute: Int)
@@ -55,19 +57,24 @@ struct MappedRowColumns: Sendable {
     ///   - plan: the mapping.
     ///   - records: the columns of the table's records.
     ///   - input: what is read of the source's rows.
+    ///   - direct: cells that come from the store's row instead.
     ///   - map: where these keep what.
     ///   - store: in which their targets are; nil where there is none.
     ///   - cancellation: checked while targets are read.
     /// - Throws: a misfit where a default would be converted; what is damaged in other tables.
     init(
         _ fills: [EntityMappingPlan.ColumnFill], of plan: EntityMappingPlan, _ records: [PolicyRecordFormer.Column],
-        from input: MappedRowForm.Input, _ map: StorageMap, in store: SourceStore?, _ cancellation: Cancellation
+        from input: MappedRowForm.Input, _ direct: MappedRowForm.Direct?, _ map: StorageMap, in store: SourceStore?,
+        _ cancellation: Cancellation
     ) throws(EngineError) {
         self.records = records
         let affinities = input.affinities
         for record in records {
             var column = Column(affinity: record.affinity)
-            if let place = record.place {
+            if let place = record.place, let cell = direct?.cells[place] {
+                column.fill = .direct(cell)
+                column.origin = direct?.input.affinities[cell]
+            } else if let place = record.place {
                 switch fills[place] {
                 case .constant(let value): column.fill = try constant(value, record.affinity, plan)
                 case .carry(let cell):

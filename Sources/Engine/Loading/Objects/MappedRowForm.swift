@@ -22,25 +22,49 @@ struct MappedRowForm: Sendable {
             (self.reading, map, affinities) = (reading, reading.map, reading.affinities)
         }
 
-        /// Rows of another step's table.
-        init(_ plan: EntityMappingPlan, of table: StoreSchema.Table) {
+        /// Records that the step before makes.
+        ///
+        /// - Parameters:
+        ///   - plan: the mapping that takes them.
+        ///   - columns: that they have, as places in their table.
+        init(_ plan: EntityMappingPlan, from columns: [PolicyRecordFormer.Column]) {
             reading = nil
+            var cells: [RowMap.Cell] = plan.shape.cells.map { _ in .column(columns.count) }
+            var affinities: [Affinity?] = cells.map { _ in nil }
+            for (place, cell) in plan.cells.enumerated() where cell >= 0 {
+                if place == TableStorage.primaryKey { cells[cell] = .rowid }
+                guard let found = columns.firstIndex(where: { $0.place == place }) else { continue }
+                cells[cell] = .column(found, isReal: columns[found].affinity == .real)
+                affinities[cell] = columns[found].affinity
+            }
+            self.affinities = affinities
             do throws(RecordError) {
-                map = try RowMap(
-                    RowMap.cells(plan.shape, of: table), defaults: table.columns.map { _ in .null })
+                // The last column stands for those that nobody reads.
+                map = try RowMap(cells, defaults: Array(repeating: .null, count: columns.count + 1))
             } catch {
                 preconditionFailure("NULL is never too long")
             }
-            affinities = plan.shape.cells.map { cell in
-                guard case .column(let name) = cell, let place = table.position(of: name.name) else { return nil }
-                return Affinity(table.columns[place].declaredType)
-            }
         }
+
+        /// Reads one row after another.
+        func makeView(_ plan: EntityMappingPlan) -> RowView {
+            map.map { RowView($0) } ?? RowView(capacity: plan.shape.cells.count)
+        }
+    }
+
+    /// Cells that come from the store's row, though another step is between.
+    struct Direct: Sendable {
+        let plan: EntityMappingPlan
+        let input: Input
+        /// By column of the new table.
+        let cells: [Int: Int]
     }
 
     let plan: EntityMappingPlan
     let input: Input
     let source: StorageMap
+    /// nil where all cells are the input's.
+    let direct: Direct?
     let columns: MappedRowColumns
     /// Of the columns, as the new store's map counts them.
     let names: [String]
@@ -60,8 +84,9 @@ struct MappedRowForm: Sendable {
     struct Step {
         let versions: [String]
         let objects: ObjectStep
-        /// Of the table's records.
-        let columns: (Int) -> [PolicyRecordFormer.Column]
+        /// Of the records.
+        let columns: [PolicyRecordFormer.Column]
+        let direct: Direct?
         /// Of the rows of an entity in a table.
         let questions: (_ table: Int, _ entity: Int32) -> [RowQuestion]
         let choosers: [LinkChooser]
@@ -79,11 +104,12 @@ struct MappedRowForm: Sendable {
             return nil
         }
         (self.plan, self.input, self.table) = (plan, input, table)
-        (versions, source) = (step.versions, step.objects.source)
+        (versions, source, direct) = (step.versions, step.objects.source, step.direct)
         destination = entity
         declared = plan.keys.map { key in key.numbers[key.declared].map { Int64($0) } ?? 0 }
         columns = try MappedRowColumns(
-            fills, of: plan, step.columns(table), from: input, step.objects.source, in: step.store, step.cancellation)
+            fills, of: plan, step.columns, from: input, step.direct, step.objects.source, in: step.store,
+            step.cancellation)
         names = map.tables[table].columns.map(\.name)
         title = "table \(map.tables[table].name.name)"
         entityName = map.name(of: entity)
@@ -97,9 +123,6 @@ struct MappedRowForm: Sendable {
     var sourceName: String { plan.description.sourceEntity ?? "" }
     /// Z_ENT of the source rows.
     var entity: Int32 { plan.sourceEntity ?? 0 }
-
-    /// Reads one source row after another.
-    func makeView() -> RowView { input.map.map { RowView($0) } ?? RowView(capacity: plan.shape.cells.count) }
 
     /// Finds the new entity of a link's target.
     ///

@@ -39,6 +39,10 @@ struct MappedRowMaker: ~Copyable {
     private let entity: Int64
     private let entityCell: Int
     private let source: RowView
+    /// The store's row, where cells come from there though another step is between.
+    private let direct: RowView?
+    /// Its place in the batch.
+    private var directRow = 0
     private let made: RowView
     private let writer = AffinityWriter()
     /// The records of one batch.
@@ -65,7 +69,8 @@ struct MappedRowMaker: ~Copyable {
         choosers = form.choosers
         chosen = choosers.map { _ in nil }
         (entity, entityCell) = (Int64(form.entity), form.plan.cells[TableStorage.entityNumber])
-        source = form.makeView()
+        source = form.input.makeView(form.plan)
+        direct = form.direct.map { $0.input.makeView($0.plan) }
         made = RowView(capacity: columns.count)
         let (carried, others) = form.columns.divided(form.questions, form.plan.keys)
         inspection = RecordInspection(others, form.columns.records)
@@ -82,32 +87,45 @@ struct MappedRowMaker: ~Copyable {
     ///
     /// - Parameters:
     ///   - batch: the source rows.
+    ///   - store: the store's rows from which they come.
     ///   - limit: bytes that may be kept from the batch before.
     ///   - rows: what is known of the new ones.
     /// - Throws: the first row that can't be made.
-    mutating func make(_ batch: RowBatch, keepingCapacity limit: Int, into rows: inout MappedRows) throws(EngineError) {
+    mutating func make(
+        _ batch: RowBatch, of store: RowBatch, keepingCapacity limit: Int, into rows: inout MappedRows
+    ) throws(EngineError) {
+        directRow = 0
         if !form.keepsKeys { records = rows.records }
         records.removeAll(keepingCapacity: limit)
         inspection.begin(&rows.findings)
         carriedInspection.begin(&rows.carriedFindings)
-        for row in 0..<batch.count { try make(row, of: batch, &rows) }
+        for row in 0..<batch.count { try make(row, of: batch, store, &rows) }
         session.leaveRow()
     }
 
-    private mutating func make(_ row: Int, of batch: RowBatch, _ rows: inout MappedRows) throws(EngineError) {
+    private mutating func make(
+        _ row: Int, of batch: RowBatch, _ store: RowBatch, _ rows: inout MappedRows
+    ) throws(EngineError) {
         let key = batch.rowid(at: row)
         var isOwn = false
         do {
             try source.load(row, of: batch)
-            guard try source.integer(at: entityCell) == entity || form.input.reading?.isOwn(source) ?? true else {
-                rows.outcome.elsewhere += 1
-                return
+            if let reading = form.input.reading {
+                guard try source.integer(at: entityCell) == entity || reading.isOwn(source) else {
+                    rows.outcome.elsewhere += 1
+                    return
+                }
             }
             isOwn = true
             stands = false
             guard try isWanted(row) else {
                 rows.outcome.dropped += 1
                 return
+            }
+            if let direct {
+                // Both batches ascend, and steps between only leave rows out.
+                while store.rowid(at: directRow) != key { directRow += 1 }
+                try direct.load(directRow, of: store)
             }
             try form(row, &rows.outcome.endedLinks)
             if !carriedInspection.isEmpty { carriedInspection.inspect(source, &rows.carriedFindings) }
@@ -168,6 +186,9 @@ struct MappedRowMaker: ~Copyable {
         case .constant(let cell): writer.record.append(cell: cell, of: constants)
         case .carry(let cell):
             try writer.append(carried: cell, of: source, from: column.origin, as: column.affinity)
+        case .direct(let cell):
+            guard let direct else { preconditionFailure("such cells have a row") }
+            try writer.append(carried: cell, of: direct, from: column.origin, as: column.affinity)
         case .compute(let attribute): try append(computed: attribute, row, column.affinity)
         case .scalar(let place, let attribute):
             switch scalars[place].cell(source) {

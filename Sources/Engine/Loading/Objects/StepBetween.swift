@@ -36,15 +36,25 @@ final class StepBetween {
     /// Whether rows of an earlier run must be looked at.
     var asksAgain: Bool { isPartlySeen && hasLinks }
 
-    /// What a mapping of the next step takes.
-    func input(of plan: EntityMappingPlan) -> MappedRowForm.Input? {
-        guard let entity = plan.sourceEntity, let table = objects.destination.table(of: entity) else { return nil }
-        return MappedRowForm.Input(plan, of: tables[table])
+    /// A mapping of the step on the way of a row.
+    func stop(of plan: EntityMappingPlan) -> FusedColumns.Stop {
+        let entity = plan.destinationEntity ?? 0
+        let table = objects.destination.table(of: entity) ?? 0
+        return FusedColumns.Stop(
+            plan, of: objects, asked: Set(questions(ofTable: table, entity: entity).map(\.column)))
     }
 
-    /// Of a table's records.
-    func columns(ofTable table: Int) -> [PolicyRecordFormer.Column] {
-        PolicyRecordFormer.columns(of: tables[table], objects.destination.tables[table])
+    /// Of the records of an entity's rows.
+    ///
+    /// - Parameters:
+    ///   - entity: its Z_ENT.
+    ///   - places: of the columns that are needed.
+    /// - Returns: in the order of the table.
+    func columns(of entity: Int32, only places: Set<Int>) -> [PolicyRecordFormer.Column] {
+        let table = objects.destination.table(of: entity) ?? 0
+        return PolicyRecordFormer.columns(of: tables[table], objects.destination.tables[table]).filter {
+            $0.place.map { places.contains($0) } ?? false
+        }
     }
 
     /// The rules of an entity's rows. A link that may end needs no look: where it leads to nothing in this version, it
