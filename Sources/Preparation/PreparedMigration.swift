@@ -85,8 +85,7 @@ package struct PreparedMigration: Sendable {
         renames = try isCurrent && !names.isEmpty ? Self.renames(store, goal, names) : []
         if isCurrent, renames.isEmpty {
             (path, steps, rows) = ([target], [], [])
-            (handlers, objectRows, sharedBytes) = ([], [], 0)
-            fusion = try StepFusion([], [], request)
+            (handlers, objectRows, sharedBytes, fusion) = ([], [], 0, try StepFusion([], [], request))
             self.warnings = warnings
             return
         }

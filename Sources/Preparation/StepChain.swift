@@ -44,8 +44,7 @@ struct StepChain {
             given: request.mappings, besideModels: request.models, code: request.code,
             infersDespiteMismatch: request.infersDespiteMismatch)
         self.history = history
-        // Stages run one by one, as they were written.
-        fuses = request.fusesSteps && staged == nil
+        fuses = request.fusesSteps
         leavesRowsOut = request.badRows == .quarantine
     }
 

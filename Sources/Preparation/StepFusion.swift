@@ -32,8 +32,14 @@ package struct StepFusion: Sendable {
             if barrier == nil, step.objects == nil, before.objects == nil {
                 barrier = "its mapping can't be composed with the one before it"
             }
-            barrier = barrier ?? Self.barrier(of: step) ?? Self.barrier(of: before).map { "of the step before, \($0)" }
-            if barrier == nil {
+            barrier = barrier ?? Self.barrier(of: step)
+            if before.objects == nil {
+                // Its own rules are checked in the rows that it reads.
+                barrier = barrier ?? Self.barrier(between: before, inferred: step)
+            } else if barrier == nil {
+                barrier = Self.barrier(of: before).map { "of the step before, \($0)" }
+            }
+            if barrier == nil, before.objects != nil {
                 let rules = try ValidationRules(before.layout)
                 hasLinks = hasLinks || rules.hasStrictLinks
                 barrier = Self.barrier(between: before, step, rules, hasLinks: hasLinks)
@@ -69,6 +75,31 @@ package struct StepFusion: Sendable {
         return nil
     }
 
+    /// What needs the store that an inferred step makes.
+    private static func barrier(between before: StepPlan, inferred step: StepPlan) -> String? {
+        let version = before.versions.last ?? ""
+        if let derived = before.derivedValues.first {
+            return "\(derived.title) of “\(version)” is computed from all rows"
+        }
+        for plan in step.objects?.mappings ?? [] where plan.sourceEntity != nil {
+            if let reason = barrier(of: plan, reading: version) { return reason }
+            guard let table = plan.description.sourceEntity.flatMap({ before.layout.table(of: $0) }) else { continue }
+            let passes = before.passes.filter { $0.kind == .entity && $0.destinationTable == table.name }
+            if passes.count > 1 { return "rows of several tables become those of \(table.name)" }
+            guard !passes.isEmpty else { continue }
+            let choice = before.methods.tables[table.name]
+            if choice?.method == .statements || choice == nil {
+                return "\(table.name) of “\(version)” is filled by statements"
+            }
+        }
+        return nil
+    }
+
+    /// What a mapping needs more of the version before than a row at a time.
+    private static func barrier(of plan: EntityMappingPlan, reading version: String) -> String? {
+        plan.readsOwnCells ? nil : "“\(plan.description.name)” reads more of “\(version)” than the row itself"
+    }
+
     private static func barrier(of plan: EntityMappingPlan, _ step: StepPlan) -> String? {
         if plan.description.policyClassName != nil { return "a policy makes its rows" }
         guard plan.sourceEntity != nil else { return nil }
@@ -93,12 +124,12 @@ package struct StepFusion: Sendable {
     ) -> String? {
         let version = before.versions.last ?? ""
         if let derived = before.derivedValues.first {
-            return "\(derived.table).\(derived.column) of “\(version)” is computed from all rows"
+            return "\(derived.title) of “\(version)” is computed from all rows"
         }
         let readers = step.objects?.mappings.filter { $0.sourceEntity != nil } ?? []
         for plan in readers {
             let name = plan.description.name
-            if !plan.readsOwnCells { return "“\(name)” reads more of “\(version)” than the row itself" }
+            if let reason = barrier(of: plan, reading: version) { return reason }
             let makers = before.objects?.mappings.count {
                 $0.sourceEntity != nil && $0.description.destinationEntity == plan.description.sourceEntity
             }
@@ -121,4 +152,8 @@ package struct StepFusion: Sendable {
         }
         return nil
     }
+}
+
+extension DerivedValue {
+    fileprivate var title: String { "\(table).\(column)" }
 }

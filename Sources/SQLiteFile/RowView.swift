@@ -88,6 +88,27 @@ extension RowView {
         unsafe isMapped ? mappedBytes(at: cell) : record.unsafeBytes(at: cell)
     }
 
+    /// Cells of a range, from its beginning, up to the first real.
+    package func countBeforeReal(in cells: Range<Int>) -> Int {
+        var cell = cells.lowerBound
+        while cell < cells.upperBound {
+            let (reader, columns): (RecordReader, Range<Int>)
+            switch isMapped ? piece(from: cell, to: cells.upperBound) : .record(cell..<cells.upperBound) {
+            case .record(let range): (reader, columns) = (record, range)
+            case .defaults(let range): (reader, columns) = (defaults, range)
+            case .integer:
+                cell += 1
+                continue
+            case .real: return cell - cells.lowerBound
+            }
+            for column in columns where reader.serialType(at: column).isReal {
+                return cell + column - columns.lowerBound - cells.lowerBound
+            }
+            cell += columns.count
+        }
+        return cells.count
+    }
+
     /// Whether a new record has these cells, `first` the first of them: every byte of types and values.
     @inlinable package func isCarried(_ cells: Range<Int>, into made: RowView, at first: Int) -> Bool {
         isMapped

@@ -52,7 +52,8 @@ struct LinearStatementTests {
             try TracksMigrator.code
         },
         fixture("Staff") { StaffMigrator.code },
-        fixture("Kennel"), fixture("Jumps"), fixture("Jumps", from: "v3"), fixture("Detour"), fixture("Orchard"),
+        fixture("Kennel"), fixture("Ledger"), fixture("Jumps"), fixture("Jumps", from: "v3"), fixture("Detour"),
+        fixture("Orchard"),
         fixture("Orchard", from: "v2"),
     ]
 

@@ -14,7 +14,7 @@ struct MappingCommandTests {
 
     @Test(
         "models --mappings shows every mapping model and the step that it fits",
-        arguments: ["Staff", "Jumps", "ColourfulPosts", "Kennel"])
+        arguments: ["Staff", "Jumps", "ColourfulPosts", "Kennel", "Ledger"])
     func listing(history: String) throws {
         let run = try Self.run(["models", "Fixtures/\(history)/\(history).xcdatamodeld", "--mappings"])
         #expect(run.status == 0, "\(run.errors)")

@@ -36,7 +36,7 @@ struct ExampleCrashTests {
             Case(history: ColourfulPostsTests.history, from: "v1", fusesSteps: false, isOutput: true),
             Case(history: StaffTests.history, from: "v1"),
             Case(history: inSwift, from: "v1", batchRows: 1, jobs: 1, note: ", mapping in Swift"),
-            Case(history: KennelTests.history, from: "v1"),
+            Case(history: KennelTests.history, from: "v1"), Case(history: LedgerTests.history, from: "v1"),
             Case(history: KennelTests.history, from: "v1", rows: 20, batchRows: 1, jobs: 1, fusesSteps: false),
             Case(history: JumpsTests.jumps, from: "v1"),
             Case(history: JumpsTests.jumps, from: "v3", batchRows: 1, fusesSteps: false),

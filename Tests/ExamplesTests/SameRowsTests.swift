@@ -18,7 +18,10 @@ struct SameRowsTests {
 
     static let ways: [Way] = {
         var ways: [Way] = []
-        var histories = [ColourfulPostsTests.history, BookStoreTests.history, StaffTests.history, KennelTests.history]
+        var histories = [
+            ColourfulPostsTests.history, BookStoreTests.history, StaffTests.history, KennelTests.history,
+            LedgerTests.history,
+        ]
         if case .success(let tracks) = TracksTests.history { histories.append(tracks) }
         for history in histories { ways += lines(history) }
         var inSwift = StaffTests.history

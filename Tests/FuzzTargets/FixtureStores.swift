@@ -10,7 +10,7 @@ struct FixtureStores {
 
     /// Histories with a version for which a store is generated: inferred steps, and mapping models without code.
     private static let histories = [
-        ("Tracks", "v1"), ("Detour", "v1"), ("Jumps", "v3"), ("Kennel", "v1"),
+        ("Tracks", "v1"), ("Detour", "v1"), ("Jumps", "v3"), ("Kennel", "v1"), ("Ledger", "v1"),
     ]
     private static let rows = 200
 

@@ -11,7 +11,7 @@ struct ExplorerTests {
     @Test(
         "the store is the old or the new one at every instant, and the run can be resumed",
         arguments: [
-            (Subject.Chain.inferred, 1_500), (.split, 500), (.staged, 400), (.merged, 900),
+            (Subject.Chain.inferred, 1_500), (.split, 500), (.staged, 400), (.merged, 900), (.fused, 300),
         ])
     func quick(_ chain: Subject.Chain, stride: Int) throws {
         var settings = CrashExplorer.Settings(Subject(chain))

@@ -36,6 +36,38 @@ enum SourceStructure: Hashable, Sendable {
 }
 
 extension StepPlan {
+    /// Tables of the first step's source that steps which run together read out of pages, if it is inferred; nil where it
+    /// isn't, or where there is no such step.
+    ///
+    /// - Parameter before: the steps that run together with this one, in their order.
+    /// - Returns: their names.
+    private func projectedTables(after before: [StepPlan]) -> Set<String>? {
+        guard let first = before.first, first.objects == nil else { return nil }
+        let readers = (before.dropFirst().first ?? self).objects?.mappings.filter { $0.sourceEntity != nil } ?? []
+        return Set(readers.compactMap { first.rows(for: $0)?.sourceTable })
+    }
+
+    /// What SQLite must check of the source that the first of some steps reads.
+    ///
+    /// - Parameters:
+    ///   - before: the steps that run together with this one, in their order.
+    ///   - source: that is read.
+    /// - Returns: all that isn't read whole out of pages.
+    func structureToCheck(after before: [StepPlan], of source: SourceStore) -> SourceStructure {
+        if let tables = projectedTables(after: before) { return .all(but: Set(tables.map { $0.lowercased() })) }
+        return (before.first ?? self).structureToCheck(of: source)
+    }
+
+    /// Tables of the source whose rows are all read out of pages, so that a wrong Z_ENT is found there.
+    ///
+    /// - Parameters:
+    ///   - before: the steps that run together with this one, in their order.
+    ///   - source: that is read.
+    /// - Returns: their names.
+    func numberedTables(after before: [StepPlan], of source: SourceStore) -> Set<String> {
+        projectedTables(after: before) ?? (before.first ?? self).numberedTables(of: source)
+    }
+
     /// What SQLite must check of its source first: what statements read. Code, and expressions that lead to other rows,
     /// read by SQL, too; the tables that they may look into are read whole out of pages all the same before the step ends,
     /// and their indexes before anything is made of them.

@@ -54,7 +54,7 @@ struct StepCheck {
 
     /// Whether SQLite hasn't looked at all pages of the store that the first step reads.
     private var isCheckedLater: Bool {
-        run.isFirst && run.origin.structureToCheck(of: run.source) != .whole
+        run.isFirst && run.step.structureToCheck(after: run.before, of: run.source) != .whole
     }
 
     /// A damaged source: the details begin with what was found first.

@@ -19,12 +19,14 @@ extension StepRun {
         guard let objects = step.objects else { return nil }
         // Before the first row: a model that can't be checked is refused at once.
         let validation = try validationStage()
+        var between: [StepBetween] = []
+        for step in before {
+            if let objects = step.objects { between.append(try StepBetween(step, objects)) }
+        }
         let run = ObjectRun(
-            step: step, objects: objects, before: before, source: source, isFirst: isFirst, ledger: ledger,
-            state: state,
-            scratchPath: place.scratch, options: options, code: code, external: external, keyMap: sideFiles.keyMap,
-            cancellation: cancellation,
-            events: events, rules: validation.rules)
+            step: step, objects: objects, before: before, between: between, source: source, isFirst: isFirst,
+            ledger: ledger, state: state, scratchPath: place.scratch, options: options, code: code, external: external,
+            keyMap: sideFiles.keyMap, cancellation: cancellation, events: events, rules: validation.rules)
         return PreparedObjects(run: run, model: try run.prepared(), validation: validation)
     }
 

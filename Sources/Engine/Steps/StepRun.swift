@@ -213,7 +213,7 @@ struct StepRun {
     private func begun(_ progress: inout Progress) throws(EngineError) -> Beginning {
         // Again: until the store was locked, or the snapshot began, its rows could change. A later step's rows exist
         // only now.
-        let asked = origin.structureToCheck(of: source)
+        let asked = step.structureToCheck(after: before, of: source)
         if isFirst, !checked.covers(asked) {
             // A run with other methods has begun, or the plan's were no good: nobody has looked at what statements read.
             try cancellation.interrupting(source.connection.interruptHandle) { () throws(EngineError) in
@@ -221,7 +221,7 @@ struct StepRun {
             }
         }
         var preflight = StepCheck(self).preflight
-        preflight.numberedByPages = origin.numberedTables(of: source)
+        preflight.numberedByPages = step.numberedTables(after: before, of: source)
         let notices = try preflight.check()
         if !isFirst { for notice in notices { events(.warning(notice)) } }
         KillPoint.reach(.preflighted)

@@ -6,8 +6,9 @@ package import CausewayStores
 
 /// A staged migration of one store: the hops from its version to the target with the handlers on each.
 ///
-/// Hops aren't joined: the versions of a lightweight stage run one by one, where Core Data jumps from the first to the
-/// last (InsideCoreDataMigration §6).
+/// Every hop is made, where Core Data jumps from the first to the last version of lightweight stages
+/// (InsideCoreDataMigration §6); hops without a handler between them run as one where the rows come out the same
+/// (`StepChain`).
 package struct StagedPath: Sendable {
     /// From one version to the next.
     package struct Hop: Sendable {

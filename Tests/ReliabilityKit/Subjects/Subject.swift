@@ -18,6 +18,8 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
         /// Kennel v1 → v3: two entities become one, so that half of the rows get other keys and the links follow
         /// associations.
         case merged
+        /// Ledger v1 → v4: three mapping models without code, which run together by pages.
+        case fused
     }
 
     /// How the application left the store.
@@ -61,7 +63,7 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
 
     private static func usualState(_ chain: Chain) -> SourceState {
         switch chain {
-        case .inferred, .merged: .unmergedWAL
+        case .inferred, .merged, .fused: .unmergedWAL
         case .split: .clean
         case .staged: .hotJournal
         }
@@ -93,6 +95,7 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
         case .split: "ColourfulPosts"
         case .staged: "Tracks"
         case .merged: "Kennel"
+        case .fused: "Ledger"
         }
     }
 
@@ -102,7 +105,7 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
     package var executable: String {
         get throws {
             switch chain {
-            case .inferred, .merged: try Package.executable("causeway")
+            case .inferred, .merged, .fused: try Package.executable("causeway")
             case .split: try Package.executable("ColourfulPostsMigrator")
             case .staged: try Package.executable("TracksMigrator")
             }
@@ -125,10 +128,9 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
         checkpointInterval: Double = 0, extra: [String] = []
     ) -> [String] {
         [
-            "migrate", store, "--models", models, "--no-fuse", "--batch-size", String(batchRows), "--jobs",
-            String(jobs), "--checkpoint-interval", String(checkpointInterval), "--engine",
-            (engine ?? self.engine).rawValue,
-        ] + extra
+            "migrate", store, "--models", models, "--batch-size", String(batchRows), "--jobs", String(jobs),
+            "--checkpoint-interval", String(checkpointInterval), "--engine", (engine ?? self.engine).rawValue,
+        ] + (chain == .fused ? [] : ["--no-fuse"]) + extra
     }
 
     /// Rows: few, so that a pass has several batches, each with its commit.
@@ -145,7 +147,7 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
         var request = MigrationRequest(
             store: store, models: models,
             options: EngineOptions(batchRows: batchRows, jobs: jobs, now: 0, checkpointInterval: 0))
-        request.fusesSteps = false
+        request.fusesSteps = chain == .fused
         request.options.engine = engine
         request.code = try SubjectCode.code(for: chain)
         return request

@@ -7,7 +7,7 @@ enum SubjectCode {
     static func code(for chain: Subject.Chain) throws -> MigrationCode {
         var code = MigrationCode()
         switch chain {
-        case .inferred, .merged: break
+        case .inferred, .merged, .fused: break
         case .split: code.register(PostToSectionsPolicy.self)
         case .staged: code.stages = try tracksStages()
         }

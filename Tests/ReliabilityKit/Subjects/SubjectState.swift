@@ -25,6 +25,7 @@ struct SubjectState {
 
     /// Values that the generator can't invent (Fixtures/README.md).
     private var fill: String? {
+        if chain == .fused { return "UPDATE ZENTRY SET ZAMOUNT = iif(Z_PK % 5, Z_PK * 37 % 201 - 100, 0)" }
         guard chain == .staged else { return nil }
         return #"""
             UPDATE ZTRACK SET ZARTISTSJSON = CASE
@@ -45,6 +46,9 @@ struct SubjectState {
                 UPDATE ZPLANT SET ZVARIETY = printf('%d %.*c', Z_PK, 7000 + Z_PK, 'v');
                 UPDATE ZVISIT SET ZREMARK = printf('%d %.*c', Z_PK, 9000 - Z_PK, 'r');
                 """)
+        }
+        if chain == .fused {
+            try connection.execute("UPDATE ZENTRY SET ZMEMO = printf('%d %.*c', Z_PK, 3000 + Z_PK, 'm')")
         }
         try connection.setPragma("page_size", to: 512)
         try connection.execute("VACUUM")

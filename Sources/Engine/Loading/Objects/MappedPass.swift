@@ -18,12 +18,16 @@ struct MappedPass {
     let pages: RowPages
     /// Of each step that runs together, in their order; none where no row of the source gets so far.
     let forms: [MappedRowForm]
-    /// How the rows of the first one are read.
+    /// How the store's rows are read.
     let reading: MappingReading
+    /// What an inferred step makes of them first; nil where there is none.
+    let base: InferredRows?
 
     /// A batch in flight.
     private struct Batch: Sendable {
         let input = RowBatch()
+        /// Rows that the inferred step drops.
+        var dropped = 0
         /// Of each form.
         var made: [MappedRows]
         /// The last one's rows, where they keep their keys.
@@ -36,23 +40,37 @@ struct MappedPass {
     init?(_ model: StageRun, _ plan: EntityMappingPlan, into pages: RowPages) throws(EngineError) {
         (self.model, self.plan, self.pages) = (model, plan, pages)
         let run = model.run
-        let way = run.objects.way(to: plan, after: model.between.map(\.objects))
+        guard let way = run.objects.way(to: plan, after: model.between.map(\.objects)), let first = way.first else {
+            (reading, base, forms) = (model.reading(plan, to: .create), nil, [])
+            return
+        }
         let origin = run.before.first ?? run.step
-        reading =
-            model.between.isEmpty
-            ? model.reading(plan, to: .create)
-            : MappingReading(way?.first ?? plan, to: .create, pagesOf: run.source, origin.source)
-        guard let way, let forms = try Self.forms(way, model, pages, reading) else {
-            if way != nil { return nil }
+        var input: MappedRowForm.Input?
+        if origin.objects == nil {
+            base = InferredRows(
+                of: origin, for: first, (model.between.first?.objects ?? run.objects).source, from: run.source,
+                run.external)
+            reading = base?.reading ?? model.reading(plan, to: .create)
+            input = base.map { MappedRowForm.Input(first, from: $0.columns, isShared: true) }
+        } else {
+            base = nil
+            reading =
+                model.between.isEmpty
+                ? model.reading(plan, to: .create)
+                : MappingReading(first, to: .create, pagesOf: run.source, origin.source)
+            input = MappedRowForm.Input(reading)
+        }
+        guard let input else {
             forms = []
             return
         }
+        guard let forms = try Self.forms(way, model, pages, from: input) else { return nil }
         self.forms = forms
     }
 
     /// nil where rows need more than their source rows.
     private static func forms(
-        _ way: [EntityMappingPlan], _ model: StageRun, _ pages: RowPages, _ reading: MappingReading
+        _ way: [EntityMappingPlan], _ model: StageRun, _ pages: RowPages, from first: MappedRowForm.Input
     ) throws(EngineError) -> [MappedRowForm]? {
         let run = model.run
         let stops = way.enumerated().map { place, plan in
@@ -60,12 +78,12 @@ struct MappedPass {
                 ? model.between[place].stop(of: plan) : FusedColumns.Stop(plan, of: run.objects, asked: [])
         }
         let fused = FusedColumns(stops)
-        let first = MappedRowForm.Input(reading)
         var forms: [MappedRowForm] = []
         var input = first
         for (place, plan) in way.enumerated() {
             guard let entity = plan.destinationEntity else { return nil }
-            let store = place == 0 ? run.source : nil
+            // Only rows of the store itself have other rows around them.
+            let store = place == 0 && first.reading != nil ? run.source : nil
             let step: MappedRowForm.Step
             if model.between.indices.contains(place) {
                 let between = model.between[place]
@@ -106,12 +124,21 @@ struct MappedPass {
             try note(batch.made)
             try write(batch, last)
             KillPoint.reach(.batchWritten)
-            let outcome = batch.made.dropFirst().reduce(into: batch.made[0].outcome) { sum, made in
+            var outcome = batch.made.dropFirst().reduce(into: batch.made[0].outcome) { sum, made in
                 sum.dropped += made.outcome.dropped
                 sum.endedLinks += made.outcome.endedLinks
             }
+            if isFirstOfTable { outcome.dropped += batch.dropped } else { outcome.elsewhere += batch.dropped }
             try model.count(batch.input, outcome, &cursor, &progress)
         }
+    }
+
+    /// Whether no other mapping has read the rows of an inferred step before: what that drops is counted once.
+    private var isFirstOfTable: Bool {
+        guard let base, let step = model.run.before.first else { return true }
+        let readers = model.between.first?.objects ?? model.run.objects
+        let first = readers.mappings.first { $0.sourceEntity != nil && step.rows(for: $0)?.id == base.pass.id }
+        return forms.first?.plan.index == first?.index
     }
 
     /// Looks at the rows of the steps between once more, and writes none.
@@ -128,18 +155,20 @@ struct MappedPass {
         let batches = (0..<EngineOptions.poolSize(jobs: jobs)).map { _ in
             Batch(made: forms.map { _ in MappedRows() }, leaves: PackedLeaves(pageSize: pages.pageSize))
         }
-        let (crew, limit, pageSize) = (MappedCrew(pass: self), reading.limits.bytes, pages.pageSize)
+        let (crew, limit, pageSize, base) = (MappedCrew(pass: self), reading.limits.bytes, pages.pageSize, base)
         try OrderedPipeline(workers: jobs, batches: batches, cancellation: run.cancellation).run(
             reading: reading.reading(after: cursor, claiming: model.claims) { $0.input },
             working: { worker, every throws(EngineError) in
                 let makers = crew.makers(worker)
                 defer { makers.forEach { $0.maker.close() } }
                 let packer = LeafPacker(pageSize: pageSize)
+                let base = try base?.makeMaker()
                 _ = try every { (batch: inout Batch) throws(EngineError) in
-                    var rows = batch.input
+                    let first = try base?.make(batch.input, keepingCapacity: limit * 4) ?? batch.input
+                    batch.dropped = base?.dropped ?? 0
+                    var rows = first
                     for (place, link) in makers.enumerated() {
-                        try link.maker.make(
-                            rows, of: batch.input, keepingCapacity: limit * 4, into: &batch.made[place])
+                        try link.maker.make(rows, of: first, keepingCapacity: limit * 4, into: &batch.made[place])
                         rows = link.maker.records
                     }
                     guard last.keepsKeys else { return }
@@ -200,7 +229,8 @@ private struct MappedCrew: @unchecked Sendable {
         let model = pass.model
         return pass.forms.enumerated().map { place, form in
             let stores = model.stores(ofStep: place)
-            let source = place == 0 ? stores.source(model.readers[worker]) : stores.unreadSource()
+            let isOfStore = place == 0 && pass.base == nil
+            let source = isOfStore ? stores.source(model.readers[worker]) : stores.unreadSource()
             let session = stores.session(source: source, destination: stores.detached(), associations: nil)
             session.currentMapping = session.mappings[form.plan.index]
             return MakerLink(MappedRowMaker(form, session))

@@ -15,6 +15,9 @@ struct MappedRowColumns: Sendable {
         var fill = Fill.null
         /// Of the column that a carried cell is of.
         var origin: Affinity?
+        /// Columns from this one on that get neighbouring cells as they are, unless there is a real among them: SQLite
+        /// may store it as an integer.
+        var run = 0
     }
 
     /// Integers are cells of the source row, and places in the arrays below.
@@ -92,6 +95,11 @@ struct MappedRowColumns: Sendable {
             columns.append(column)
         }
         try keepConstants(plan)
+        for place in columns.indices.reversed() {
+            guard columns[place].isSpliced else { continue }
+            let next = place + 1 < columns.count ? columns[place + 1] : nil
+            columns[place].run = 1 + (next.map { columns[place].isBefore($0) ? $0.run : 0 } ?? 0)
+        }
     }
 
     private mutating func constant(
@@ -173,5 +181,23 @@ struct MappedRowColumns: Sendable {
             preconditionFailure("the record was made here")
         }
         return view
+    }
+}
+
+extension MappedRowColumns.Column {
+    /// Whether its cells are in the form in which the column stores them.
+    fileprivate var isSpliced: Bool {
+        switch fill {
+        case .carry, .direct: origin == affinity && affinity != .real
+        default: false
+        }
+    }
+
+    /// Whether the cell of a column is the next one.
+    fileprivate func isBefore(_ next: Self) -> Bool {
+        switch (fill, next.fill) {
+        case (.carry(let cell), .carry(let other)), (.direct(let cell), .direct(let other)): cell + 1 == other
+        default: false
+        }
     }
 }

@@ -16,10 +16,12 @@ struct MappedRowForm: Sendable {
         /// Where the mapping's cells are in their records; nil: in their order.
         let map: RowMap?
         let affinities: [Affinity?]
+        /// Whether rows of other entities are among them.
+        let isShared: Bool
 
         /// Rows of the store.
         init(_ reading: MappingReading) {
-            (self.reading, map, affinities) = (reading, reading.map, reading.affinities)
+            (self.reading, map, affinities, isShared) = (reading, reading.map, reading.affinities, false)
         }
 
         /// Records that the step before makes.
@@ -27,8 +29,9 @@ struct MappedRowForm: Sendable {
         /// - Parameters:
         ///   - plan: the mapping that takes them.
         ///   - columns: that they have, as places in their table.
-        init(_ plan: EntityMappingPlan, from columns: [PolicyRecordFormer.Column]) {
-            reading = nil
+        ///   - isShared: whether rows of other entities are among them.
+        init(_ plan: EntityMappingPlan, from columns: [PolicyRecordFormer.Column], isShared: Bool = false) {
+            (reading, self.isShared) = (nil, isShared)
             var cells: [RowMap.Cell] = plan.shape.cells.map { _ in .column(columns.count) }
             var affinities: [Affinity?] = cells.map { _ in nil }
             for (place, cell) in plan.cells.enumerated() where cell >= 0 {

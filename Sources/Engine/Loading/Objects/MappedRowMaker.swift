@@ -115,6 +115,9 @@ struct MappedRowMaker: ~Copyable {
                     rows.outcome.elsewhere += 1
                     return
                 }
+            } else if form.input.isShared, source.integer(at: entityCell) != entity {
+                rows.outcome.elsewhere += 1
+                return
             }
             isOwn = true
             stands = false
@@ -168,14 +171,31 @@ struct MappedRowMaker: ~Copyable {
         var place = 0
         do {
             while place < columns.count {
-                try append(columns[place], row)
-                place += 1
+                let spliced = splice(columns[place])
+                if spliced == 0 { try append(columns[place], row) }
+                place += max(1, spliced)
             }
             try writer.finish(into: records, rowid: source.rowid)
         } catch let failure as AffinityWriter.Failure {
             let name = place < columns.count ? form.columns.records[place].place.map { form.names[$0] } : nil
             throw EngineError(failure, "\(form.title), row \(source.rowid)", column: name)
         }
+    }
+
+    /// Appends cells as they are.
+    ///
+    /// - Returns: how many.
+    private func splice(_ column: MappedRowColumns.Column) -> Int {
+        guard column.run > 0 else { return 0 }
+        let (view, cell): (RowView, Int)
+        switch (column.fill, direct) {
+        case (.carry(let place), _): (view, cell) = (source, place)
+        case (.direct(let place), let direct?): (view, cell) = (direct, place)
+        default: return 0
+        }
+        let count = view.countBeforeReal(in: cell..<cell + column.run)
+        if count > 0 { writer.record.append(cells: cell..<cell + count, of: view) }
+        return count
     }
 
     private mutating func append(_ column: MappedRowColumns.Column, _ row: Int) throws {

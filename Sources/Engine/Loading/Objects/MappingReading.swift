@@ -67,6 +67,21 @@ struct MappingReading: Sendable {
         affinities = Self.affinities(of: content.0, in: source)
     }
 
+    /// Out of pages, all rows of an inferred step's pass; nil where they can't be read so.
+    init?(_ pass: RowPass, pagesOf source: SourceStore) {
+        guard let schema = source.schema.table(pass.sourceTable), let file = try? source.pageFile(),
+            pass.shape.cells.allSatisfy({ if case .column = $0 { true } else { false } }),
+            let map = try? RowMap(
+                RowMap.cells(pass.shape, of: schema), defaults: schema.columns.map { _ in .null })
+        else { return nil }
+        (shape, cells, title, self.source) = (pass.shape, [], pass.title, source)
+        limits = BatchLimits(
+            rows: Self.rowsAtATime, bytes: EngineOptions.pageBatchBytes(pageSize: Int(source.pageSize)) / 4)
+        (self.map, table) = (map, Table(file: file, root: Int(schema.rootPage)))
+        (entities, numbers) = (nil, 0...0)
+        affinities = Self.affinities(of: pass.shape, in: source)
+    }
+
     private static func affinities(of shape: RowShape, in source: SourceStore) -> [Affinity?] {
         let table = source.schema.table(shape.table.name)
         return shape.cells.map { cell in

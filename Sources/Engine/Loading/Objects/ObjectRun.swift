@@ -15,6 +15,8 @@ struct ObjectRun {
     let objects: ObjectStep
     /// Steps that run together with it: the first of them reads the source.
     let before: [StepPlan]
+    /// Those of them that have mapping models.
+    let between: [StepBetween]
     let source: SourceStore
     /// Whether the source is the store that is migrated, and no step's.
     let isFirst: Bool
@@ -39,10 +41,6 @@ struct ObjectRun {
         let last = try lastKeys()
         let keys = KeySource(KeySpace(last: last))
         let readers = try source.companions(1 + max(1, options.jobs))
-        var between: [StepBetween] = []
-        for step in before {
-            if let objects = step.objects { between.append(try StepBetween(step, objects)) }
-        }
         let stores = ObjectStores(
             objects: objects, storeUUID: source.metadata.uuid, external: external, now: options.now)
         let associations = try EngineError.at(scratchPath) {
@@ -59,7 +57,7 @@ struct ObjectRun {
         if objects.isResumable { try memory.keep() }
         if ledger.isResumed { session.assumeDeletions() }
         return StageRun(
-            run: self, between: between, stores: stores, staging: staging, keys: keys, lastKeys: last,
+            run: self, stores: stores, staging: staging, keys: keys, lastKeys: last,
             records: ObjectRecords(scratch: scratch, associations: associations, memory: memory), session: session,
             readers: Array(readers.dropFirst()))
     }
@@ -115,7 +113,7 @@ struct ObjectRun {
     private func lastKeys() throws(EngineError) -> [Int64] {
         var result: [Int64] = []
         let layout = (before.first ?? step).source
-        for home in objects.homes(after: before.compactMap(\.objects)) {
+        for home in step.homes(after: before) {
             guard let home else {
                 result.append(0)
                 continue

@@ -34,8 +34,6 @@ struct ObjectRecords {
 /// another, in any order.
 struct StageRun {
     let run: ObjectRun
-    /// Steps that run together with this one, before it.
-    let between: [StepBetween]
     let stores: ObjectStores
     let staging: ObjectStaging
     let keys: KeySource
@@ -64,11 +62,9 @@ struct StageRun {
     }
 
     init(
-        run: ObjectRun, between: [StepBetween], stores: ObjectStores, staging: ObjectStaging, keys: KeySource,
-        lastKeys: [Int64],
+        run: ObjectRun, stores: ObjectStores, staging: ObjectStaging, keys: KeySource, lastKeys: [Int64],
         records: ObjectRecords, session: MigrationSession, readers: [SourceReader]
     ) {
-        self.between = between
         (self.run, self.stores, self.staging, self.keys, self.lastKeys) = (run, stores, staging, keys, lastKeys)
         (self.records, self.session, self.readers) = (records, session, readers)
         policies = run.objects.mappings.map { Self.makePolicy($0, run.code) }
@@ -82,6 +78,9 @@ struct StageRun {
     var associations: Associations { records.associations }
 
     var mappings: [EntityMappingPlan] { run.objects.mappings }
+
+    /// Steps with mapping models that run together with this one, before it.
+    var between: [StepBetween] { run.between }
 
     /// Whether the rows of a mapping become pages.
     func isByPages(_ plan: EntityMappingPlan) -> Bool { run.step.methods.mappings[plan.index]?.method == .pages }
@@ -125,7 +124,7 @@ struct StageRun {
     func makeByPages(_ rows: RowPages, _ progress: inout Progress) throws(EngineError) {
         staging.begin(rows)
         if run.isFirst {
-            let tables = (run.before.first ?? run.step).structureToCheck(of: run.source).tablesLeftOut
+            let tables = run.step.structureToCheck(after: run.before, of: run.source).tablesLeftOut
             try claims.claimTrees(
                 beside: tables, of: run.source, isResumed: ledger.isResumed, run.cancellation)
         }

@@ -98,7 +98,7 @@ extension RowMap {
 
 extension RecordForm {
     /// The form in which a table stores the rows that a pass makes.
-    fileprivate static func columns(_ pass: RowPass, of table: StoreSchema.Table) -> [Column] {
+    static func columns(_ pass: RowPass, of table: StoreSchema.Table) -> [Column] {
         let names = pass.destinationColumns
         let places = Dictionary(zip(names.map { $0.lowercased() }, 0...), uniquingKeysWith: { first, _ in first })
         // The app's own values are carried as they are: a STRICT table has rules of its own.
