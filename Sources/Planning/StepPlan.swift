@@ -32,6 +32,8 @@ package struct StepPlan: Sendable {
     package var warnings: [String]
     /// What explicit mapping models do; nil for a run of inferred steps.
     package var objects: ObjectStep?
+    /// The passes of an inferred step that runs together with mapping models before it; nil for all others.
+    package var projected: [RowPass]?
     /// Whether Core Data appends columns to tables that it keeps (framework version 977 and newer).
     package var appendsColumns = false
     /// How tables and indexes are made.

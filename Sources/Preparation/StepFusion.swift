@@ -1,5 +1,5 @@
 import CausewayMapping
-import CausewayPlanning
+package import CausewayPlanning
 import CausewayStoreFormat
 import CausewayStores
 
@@ -10,6 +10,8 @@ import CausewayStores
 package struct StepFusion: Sendable {
     /// By step: why it doesn't run together with the one before it; nil where it does, and for the first.
     package let barriers: [String?]
+    /// Inferred steps as they are made where they run together with mapping models before them, by their places.
+    package let replacements: [Int: StepPlan]
 
     /// - Parameters:
     ///   - steps: of the plan, with their methods.
@@ -19,6 +21,7 @@ package struct StepFusion: Sendable {
     init(_ steps: [StepPlan], _ handlers: [[StageHandler]], _ request: MigrationRequest) throws(EngineError) {
         let general = Self.barrier(request)
         var barriers: [String?] = []
+        var replacements: [Int: StepPlan] = [:]
         // Whether links of a step that runs together with the one in hand must lead to rows.
         var hasLinks = false
         for (index, step) in steps.enumerated() {
@@ -32,7 +35,19 @@ package struct StepFusion: Sendable {
             if barrier == nil, step.objects == nil, before.objects == nil {
                 barrier = "its mapping can't be composed with the one before it"
             }
+            if step.objects == nil, before.objects != nil {
+                if barrier == nil {
+                    let found = try Self.replacement(of: step, after: before, hasLinks: hasLinks)
+                    (barrier, replacements[index]) = (found.barrier, found.step)
+                }
+                hasLinks = false
+                barriers.append(barrier)
+                continue
+            }
             barrier = barrier ?? Self.barrier(of: step)
+            if replacements[index - 1] != nil {
+                barrier = barrier ?? "the inferred step before it runs together with mapping models"
+            }
             if before.objects == nil {
                 // Its own rules are checked in the rows that it reads.
                 barrier = barrier ?? Self.barrier(between: before, inferred: step)
@@ -47,7 +62,7 @@ package struct StepFusion: Sendable {
             if barrier != nil { hasLinks = false }
             barriers.append(barrier)
         }
-        self.barriers = barriers
+        (self.barriers, self.replacements) = (barriers, replacements)
     }
 
     /// The steps that run together from one on.
@@ -71,6 +86,67 @@ package struct StepFusion: Sendable {
         if let join = objects.joins.first?.work.table { return "links of \(join) are carried" }
         for plan in objects.mappings {
             if let reason = barrier(of: plan, step) { return "“\(plan.description.name)”: \(reason)" }
+        }
+        return nil
+    }
+
+    /// Entities of a version whose rows an inferred step carries.
+    private static func projected(_ before: StepPlan, by step: StepPlan) -> Set<String> {
+        Set(
+            before.layout.entities.filter { entity in
+                guard let table = before.layout.table(of: entity), let number = before.layout.entityNumbers[entity]
+                else {
+                    return false
+                }
+                return step.rows(from: table.name)?.projections[number] != nil
+            })
+    }
+
+    /// How an inferred step is made that runs together with mapping models before it, or why it doesn't.
+    private static func replacement(
+        of step: StepPlan, after before: StepPlan, hasLinks: Bool
+    ) throws(EngineError) -> (step: StepPlan?, barrier: String?) {
+        if let barrier = barrier(of: before) { return (nil, "of the step before, \(barrier)") }
+        if let barrier = try barrier(after: before, inferred: step) { return (nil, barrier) }
+        let rules = try ValidationRules(before.layout)
+        let hasLinks = hasLinks || rules.hasStrictLinks
+        if let barrier = barrier(between: before, step, rules, hasLinks: hasLinks) { return (nil, barrier) }
+        do throws(PlanError) {
+            let made = try step.asMappings(after: before)
+            if let objects = made.objects, let barrier = barrier(written: objects, made) { return (nil, barrier) }
+            return (made, nil)
+        } catch {
+            throw EngineError(.plan, "\(step.versions.joined(separator: " → ")): \(error)")
+        }
+    }
+
+    /// Why rows of mappings aren't written by pages.
+    private static func barrier(written objects: ObjectStep, _ step: StepPlan) -> String? {
+        for plan in objects.mappings {
+            let choice = step.methods.mappings[plan.index]
+            guard choice?.method != .pages else { continue }
+            return "“\(plan.description.name)”: \(choice?.reason ?? "its rows are written by statements")"
+        }
+        return nil
+    }
+
+    /// What an inferred step needs of the store that mapping models make.
+    private static func barrier(after before: StepPlan, inferred step: StepPlan) throws(EngineError) -> String? {
+        let rules = try ValidationRules(step.layout)
+        let version = step.versions.last ?? ""
+        if !rules.uniquenessChecks.isEmpty || !rules.countChecks.isEmpty {
+            return "“\(version)” has rules about several rows"
+        }
+        for pass in step.passes {
+            guard pass.kind == .entity, step.rows(of: pass.destinationTable) != nil,
+                step.rows(from: pass.sourceTable) != nil
+            else { return "rows of \(pass.sourceTable) move in another way than row by row" }
+            if step.methods.tables[pass.destinationTable]?.method ?? .statements == .statements {
+                return "\(pass.destinationTable) is filled by statements"
+            }
+            for recipe in pass.projections.values.flatMap(\.cells) where !recipe.isOfRow {
+                return "values of \(pass.destinationTable) are converted"
+            }
         }
         return nil
     }
@@ -136,7 +212,8 @@ package struct StepFusion: Sendable {
             if makers ?? 0 > 1 { return "“\(name)” reads rows of several mappings" }
         }
         // Rows that nobody reads aren't made.
-        let read = Set(readers.compactMap(\.description.sourceEntity))
+        let read =
+            step.objects == nil ? projected(before, by: step) : Set(readers.compactMap(\.description.sourceEntity))
         for plan in before.objects?.mappings ?? [] where hasLinks && plan.sourceEntity != nil {
             guard let entity = plan.description.destinationEntity, !read.contains(entity) else { continue }
             return "links must lead to rows of “\(version)” that it doesn't read (\(entity))"
@@ -156,4 +233,16 @@ package struct StepFusion: Sendable {
 
 extension DerivedValue {
     fileprivate var title: String { "\(table).\(column)" }
+}
+
+extension CellRecipe {
+    /// Whether it can be made of any row that there may be.
+    fileprivate var isOfRow: Bool {
+        switch self {
+        case .carry, .carryOr, .literal, .literalIfPresent, .entityNumber: true
+        case .key(_, _, let dropped): dropped.isEmpty
+        case .first(let recipe, _): recipe.isOfRow
+        case .converted, .inlined, .prefixed, .historyBitmap: false
+        }
+    }
 }

@@ -195,8 +195,66 @@ extension FusedMappingTests {
                 },
             ]
         },
-        needing, inferred,
+        needing, inferred, between,
     ]
+
+    /// A mapping model between inferred steps: an entity is renamed, a column goes, values are added.
+    static let between = Chain(
+        testDescription: "a mapping model between inferred steps",
+        versions: [
+            version(), version(attribute("colour", default: "red")),
+            version(attribute("colour") + attribute("total", "Double")),
+            model(
+                entity("Alpha", attribute("word")),
+                entity(
+                    "Item", was: "Line", attribute("code"), attribute("sum", "Double", was: "total"),
+                    attribute("mark", default: "new"), toOne("maker", "Maker", inverse: "lines")),
+                entity("Maker", attribute("name"), toMany("lines", "Item", inverse: "maker"))),
+        ], together: [true, true]
+    ) {
+        [
+            SwiftMappingModel(from: "V2", to: "V3") {
+                TransformEntity("Line") {
+                    Filter("quantity != 17")
+                    Compute("total", "$source.quantity * $source.price")
+                }
+                TransformEntity("Maker") { Filter("rank != 7") }
+            }
+        ]
+    }
+
+    /// Makers are left out, and lines must have theirs.
+    static let left = Chain(
+        testDescription: "rows that others must lead to are left out",
+        versions: [strict(), strict(attribute("more")), strict(attribute("less"))], together: [true], rows: strictRows
+    ) {
+        [
+            SwiftMappingModel(from: "V1", to: "V2") {
+                TransformEntity("Line")
+                TransformEntity("Maker") { Filter("name != 'maker 5'") }
+            },
+            SwiftMappingModel(from: "V2", to: "V3") {
+                TransformEntity("Line")
+                TransformEntity("Maker")
+            },
+        ]
+    }
+
+    /// An inferred step after mapping models makes an attribute mandatory.
+    static let mandatory = Chain(
+        testDescription: "an inferred step whose rule a row breaks",
+        versions: [
+            version(), version(attribute("more")), version(attribute("more"), code: attribute("code", optional: false)),
+        ],
+        together: [true]
+    ) {
+        [
+            SwiftMappingModel(from: "V1", to: "V2") {
+                TransformEntity("Line") { Compute("code", "TERNARY($source.quantity == 5, nil, $source.code)") }
+                TransformEntity("Maker")
+            }
+        ]
+    }
 
     /// Two inferred steps before two mapping models: an entity goes, a type changes, values are added.
     static let inferred = Chain(

@@ -102,24 +102,9 @@ struct FusedMappingTests {
         }
     }
 
-    @Test("end with the error of the step whose rule a row breaks, as single steps do")
-    func violations() throws {
-        // Makers are left out, and lines must have theirs.
-        let scenario = try Scenario(
-            versions: [Self.strict(), Self.strict(attribute("more")), Self.strict(attribute("less"))],
-            rows: Self.strictRows(2_000))
-        let chain = Chain(testDescription: "", versions: [], together: []) {
-            [
-                SwiftMappingModel(from: "V1", to: "V2") {
-                    TransformEntity("Line")
-                    TransformEntity("Maker") { Filter("name != 'maker 5'") }
-                },
-                SwiftMappingModel(from: "V2", to: "V3") {
-                    TransformEntity("Line")
-                    TransformEntity("Maker")
-                },
-            ]
-        }
+    @Test("end with the error of the step whose rule a row breaks, as single steps do", arguments: [left, mandatory])
+    func violations(_ chain: Chain) throws {
+        let scenario = try Scenario(versions: chain.versions, rows: chain.rows(2_000))
         let errors = try [true, false].map { fuses in
             try failure { _ = try Migration(Self.request(scenario, chain, output: "x", fuses: fuses)).run() }
         }

@@ -191,7 +191,8 @@ struct StepSequence {
         _ files: SideFiles, isFirst: Bool, _ outcome: inout MigrationOutcome
     ) throws(EngineError) -> [VerifiedRecord] {
         let (first, index) = (group.lowerBound, group.upperBound - 1)
-        let (step, before) = (prepared.steps[index], done.last)
+        let together = group.count > 1 ? prepared.fusion.replacements[index] : nil
+        let (step, before) = (together ?? prepared.steps[index], done.last)
         events(
             .stepBegan(
                 versions: prepared.versions(of: group), index: first, count: prepared.steps.count,

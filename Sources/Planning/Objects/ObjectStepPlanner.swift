@@ -45,7 +45,7 @@ package struct ObjectStepPlanner {
             models: resolved.map(\.name), mappings: plans, source: source, destination: destination,
             homes: Self.homes(entities.map(\.mapping), source: source, destination: destination),
             joins: try planner.joinCopies(),
-            cleanups: cleanups(), policies: entities.compactMap { $0.mapping.mapping.policyClassName },
+            cleanups: ObjectStep.cleanups(of: destination), policies: entities.compactMap { $0.mapping.mapping.policyClassName },
             isResumable: isResumable, warnings: planner.warnings)
     }
 
@@ -337,46 +337,5 @@ package struct ObjectStepPlanner {
             return .init(name: name, column: column, attribute: attribute, origin: .carry(try columns.index(of: from)))
         }
         return .init(name: name, column: column, attribute: attribute, origin: .compute(compiled))
-    }
-
-    // MARK: - Dropped rows
-
-    /// Links to missing rows end, whether the rows were left out or the source's key was dangling: Core Data's look-up
-    /// doesn't find them (InsideCoreDataMigration §3).
-    private func cleanups() -> [ObjectStep.Cleanup] {
-        var result: [ObjectStep.Cleanup] = []
-        for (place, table) in destination.layout.tables.enumerated() {
-            for column in table.columns {
-                guard case .toOne(let entity, let name) = column.role,
-                    let target = target(of: name, declaredBy: entity),
-                    let other = destination.layout.table(of: target)
-                else { continue }
-                let others: [ColumnRole] = [
-                    .toOneEntity(entity: entity, relationship: name), .orderKey(entity: entity, relationship: name),
-                ]
-                let sets = [column.name] + others.compactMap { destination.layout.column($0)?.name }
-                let sql =
-                    """
-                    UPDATE "\(table.name)" SET \(sets.map { "\"\($0)\" = NULL" }.joined(separator: ", ")) \
-                    WHERE "\(column.name)" IS NOT NULL AND NOT EXISTS \
-                    (SELECT 1 FROM "\(other.name)" AS o WHERE o."Z_PK" = "\(table.name)"."\(column.name)")
-                    """
-                result.append(ObjectStep.Cleanup(sql: sql, link: (place, column.name)))
-            }
-        }
-        for table in destination.layout.joinTables {
-            guard let owner = destination.layout.table(of: table.owner),
-                let other = destination.layout.table(of: table.inverseOwner)
-            else { continue }
-            let (mine, theirs) = (table.ownerColumn, table.destinationColumn)
-            let sql =
-                """
-                DELETE FROM "\(table.name)" WHERE NOT EXISTS \
-                (SELECT 1 FROM "\(owner.name)" AS o WHERE o."Z_PK" = "\(table.name)"."\(mine)") OR NOT EXISTS \
-                (SELECT 1 FROM "\(other.name)" AS o WHERE o."Z_PK" = "\(table.name)"."\(theirs)")
-                """
-            result.append(ObjectStep.Cleanup(sql: sql))
-        }
-        return result
     }
 }

@@ -7,7 +7,7 @@ import CausewayStoreFormat
 /// What the records between steps that run together need to have: what a later step calculates with, or a rule asks for.
 /// A cell that all steps carry goes from the store's row straight into the last record.
 struct FusedColumns {
-    /// By step but the last: places of the columns that its records have.
+    /// By step: places of the columns that its records have.
     private(set) var needed: [Set<Int>]
     /// Cells of the store's row by the last table's column.
     private(set) var direct: [Int: Int] = [:]
@@ -64,18 +64,20 @@ struct FusedColumns {
         }
     }
 
-    /// - Parameter stops: of the steps, in their order.
-    init(_ stops: [Stop]) {
-        needed = stops.dropLast().map { _ in [] }
-        guard stops.count > 1, let last = stops.last else { return }
-        for (column, fill) in last.fills.enumerated() {
+    /// - Parameters:
+    ///   - stops: of the steps, in their order.
+    ///   - isWhole: whether another step takes the last one's records, and any of their cells.
+    init(_ stops: [Stop], isWhole: Bool) {
+        needed = stops.map { _ in [] }
+        guard let last = stops.last else { return }
+        for (column, fill) in last.fills.enumerated() where stops.count > 1 && !isWhole {
             guard case .carry = fill else { continue }
             if let cell = Self.origin(of: column, stops) { direct[column] = cell }
         }
+        needed[stops.count - 1] = Set(last.fills.indices.filter { direct[$0] == nil })
         for (place, stop) in stops.enumerated().dropFirst().reversed() {
             // What a step reads, the one before it makes.
-            needed[place - 1] = stop.reads(place == stops.count - 1 ? { direct[$0] == nil } : needed[place].contains)
-                .union(stops[place - 1].made)
+            needed[place - 1] = stop.reads(needed[place].contains).union(stops[place - 1].made)
         }
     }
 

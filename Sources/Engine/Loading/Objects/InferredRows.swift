@@ -3,10 +3,13 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
-/// The rows of an inferred step that mapping models take: as its tables would have them, but for a store around them.
+/// The rows of an inferred step that runs together with mapping models, before or after them: as its tables would have
+/// them, but for a store around them.
 struct InferredRows: Sendable {
-    /// How the rows of the store are read.
-    let reading: MappingReading
+    /// How the rows of the store are read; nil where another step makes them.
+    private(set) var reading: MappingReading?
+    /// Where the pass's cells are in the rows that it takes.
+    private let rows: RowMap?
     /// The columns of the records, in their order.
     let columns: [PolicyRecordFormer.Column]
     let pass: RowPass
@@ -15,11 +18,12 @@ struct InferredRows: Sendable {
     private let count: Int
     private let external: ExternalValues
 
-    /// nil where no row of the step is in the table of the mapping's source.
+    /// Of an inferred step that is the first of those that run together; nil where no row of it is in the table of the
+    /// mapping's source.
     ///
     /// - Parameters:
-    ///   - step: inferred; its passes are by pages.
-    ///   - plan: the mapping that takes the rows, and where its source keeps what.
+    ///   - step: its passes are by pages.
+    ///   - plan: the mapping that takes the rows.
     ///   - map: where the mapping's source keeps what.
     ///   - source: the store that is read.
     ///   - external: values beside it.
@@ -30,17 +34,42 @@ struct InferredRows: Sendable {
         guard let pass = step.rows(for: plan), let from = source.schema.table(pass.sourceTable),
             let place = map.table(of: plan.sourceEntity ?? 0), let reading = MappingReading(pass, pagesOf: source)
         else { return nil }
-        let table = StoreSchema.Table(map.layout.tables[place])
-        (self.pass, self.reading, self.external, count) = (pass, reading, external, from.columns.count)
-        form = RecordForm(RecordForm.columns(pass, of: table), cells: pass.destinationColumns.count)
-        columns = PolicyRecordFormer.columns(of: table, map.tables[place])
+        self.init(pass, from: from, reading.map, to: map, place, external)
+        self.reading = reading
+    }
+
+    /// Of an inferred step that is the last of them; nil where it has no pass for these rows.
+    ///
+    /// - Parameters:
+    ///   - plan: one of its mappings.
+    ///   - step: it.
+    ///   - external: values beside the store.
+    init?(_ plan: EntityMappingPlan, ofLast step: StepPlan, _ external: ExternalValues) {
+        guard let objects = step.objects, let table = objects.source.table(of: plan.sourceEntity ?? 0),
+            let place = objects.destination.table(of: plan.destinationEntity ?? 0)
+        else { return nil }
+        let from = StoreSchema.Table(objects.source.layout.tables[table])
+        guard let pass = step.rows(from: from.name),
+            let map = try? RowMap(RowMap.cells(pass.shape, of: from), defaults: from.columns.map { _ in .null })
+        else { return nil }
+        self.init(pass, from: from, map, to: objects.destination, place, external)
+    }
+
+    private init(
+        _ pass: RowPass, from table: StoreSchema.Table, _ rows: RowMap?, to map: StorageMap, _ place: Int,
+        _ external: ExternalValues
+    ) {
+        let made = StoreSchema.Table(map.layout.tables[place])
+        (self.pass, self.external, self.rows, count) = (pass, external, rows, table.columns.count)
+        form = RecordForm(RecordForm.columns(pass, of: made), cells: pass.destinationColumns.count)
+        columns = PolicyRecordFormer.columns(of: made, map.tables[place])
     }
 
     /// What makes the rows of one batch after another; of one thread.
     func makeMaker() throws(EngineError) -> Maker { try Maker(self) }
 
     final class Maker {
-        private let title: String
+        fileprivate let title: String
         private let numbers: RecordNumbers
         private let projector: RowProjector
         private let projected = RowBatch()
@@ -51,7 +80,7 @@ struct InferredRows: Sendable {
             title = rows.pass.title
             numbers = RecordNumbers(columns: rows.count)
             projector = try RowProjector(
-                rows.pass, map: rows.reading.map, external: rows.external, takesSums: false)
+                rows.pass, map: rows.rows, external: rows.external, takesSums: false)
             former = RecordFormer(rows.form)
         }
 
@@ -81,5 +110,46 @@ struct InferredRows: Sendable {
 
         /// Rows of the last batch that aren't in the new version.
         var dropped: Int { projector.dropped }
+    }
+}
+
+/// Makes the rows of an inferred step after mapping models, and looks at them; of one thread.
+final class InferredRowsInspection {
+    private let maker: InferredRows.Maker
+    private let view: RowView
+    private var inspection: RecordInspection
+
+    /// - Parameters:
+    ///   - rows: of the step.
+    ///   - questions: the rules of its version.
+    init(_ rows: InferredRows, _ questions: [RowQuestion]) throws(EngineError) {
+        maker = try rows.makeMaker()
+        view = RowView(capacity: rows.columns.count)
+        inspection = RecordInspection(questions, rows.columns)
+    }
+
+    /// - Parameters:
+    ///   - batch: the records of the step before.
+    ///   - limit: bytes that may be kept from the batch before.
+    ///   - made: gets what is known of the rows.
+    /// - Returns: the records, until the next batch.
+    /// - Throws: the first row that can't be made.
+    func make(
+        _ batch: RowBatch, keepingCapacity limit: Int, into made: inout MappedRows
+    ) throws(EngineError) -> RowBatch {
+        let records = try maker.make(batch, keepingCapacity: limit)
+        inspection.begin(&made.findings)
+        for row in 0..<records.count {
+            made.keys.append(records.rowid(at: row))
+            guard !inspection.isEmpty else { continue }
+            do throws(RecordError) {
+                try view.load(row, of: records)
+            } catch {
+                throw EngineError(.verification, "\(maker.title): \(error.message)")
+            }
+            inspection.inspect(view, &made.findings)
+        }
+        made.outcome.dropped += batch.count - records.count
+        return records
     }
 }

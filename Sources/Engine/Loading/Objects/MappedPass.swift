@@ -18,6 +18,11 @@ struct MappedPass {
     let pages: RowPages
     /// Of each step that runs together, in their order; none where no row of the source gets so far.
     let forms: [MappedRowForm]
+    /// What an inferred step makes of the last one's rows; nil where there is none.
+    let last: InferredRows?
+    /// Z_ENT and table of the new rows.
+    private let destination: Int32
+    private let table: Int
     /// How the store's rows are read.
     let reading: MappingReading
     /// What an inferred step makes of them first; nil where there is none.
@@ -38,9 +43,16 @@ struct MappedPass {
     ///
     /// - Throws: what is damaged in tables that expressions read.
     init?(_ model: StageRun, _ plan: EntityMappingPlan, into pages: RowPages) throws(EngineError) {
-        (self.model, self.plan, self.pages) = (model, plan, pages)
         let run = model.run
-        guard let way = run.objects.way(to: plan, after: model.between.map(\.objects)), let first = way.first else {
+        guard let entity = plan.destinationEntity, let table = run.objects.destination.table(of: entity) else {
+            return nil
+        }
+        (self.model, self.plan, self.pages, destination, self.table) = (model, plan, pages, entity, table)
+        let isProjected = run.step.projected != nil
+        last = isProjected ? InferredRows(plan, ofLast: run.step, run.external) : nil
+        guard !isProjected || last != nil, let way = run.objects.way(to: plan, after: model.between.map(\.objects)),
+            let first = way.first
+        else {
             (reading, base, forms) = (model.reading(plan, to: .create), nil, [])
             return
         }
@@ -50,7 +62,7 @@ struct MappedPass {
             base = InferredRows(
                 of: origin, for: first, (model.between.first?.objects ?? run.objects).source, from: run.source,
                 run.external)
-            reading = base?.reading ?? model.reading(plan, to: .create)
+            reading = base?.reading ?? model.reading(way.last ?? plan, to: .create)
             input = base.map { MappedRowForm.Input(first, from: $0.columns, isShared: true) }
         } else {
             base = nil
@@ -64,7 +76,9 @@ struct MappedPass {
             forms = []
             return
         }
-        guard let forms = try Self.forms(way, model, pages, from: input) else { return nil }
+        guard let forms = try Self.forms(isProjected ? Array(way.dropLast()) : way, model, pages, from: input) else {
+            return nil
+        }
         self.forms = forms
     }
 
@@ -77,7 +91,7 @@ struct MappedPass {
             model.between.indices.contains(place)
                 ? model.between[place].stop(of: plan) : FusedColumns.Stop(plan, of: run.objects, asked: [])
         }
-        let fused = FusedColumns(stops)
+        let fused = FusedColumns(stops, isWhole: run.step.projected != nil)
         var forms: [MappedRowForm] = []
         var input = first
         for (place, plan) in way.enumerated() {
@@ -89,7 +103,8 @@ struct MappedPass {
                 let between = model.between[place]
                 step = MappedRowForm.Step(
                     versions: between.step.versions, objects: between.objects,
-                    columns: between.columns(of: entity, only: fused.needed[place]), direct: nil,
+                    columns: between.columns(of: entity, only: place + 1 < way.count ? fused.needed[place] : nil),
+                    direct: nil,
                     questions: between.questions, choosers: [], store: store, cancellation: run.cancellation)
             } else {
                 guard let table = run.objects.destination.table(of: entity) else { return nil }
@@ -116,13 +131,13 @@ struct MappedPass {
     /// - Throws: the first failure.
     func run(after begun: StepLedger.Cursor?, _ progress: inout Progress) throws(EngineError) {
         let run = model.run
-        guard let last = forms.last else { return }
-        run.events(.statement(forms[0].plan.shape.sql))
+        guard let first = forms.first else { return }
+        run.events(.statement(first.plan.shape.sql))
         var cursor = begun ?? StepLedger.Cursor()
         try flow(after: begun) { batch throws(EngineError) in
             run.ledger.depart()
             try note(batch.made)
-            try write(batch, last)
+            try write(batch)
             KillPoint.reach(.batchWritten)
             var outcome = batch.made.dropFirst().reduce(into: batch.made[0].outcome) { sum, made in
                 sum.dropped += made.outcome.dropped
@@ -149,13 +164,17 @@ struct MappedPass {
     private func flow(
         after cursor: StepLedger.Cursor?, take: (Batch) throws(EngineError) -> Void
     ) throws(EngineError) {
-        guard let last = forms.last else { return }
+        guard let form = forms.last else { return }
         let run = model.run
+        let questions = run.projected?.questions(ofTable: table, entity: destination) ?? []
         let jobs = min(max(1, run.options.jobs), model.readers.count)
         let batches = (0..<EngineOptions.poolSize(jobs: jobs)).map { _ in
-            Batch(made: forms.map { _ in MappedRows() }, leaves: PackedLeaves(pageSize: pages.pageSize))
+            Batch(
+                made: (0..<forms.count + (last == nil ? 0 : 1)).map { _ in MappedRows() },
+                leaves: PackedLeaves(pageSize: pages.pageSize))
         }
         let (crew, limit, pageSize, base) = (MappedCrew(pass: self), reading.limits.bytes, pages.pageSize, base)
+        let (inferred, isKept, title) = (last, last != nil || form.keepsKeys, title)
         try OrderedPipeline(workers: jobs, batches: batches, cancellation: run.cancellation).run(
             reading: reading.reading(after: cursor, claiming: model.claims) { $0.input },
             working: { worker, every throws(EngineError) in
@@ -163,6 +182,9 @@ struct MappedPass {
                 defer { makers.forEach { $0.maker.close() } }
                 let packer = LeafPacker(pageSize: pageSize)
                 let base = try base?.makeMaker()
+                let inspected = try inferred.map { rows throws(EngineError) in
+                    try InferredRowsInspection(rows, questions)
+                }
                 _ = try every { (batch: inout Batch) throws(EngineError) in
                     let first = try base?.make(batch.input, keepingCapacity: limit * 4) ?? batch.input
                     batch.dropped = base?.dropped ?? 0
@@ -171,11 +193,15 @@ struct MappedPass {
                         try link.maker.make(rows, of: first, keepingCapacity: limit * 4, into: &batch.made[place])
                         rows = link.maker.records
                     }
-                    guard last.keepsKeys else { return }
+                    if let inspected {
+                        rows = try inspected.make(
+                            rows, keepingCapacity: limit * 4, into: &batch.made[makers.count])
+                    }
+                    guard isKept else { return }
                     do throws(PageBuildError) {
                         try packer.pack(rows, into: batch.leaves)
                     } catch {
-                        throw EngineError(writing: error, during: last.title)
+                        throw EngineError(writing: error, during: title)
                     }
                 }
             },
@@ -189,23 +215,27 @@ struct MappedPass {
     }
 
     private func note(_ made: [MappedRows]) throws(EngineError) {
-        for (place, step) in model.between.enumerated() { try step.note(made[place], forms[place]) }
+        for (place, step) in model.between.enumerated() { try step.note(made[place], of: forms[place].destination) }
+        if let projected = model.run.projected, let made = made.last { try projected.note(made, of: destination) }
     }
 
-    private func write(_ batch: Batch, _ form: MappedRowForm) throws(EngineError) {
+    private var title: String { "table \(model.run.objects.destination.tables[table].name.name)" }
+
+    private func write(_ batch: Batch) throws(EngineError) {
         guard let made = batch.made.last, let last = made.keys.last else { return }
         let (keys, associations) = (model.keys, model.associations)
-        let (entity, table) = (form.destination, form.table)
-        if form.keepsKeys {
+        let entity = destination
+        if plan.keeping == .always {
             try pages.add(made, packed: batch.leaves, of: entity, to: table)
             return keys.count(made.keys.count, of: entity, through: last, in: table)
         }
         var first: Int64 = 0
-        try model.writing(form.title) { () throws(ObjectError) in
+        try model.writing(title) { () throws(ObjectError) in
             first = try keys.give(made.keys.count, of: entity, in: table)
             try associations.record(
                 AssociationRun.runs(
-                    of: made.keys, from: first, sourceEntity: form.entity, entity: entity, mapping: plan.index))
+                    of: made.keys, from: first, sourceEntity: plan.sourceEntity ?? 0, entity: entity,
+                    mapping: plan.index))
         }
         try pages.add(made, withKeysFrom: first, of: entity, to: table)
         try model.settle()

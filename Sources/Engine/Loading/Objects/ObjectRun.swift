@@ -17,6 +17,8 @@ struct ObjectRun {
     let before: [StepPlan]
     /// Those of them that have mapping models.
     let between: [StepBetween]
+    /// The step itself where it is inferred and runs together with mapping models before it.
+    let projected: StepBetween?
     let source: SourceStore
     /// Whether the source is the store that is migrated, and no step's.
     let isFirst: Bool

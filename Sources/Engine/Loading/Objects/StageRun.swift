@@ -82,6 +82,9 @@ struct StageRun {
     /// Steps with mapping models that run together with this one, before it.
     var between: [StepBetween] { run.between }
 
+    /// Steps whose rows must give no reason to doubt that they fulfil the rules.
+    private var watched: [StepBetween] { run.between + [run.projected].compactMap(\.self) }
+
     /// Whether the rows of a mapping become pages.
     func isByPages(_ plan: EntityMappingPlan) -> Bool { run.step.methods.mappings[plan.index]?.method == .pages }
 
@@ -133,19 +136,19 @@ struct StageRun {
         try ledger.once("rows packed") { () throws(EngineError) in
             try endBetween(rows)
             try rows.finish()
-            state.objects.doubts = rows.inspection.finalDoubts()
+            state.objects.doubts = run.projected?.linkChecks ?? rows.inspection.finalDoubts()
         }
     }
 
     /// All rows of the steps between are made. A run that goes on looks at those of earlier runs once more.
     private func endBetween(_ rows: RowPages) throws(EngineError) {
-        if between.contains(where: \.asksAgain) {
-            for step in between { step.lookAgain() }
+        if watched.contains(where: \.asksAgain) {
+            for step in watched { step.lookAgain() }
             for place in run.step.methods.mappingsByPages {
                 try MappedPass(self, mappings[place], into: rows)?.look()
             }
         }
-        for step in between { try step.end() }
+        for step in watched { try step.end() }
     }
 
     private func make(
@@ -239,10 +242,10 @@ struct StageRun {
         into rows: RowPages?
     ) throws(EngineError) {
         guard case .open(let cursor) = try ledger.enter("create \(plan.index)") else {
-            for step in between { step.isPartlySeen = true }
+            for step in watched { step.isPartlySeen = true }
             return
         }
-        if cursor != nil { for step in between { step.isPartlySeen = true } }
+        if cursor != nil { for step in watched { step.isPartlySeen = true } }
         run.events(.passBegan(title: plan.description.name))
         let start = ContinuousClock.now
         let before = state.objects

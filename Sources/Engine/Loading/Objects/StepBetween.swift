@@ -5,7 +5,8 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
-/// A step whose rows flow into the next one's, with which it runs together: its store is never made.
+/// A step whose rows flow into the next one's, with which it runs together: its store is never made. Or an inferred step
+/// after such steps, of which only a store tells who breaks a rule.
 ///
 /// Its rows are looked at while they are in hand. Where one of them gives reason to doubt that it fulfils the rules of
 /// its version, the steps run one by one instead: only a store tells who breaks a rule.
@@ -48,12 +49,13 @@ final class StepBetween {
     ///
     /// - Parameters:
     ///   - entity: its Z_ENT.
-    ///   - places: of the columns that are needed.
+    ///   - places: of the columns that are needed; nil for whole records.
     /// - Returns: in the order of the table.
-    func columns(of entity: Int32, only places: Set<Int>) -> [PolicyRecordFormer.Column] {
+    func columns(of entity: Int32, only places: Set<Int>?) -> [PolicyRecordFormer.Column] {
         let table = objects.destination.table(of: entity) ?? 0
         return PolicyRecordFormer.columns(of: tables[table], objects.destination.tables[table]).filter {
-            $0.place.map { places.contains($0) } ?? false
+            guard let places else { return true }
+            return $0.place.map { places.contains($0) } ?? false
         }
     }
 
@@ -72,10 +74,10 @@ final class StepBetween {
     ///
     /// - Parameters:
     ///   - made: what workers have found in them.
-    ///   - form: by which they were made.
+    ///   - entity: their Z_ENT.
     /// - Throws: a misfit where one gives reason to doubt.
-    func note(_ made: MappedRows, _ form: MappedRowForm) throws(EngineError) {
-        if hasLinks { for key in made.keys { inspection.note(row: key, of: form.destination) } }
+    func note(_ made: MappedRows, of entity: Int32) throws(EngineError) {
+        if hasLinks { for key in made.keys { inspection.note(row: key, of: entity) } }
         for found in [made.findings, made.carriedFindings] {
             guard found.doubts.isEmpty else { throw doubt }
             for (check, keys) in found.links { inspection.note(links: keys, of: check) }
@@ -86,6 +88,14 @@ final class StepBetween {
     func lookAgain() {
         isPartlySeen = false
         inspection = RowInspection(rules, objects.destination)
+    }
+
+    /// Places of the checks whether links lead to rows: those that may end are ended by statements.
+    var linkChecks: Set<Int> {
+        Set(
+            rules.rowChecks.indices.filter { place in
+                if case .isDangling = rules.rowChecks[place].condition { true } else { false }
+            })
     }
 
     /// All rows are made.
