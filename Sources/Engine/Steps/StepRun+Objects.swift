@@ -25,7 +25,8 @@ extension StepRun {
         }
         let projected = try step.projected.map { _ throws(EngineError) in try StepBetween(step, objects) }
         let run = ObjectRun(
-            step: step, objects: objects, before: before, between: between, projected: projected, source: source, isFirst: isFirst,
+            step: step, objects: objects, before: before, between: between, projected: projected, source: source,
+            isFirst: isFirst,
             ledger: ledger, state: state, scratchPath: place.scratch, options: options, code: code, external: external,
             keyMap: sideFiles.keyMap, cancellation: cancellation, events: events, rules: validation.rules)
         return PreparedObjects(run: run, model: try run.prepared(), validation: validation)

@@ -45,8 +45,9 @@ package struct ObjectStepPlanner {
             models: resolved.map(\.name), mappings: plans, source: source, destination: destination,
             homes: Self.homes(entities.map(\.mapping), source: source, destination: destination),
             joins: try planner.joinCopies(),
-            cleanups: ObjectStep.cleanups(of: destination), policies: entities.compactMap { $0.mapping.mapping.policyClassName },
-            isResumable: isResumable, warnings: planner.warnings)
+            cleanups: ObjectStep.cleanups(of: destination),
+            policies: entities.compactMap { $0.mapping.mapping.policyClassName }, isResumable: isResumable,
+            warnings: planner.warnings)
     }
 
     private var isResumable: Bool {

@@ -122,6 +122,7 @@ final class InferredRowsInspection {
     /// - Parameters:
     ///   - rows: of the step.
     ///   - questions: the rules of its version.
+    /// - Throws: where a default is too large.
     init(_ rows: InferredRows, _ questions: [RowQuestion]) throws(EngineError) {
         maker = try rows.makeMaker()
         view = RowView(capacity: rows.columns.count)
