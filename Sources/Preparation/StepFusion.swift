@@ -22,45 +22,27 @@ package struct StepFusion: Sendable {
         let general = Self.barrier(request)
         var barriers: [String?] = []
         var replacements: [Int: StepPlan] = [:]
-        // Whether links of a step that runs together with the one in hand must lead to rows.
-        var hasLinks = false
         for (index, step) in steps.enumerated() {
             guard index > 0 else {
                 barriers.append(nil)
                 continue
             }
             let before = steps[index - 1]
-            var barrier = general
-            if barrier == nil, !handlers[index - 1].isEmpty { barrier = "handlers of a stage see the rows before it" }
-            if barrier == nil, step.objects == nil, before.objects == nil {
-                barrier = "its mapping can't be composed with the one before it"
+            if let general {
+                barriers.append(general)
+            } else if !handlers[index - 1].isEmpty {
+                barriers.append("handlers of a stage see the rows before it")
+            } else if replacements[index - 1] != nil {
+                barriers.append("the inferred step before it runs together with mapping models")
+            } else if step.objects != nil {
+                barriers.append(try Self.barrier(between: before, mapped: step))
+            } else if before.objects == nil {
+                barriers.append("its mapping can't be composed with the one before it")
+            } else {
+                let found = try Self.replacement(of: step, after: before)
+                replacements[index] = found.step
+                barriers.append(found.barrier)
             }
-            if step.objects == nil, before.objects != nil {
-                if barrier == nil {
-                    let found = try Self.replacement(of: step, after: before, hasLinks: hasLinks)
-                    (barrier, replacements[index]) = (found.barrier, found.step)
-                }
-                hasLinks = false
-                barriers.append(barrier)
-                continue
-            }
-            barrier = barrier ?? Self.barrier(of: step)
-            if replacements[index - 1] != nil {
-                barrier = barrier ?? "the inferred step before it runs together with mapping models"
-            }
-            if before.objects == nil {
-                // Its own rules are checked in the rows that it reads.
-                barrier = barrier ?? Self.barrier(between: before, inferred: step)
-            } else if barrier == nil {
-                barrier = Self.barrier(of: before).map { "of the step before, \($0)" }
-            }
-            if barrier == nil, before.objects != nil {
-                let rules = try ValidationRules(before.layout)
-                hasLinks = hasLinks || rules.hasStrictLinks
-                barrier = Self.barrier(between: before, step, rules, hasLinks: hasLinks)
-            }
-            if barrier != nil { hasLinks = false }
-            barriers.append(barrier)
         }
         (self.barriers, self.replacements) = (barriers, replacements)
     }
@@ -102,15 +84,21 @@ package struct StepFusion: Sendable {
             })
     }
 
+    private static func barrier(between before: StepPlan, mapped step: StepPlan) throws(EngineError) -> String? {
+        if let barrier = barrier(of: step) { return barrier }
+        // Its own rules are checked in the rows that it reads.
+        if before.objects == nil { return barrier(between: before, inferred: step) }
+        if let barrier = barrier(of: before) { return "of the step before, \(barrier)" }
+        return barrier(between: before, step, try ValidationRules(before.layout))
+    }
+
     /// How an inferred step is made that runs together with mapping models before it, or why it doesn't.
     private static func replacement(
-        of step: StepPlan, after before: StepPlan, hasLinks: Bool
+        of step: StepPlan, after before: StepPlan
     ) throws(EngineError) -> (step: StepPlan?, barrier: String?) {
         if let barrier = barrier(of: before) { return (nil, "of the step before, \(barrier)") }
         if let barrier = try barrier(after: before, inferred: step) { return (nil, barrier) }
-        let rules = try ValidationRules(before.layout)
-        let hasLinks = hasLinks || rules.hasStrictLinks
-        if let barrier = barrier(between: before, step, rules, hasLinks: hasLinks) { return (nil, barrier) }
+        if let barrier = barrier(between: before, step, try ValidationRules(before.layout)) { return (nil, barrier) }
         do throws(PlanError) {
             let made = try step.asMappings(after: before)
             if let objects = made.objects, let barrier = barrier(written: objects, made) { return (nil, barrier) }
@@ -193,10 +181,9 @@ package struct StepFusion: Sendable {
     ///   - before: the first.
     ///   - step: the other.
     ///   - rules: of the version between.
-    ///   - hasLinks: whether links of it, or of a version that runs together with it, must lead to rows.
     /// - Returns: nil where nothing does.
     private static func barrier(
-        between before: StepPlan, _ step: StepPlan, _ rules: ValidationRules, hasLinks: Bool
+        between before: StepPlan, _ step: StepPlan, _ rules: ValidationRules
     ) -> String? {
         let version = before.versions.last ?? ""
         if let derived = before.derivedValues.first {
@@ -211,12 +198,12 @@ package struct StepFusion: Sendable {
             }
             if makers ?? 0 > 1 { return "“\(name)” reads rows of several mappings" }
         }
-        // Rows that nobody reads aren't made.
+        // Rows that nobody reads aren't made, and nobody would see what is wrong with them.
         let read =
             step.objects == nil ? projected(before, by: step) : Set(readers.compactMap(\.description.sourceEntity))
-        for plan in before.objects?.mappings ?? [] where hasLinks && plan.sourceEntity != nil {
+        for plan in before.objects?.mappings ?? [] where plan.sourceEntity != nil {
             guard let entity = plan.description.destinationEntity, !read.contains(entity) else { continue }
-            return "links must lead to rows of “\(version)” that it doesn't read (\(entity))"
+            return "rows of “\(version)” aren't read (\(entity))"
         }
         func reason(_ rule: Int) -> String {
             "\(before.layout.tables[rules.rules[rule].table].rootEntity).\(rules.rules[rule].property) of “\(version)”"

@@ -97,19 +97,8 @@ extension FusedMappingTests {
             ]
         },
         Chain(
-            testDescription: "entities that are renamed, removed and added",
-            versions: [
-                version(),
-                model(
-                    entity("Extra", attribute("word")),
-                    entity(
-                        "Item", attribute("code"), attribute("count", "Integer 64"),
-                        toOne("by", "Maker", inverse: "items")),
-                    entity("Maker", attribute("name"), toMany("items", "Item", inverse: "by"))),
-                model(
-                    entity("Extra", attribute("word")),
-                    entity("Product", attribute("code"), attribute("count", "Integer 64"))),
-            ], together: [true]
+            testDescription: "entities that are renamed and added",
+            versions: [version(), renamed("Maker"), renamed("Firm", attribute("sum", "Integer 64"))], together: [true]
         ) {
             [
                 SwiftMappingModel(from: "V1", to: "V2") {
@@ -121,9 +110,28 @@ extension FusedMappingTests {
                     AddEntity("Extra")
                 },
                 SwiftMappingModel(from: "V2", to: "V3") {
-                    TransformEntity("Item", to: "Product")
-                    RemoveEntity("Maker")
+                    TransformEntity("Item") {
+                        Compute("sum", "$source.count + 1")
+                        Link("by", from: "by", through: "MakerToFirm")
+                    }
+                    TransformEntity("Maker", to: "Firm")
                     TransformEntity("Extra")
+                },
+            ]
+        },
+        Chain(
+            testDescription: "rows that nobody reads",
+            versions: [version(), renamed("Maker"), model(entity("Item", attribute("code")))], together: [false]
+        ) {
+            [
+                SwiftMappingModel(from: "V1", to: "V2") {
+                    TransformEntity("Line", to: "Item") { Link("by", from: "maker", through: "MakerToMaker") }
+                    TransformEntity("Maker")
+                },
+                SwiftMappingModel(from: "V2", to: "V3") {
+                    TransformEntity("Item")
+                    RemoveEntity("Maker")
+                    RemoveEntity("Extra")
                 },
             ]
         },
@@ -223,39 +231,6 @@ extension FusedMappingTests {
         ]
     }
 
-    /// Makers are left out, and lines must have theirs.
-    static let left = Chain(
-        testDescription: "rows that others must lead to are left out",
-        versions: [strict(), strict(attribute("more")), strict(attribute("less"))], together: [true], rows: strictRows
-    ) {
-        [
-            SwiftMappingModel(from: "V1", to: "V2") {
-                TransformEntity("Line")
-                TransformEntity("Maker") { Filter("name != 'maker 5'") }
-            },
-            SwiftMappingModel(from: "V2", to: "V3") {
-                TransformEntity("Line")
-                TransformEntity("Maker")
-            },
-        ]
-    }
-
-    /// An inferred step after mapping models makes an attribute mandatory.
-    static let mandatory = Chain(
-        testDescription: "an inferred step whose rule a row breaks",
-        versions: [
-            version(), version(attribute("more")), version(attribute("more"), code: attribute("code", optional: false)),
-        ],
-        together: [true]
-    ) {
-        [
-            SwiftMappingModel(from: "V1", to: "V2") {
-                TransformEntity("Line") { Compute("code", "TERNARY($source.quantity == 5, nil, $source.code)") }
-                TransformEntity("Maker")
-            }
-        ]
-    }
-
     /// Two inferred steps before two mapping models: an entity goes, a type changes, values are added.
     static let inferred = Chain(
         testDescription: "inferred steps before mapping models",
@@ -283,7 +258,11 @@ extension FusedMappingTests {
                     "Item", attribute("code"), attribute("half", "Double"), attribute("colour"),
                     toOne("maker", "Maker", inverse: "items")),
                 entity("Maker", attribute("name"), toMany("items", "Item", inverse: "maker"))),
-            model(entity("Item", attribute("code"), attribute("quarter", "Double"), attribute("colour"))),
+            model(
+                entity(
+                    "Item", attribute("code"), attribute("quarter", "Double"), attribute("colour"),
+                    toOne("maker", "Maker", inverse: "items")),
+                entity("Maker", attribute("name"), toMany("items", "Item", inverse: "maker"))),
         ], together: [true, true], composes: true
     ) {
         [
@@ -297,7 +276,7 @@ extension FusedMappingTests {
             },
             SwiftMappingModel(from: "V4", to: "V5") {
                 TransformEntity("Item") { Compute("quarter", "$source.half / 2") }
-                RemoveEntity("Maker")
+                TransformEntity("Maker")
             },
         ]
     }
@@ -324,6 +303,14 @@ extension FusedMappingTests {
                 TransformEntity("Maker")
             },
         ]
+    }
+
+    private static func renamed(_ maker: String, _ own: String = "") -> String {
+        model(
+            entity("Extra", attribute("word")),
+            entity(
+                "Item", attribute("code"), attribute("count", "Integer 64"), toOne("by", maker, inverse: "items"), own),
+            entity(maker, attribute("name"), toMany("items", "Item", inverse: "by")))
     }
 
     static func family(_ own: String = "") -> String {

@@ -102,7 +102,9 @@ struct FusedMappingTests {
         }
     }
 
-    @Test("end with the error of the step whose rule a row breaks, as single steps do", arguments: [left, mandatory])
+    @Test(
+        "end with the error of the step whose rule a row breaks, as single steps do",
+        arguments: [left, mandatory, failing, demanding])
     func violations(_ chain: Chain) throws {
         let scenario = try Scenario(versions: chain.versions, rows: chain.rows(2_000))
         let errors = try [true, false].map { fuses in

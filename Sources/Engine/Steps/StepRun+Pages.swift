@@ -125,7 +125,8 @@ extension StepRun {
 
     /// Which tables and indexes pages make: work that was begun with others isn't resumed.
     func keepMethods(in ledger: StepLedger) throws(EngineError) {
-        let names = step.methods.identity
+        // A store that is begun with rows of another step's store isn't this one.
+        let names = step.methods.identity + (before.isEmpty ? [] : ["after \(before.count) steps"])
         var wasKept = false
         try ledger.keep(Self.methodsPart) { reader throws(CheckpointError) in
             wasKept = true

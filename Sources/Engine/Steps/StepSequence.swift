@@ -68,7 +68,8 @@ struct StepSequence {
             do throws(EngineError) {
                 done += try steps(group, source, done, work, files, isFirst: isFirst, &outcome)
             } catch {
-                guard error.isMisfit, group.count > 1 else { throw error }
+                // Single steps say which of them fails, and which rows.
+                guard group.count > 1, error.isMisfit || error.isOfRows else { throw error }
                 events(.warning("\(error.message); the steps run one by one"))
                 try place(group.upperBound - 1, in: work).removeFiles()
                 apart = group.upperBound
@@ -178,7 +179,7 @@ struct StepSequence {
                     """))
             try forgetSwap(in: work)
             // Of steps that ran together, the last one has the store.
-            for later in index..<records.count { try place(later, in: work).condemn() }
+            for later in index..<prepared.steps.count { try place(later, in: work).condemn() }
         }
         return Array(records.prefix(recovery.done))
     }
@@ -264,6 +265,16 @@ struct StepSequence {
         if record.quarantinedLinks > 0 { text += "; links to them that ended: \(record.quarantinedLinks)" }
         if record.bereftRows > 0 { text += "; rows that lack a mandatory object now: \(record.bereftRows)" }
         return text
+    }
+}
+
+extension EngineError {
+    /// Whether rows or what is made of them are at fault, and neither the disk nor the machine.
+    fileprivate var isOfRows: Bool {
+        switch kind {
+        case .sourceData, .plan, .verification: !isFailedSync && !isDamage
+        default: false
+        }
     }
 }
 

@@ -24,6 +24,13 @@ package struct ValidationRules {
     /// Rules that aren't checked: one sentence each.
     package private(set) var unchecked: [String] = []
 
+    private struct Link: Hashable {
+        let table: Int
+        let column: String
+    }
+
+    /// Places of the row checks of each column with links.
+    private var linkChecks: [Link: [Int]] = [:]
     private let layout: StoreLayout
     private let tablesByRoot: [String: Int]
 
@@ -46,6 +53,13 @@ package struct ValidationRules {
             for constraint in entity.uniquenessConstraints { addUniqueness(constraint, of: entity) }
         }
         for join in layout.joinTables { add(join) }
+        for (place, check) in rowChecks.enumerated() {
+            switch check.condition {
+            case .hasNoTarget(let column, _), .isDangling(let column, _, _):
+                linkChecks[Link(table: rules[check.rule].table, column: column), default: []].append(place)
+            case .isNull, .fails: break
+            }
+        }
     }
 
     /// Checks of one table's rows, in the model's order.
@@ -76,10 +90,8 @@ package struct ValidationRules {
     ///   - isForAny: only those that every row of the target's table fulfils.
     /// - Returns: their places.
     package func danglingChecks(of column: String, inTable table: Int, forAnyRow isForAny: Bool = false) -> [Int] {
-        rowChecks.indices.filter { place in
-            guard case .isDangling(column, let target, let numbers) = rowChecks[place].condition,
-                rules[rowChecks[place].rule].table == table
-            else { return false }
+        (linkChecks[Link(table: table, column: column)] ?? []).filter { place in
+            guard case .isDangling(_, let target, let numbers) = rowChecks[place].condition else { return false }
             let all = layout.numbers(ofTree: layout.tables[target].rootEntity)
             return !isForAny || all.map { numbers.contains($0.lowerBound) && numbers.contains($0.upperBound) } == true
         }
@@ -92,19 +104,10 @@ package struct ValidationRules {
             || danglingChecks(of: column, inTable: table) != danglingChecks(of: column, inTable: table, forAnyRow: true)
     }
 
-    /// Whether there are such links.
-    var hasStrictLinks: Bool {
-        rowChecks.contains { check in
-            guard case .isDangling(let column, _, _) = check.condition else { return false }
-            return mustLead(column, inTable: rules[check.rule].table)
-        }
-    }
-
     /// Checks of a column whether it has a target, by their places among the row checks.
     package func targetChecks(of column: String, inTable table: Int) -> [Int] {
-        rowChecks.indices.filter { place in
-            guard case .hasNoTarget(column, _) = rowChecks[place].condition else { return false }
-            return rules[rowChecks[place].rule].table == table
+        (linkChecks[Link(table: table, column: column)] ?? []).filter { place in
+            if case .hasNoTarget = rowChecks[place].condition { true } else { false }
         }
     }
 

@@ -65,7 +65,11 @@ package struct RandomKillHarness: Sendable {
     private func kill(_ trial: inout Trial, _ start: SeededRandom, _ tally: Tally) throws {
         var random = start
         for _ in 0..<Self.killLimit {
-            let habits = Trial.Habits.changing(&random)
+            var habits = Trial.Habits.changing(&random)
+            // Steps that run together and steps that don't go on with each other's work.
+            if trial.subject.subject.chain == .fused, Int.random(in: 0..<3, using: &random) == 0 {
+                habits.extra.append("--no-fuse")
+            }
             var environment: [String: String] = [:]
             if Int.random(in: 0..<4, using: &random) == 0, let point = KillPoint.allCases.randomElement(using: &random)
             {

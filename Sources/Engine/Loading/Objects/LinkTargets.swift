@@ -11,7 +11,8 @@ struct LinkTargets {
     /// By the check of the links.
     private var links: [KeySet]
     private var bytesLeft = mostBytes
-    private var isComplete = true
+    /// Whether everything was noted.
+    private(set) var isComplete = true
 
     /// - Parameters:
     ///   - entities: how many the model has.

@@ -62,6 +62,9 @@ struct MappedPass {
             base = InferredRows(
                 of: origin, for: first, (model.between.first?.objects ?? run.objects).source, from: run.source,
                 run.external)
+            if base == nil, origin.rows(for: first) != nil {
+                throw EngineError(rowsDontFit: "table \(first.shape.table.name): it can't be read out of pages")
+            }
             reading = base?.reading ?? model.reading(way.last ?? plan, to: .create)
             input = base.map { MappedRowForm.Input(first, from: $0.columns, isShared: true) }
         } else {
@@ -134,18 +137,32 @@ struct MappedPass {
         guard let first = forms.first else { return }
         run.events(.statement(first.plan.shape.sql))
         var cursor = begun ?? StepLedger.Cursor()
+        let counted = sharedStops
         try flow(after: begun) { batch throws(EngineError) in
             run.ledger.depart()
             try note(batch.made)
             try write(batch)
             KillPoint.reach(.batchWritten)
-            var outcome = batch.made.dropFirst().reduce(into: batch.made[0].outcome) { sum, made in
-                sum.dropped += made.outcome.dropped
-                sum.endedLinks += made.outcome.endedLinks
+            var outcome = RowHook.Outcome()
+            outcome.elsewhere = batch.made[0].outcome.elsewhere
+            // What several mappings read is counted once.
+            for made in batch.made[counted...] {
+                outcome.dropped += made.outcome.dropped
+                outcome.endedLinks += made.outcome.endedLinks
             }
             if isFirstOfTable { outcome.dropped += batch.dropped } else { outcome.elsewhere += batch.dropped }
             try model.count(batch.input, outcome, &cursor, &progress)
         }
+    }
+
+    /// Steps whose rows an earlier mapping has made, too.
+    private var sharedStops: Int {
+        func places(_ plan: EntityMappingPlan) -> [Int] {
+            model.run.objects.way(to: plan, after: model.between.map(\.objects))?.map(\.index) ?? []
+        }
+        let own = places(plan)
+        let earlier = model.run.objects.mappings.filter { $0.index < plan.index && $0.sourceEntity != nil }
+        return earlier.map { other in zip(own, places(other)).prefix { $0 == $1 }.count }.max() ?? 0
     }
 
     /// Whether no other mapping has read the rows of an inferred step before: what that drops is counted once.

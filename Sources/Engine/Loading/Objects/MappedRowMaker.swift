@@ -41,8 +41,11 @@ struct MappedRowMaker: ~Copyable {
     private let source: RowView
     /// The store's row, where cells come from there though another step is between.
     private let direct: RowView?
+    private let hasDirect: Bool
     /// Its place in the batch.
     private var directRow = 0
+    /// Whether rows of other entities may be among those that it gets.
+    private let asksEntity: Bool
     private let made: RowView
     private let writer = AffinityWriter()
     /// The records of one batch.
@@ -70,6 +73,8 @@ struct MappedRowMaker: ~Copyable {
         chosen = choosers.map { _ in nil }
         (entity, entityCell) = (Int64(form.entity), form.plan.cells[TableStorage.entityNumber])
         source = form.input.makeView(form.plan)
+        hasDirect = form.direct != nil
+        asksEntity = form.input.reading != nil || form.input.isShared
         direct = form.direct.map { $0.input.makeView($0.plan) }
         made = RowView(capacity: columns.count)
         let (carried, others) = form.columns.divided(form.questions, form.plan.keys)
@@ -110,12 +115,7 @@ struct MappedRowMaker: ~Copyable {
         var isOwn = false
         do {
             try source.load(row, of: batch)
-            if let reading = form.input.reading {
-                guard try source.integer(at: entityCell) == entity || reading.isOwn(source) else {
-                    rows.outcome.elsewhere += 1
-                    return
-                }
-            } else if form.input.isShared, source.integer(at: entityCell) != entity {
+            if asksEntity, source.integer(at: entityCell) != entity, try !belongs() {
                 rows.outcome.elsewhere += 1
                 return
             }
@@ -125,11 +125,7 @@ struct MappedRowMaker: ~Copyable {
                 rows.outcome.dropped += 1
                 return
             }
-            if let direct {
-                // Both batches ascend, and steps between only leave rows out.
-                while store.rowid(at: directRow) != key { directRow += 1 }
-                try direct.load(directRow, of: store)
-            }
+            if hasDirect { try loadDirect(key, store) }
             try form(row, &rows.outcome.endedLinks)
             if !carriedInspection.isEmpty { carriedInspection.inspect(source, &rows.carriedFindings) }
             if !inspection.isEmpty {
@@ -141,6 +137,15 @@ struct MappedRowMaker: ~Copyable {
             throw form.error(
                 error, row: isOwn ? session.source.uri(of: object) : "\(form.sourceName) p\(key)")
         }
+    }
+
+    /// Whether the row in hand is the mapping's, though its Z_ENT is another.
+    private func belongs() throws(EngineError) -> Bool { try form.input.reading?.isOwn(source) ?? false }
+
+    /// Moves to the store's row. Both batches ascend, and steps between only leave rows out.
+    private mutating func loadDirect(_ key: Int64, _ store: RowBatch) throws(RecordError) {
+        while store.rowid(at: directRow) != key { directRow += 1 }
+        try direct?.load(directRow, of: store)
     }
 
     /// The row in hand.
@@ -187,15 +192,18 @@ struct MappedRowMaker: ~Copyable {
     /// - Returns: how many.
     private func splice(_ column: MappedRowColumns.Column) -> Int {
         guard column.run > 0 else { return 0 }
-        let (view, cell): (RowView, Int)
-        switch (column.fill, direct) {
-        case (.carry(let place), _): (view, cell) = (source, place)
-        case (.direct(let place), let direct?): (view, cell) = (direct, place)
+        switch column.fill {
+        case .carry(let cell):
+            let count = source.countBeforeReal(in: cell..<cell + column.run)
+            if count > 0 { writer.record.append(cells: cell..<cell + count, of: source) }
+            return count
+        case .direct(let cell):
+            guard let direct else { return 0 }
+            let count = direct.countBeforeReal(in: cell..<cell + column.run)
+            if count > 0 { writer.record.append(cells: cell..<cell + count, of: direct) }
+            return count
         default: return 0
         }
-        let count = view.countBeforeReal(in: cell..<cell + column.run)
-        if count > 0 { writer.record.append(cells: cell..<cell + count, of: view) }
-        return count
     }
 
     private mutating func append(_ column: MappedRowColumns.Column, _ row: Int) throws {

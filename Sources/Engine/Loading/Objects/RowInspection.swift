@@ -54,6 +54,9 @@ struct RowInspection {
         checks[table].filter { $0.numbers.contains(Int(entity)) }.map(\.question)
     }
 
+    /// Whether all keys of rows and links were noted.
+    var knowsLinks: Bool { targets.isComplete }
+
     /// Places of the checks that need the scan, once all rows are made.
     func finalDoubts() -> Set<Int> {
         var result = doubts

@@ -77,9 +77,12 @@ final class StepBetween {
     ///   - entity: their Z_ENT.
     /// - Throws: a misfit where one gives reason to doubt.
     func note(_ made: MappedRows, of entity: Int32) throws(EngineError) {
-        if hasLinks { for key in made.keys { inspection.note(row: key, of: entity) } }
+        if hasLinks {
+            for key in made.keys { inspection.note(row: key, of: entity) }
+            guard inspection.knowsLinks else { throw apart("keys of links don't fit into memory") }
+        }
         for found in [made.findings, made.carriedFindings] {
-            guard found.doubts.isEmpty else { throw doubt }
+            guard found.doubts.isEmpty else { throw apart(Self.doubt) }
             for (check, keys) in found.links { inspection.note(links: keys, of: check) }
         }
     }
@@ -105,10 +108,16 @@ final class StepBetween {
         let optional = step.layout.tables.indices.flatMap { table in
             inspection.questions(ofTable: table).filter { mayEnd($0, inTable: table) }.map(\.place)
         }
-        guard inspection.finalDoubts().subtracting(optional).isEmpty else { throw doubt }
+        guard inspection.finalDoubts().subtracting(optional).isEmpty else { throw apart(Self.doubt) }
     }
 
-    private var doubt: EngineError {
-        EngineError(rowsDontFit: "\(step.versions.joined(separator: " → ")): rows may break a rule of the new version")
+    private static let doubt = "rows may break a rule of the new version"
+
+    /// The steps must run one by one.
+    private func apart(_ reason: String) -> EngineError {
+        var error = EngineError(
+            .verification, "\(step.versions.joined(separator: " → ")): \(reason)", remedy: "run again with --no-fuse")
+        error.isMisfit = true
+        return error
     }
 }
