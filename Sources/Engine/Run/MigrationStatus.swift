@@ -129,9 +129,10 @@ public struct MigrationStatus: Hashable, Sendable, Codable {
         }
         // Steps that run together have the files of the last of them.
         if !names.contains(where: { WorkFile.isWork($0, of: step) }) {
-            step = plan.steps.indices.dropFirst(step).first { index in
-                names.contains { WorkFile.isWork($0, of: index) }
-            } ?? step
+            step =
+                plan.steps.indices.dropFirst(step).first { index in
+                    names.contains { WorkFile.isWork($0, of: index) }
+                } ?? step
         }
         for name in names where WorkFile.isCheckpoint(name, of: step) {
             // A checkpoint that is being replaced may be missing or incomplete: the other one counts.
