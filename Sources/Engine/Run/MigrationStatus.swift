@@ -100,7 +100,7 @@ public struct MigrationStatus: Hashable, Sendable, Codable {
         try readProgress(plan, names)
         let last = try WorkDirectory.verified(plan.steps.count - 1, of: plan, in: workDirectory)
         try readIntent(location, isVerified: last != nil)
-        versions = plan.steps.indices.contains(step) ? plan.steps[step] : []
+        if state == .swapped || state == .swapping { versions = plan.steps.last ?? [] }
     }
 
     private mutating func readIntent(_ location: StoreLocation, isVerified: Bool) throws(EngineError) {
@@ -128,13 +128,13 @@ public struct MigrationStatus: Hashable, Sendable, Codable {
             (rows, bytes) = (record.progressRows, record.progressBytes)
         }
         // Steps that run together have the files of the last of them.
-        if !names.contains(where: { WorkFile.isWork($0, of: step) }) {
-            step =
-                plan.steps.indices.dropFirst(step).first { index in
-                    names.contains { WorkFile.isWork($0, of: index) }
-                } ?? step
+        let last =
+            plan.steps.indices.dropFirst(step).first { index in names.contains { WorkFile.isWork($0, of: index) } }
+            ?? step
+        versions = plan.steps[min(step, plan.steps.count)..<min(last + 1, plan.steps.count)].reduce(into: []) {
+            $0 += $0.isEmpty ? $1 : Array($1.dropFirst())
         }
-        for name in names where WorkFile.isCheckpoint(name, of: step) {
+        for name in names where WorkFile.isCheckpoint(name, of: last) {
             // A checkpoint that is being replaced may be missing or incomplete: the other one counts.
             guard let record = try? Self.record(workDirectory + "/" + name, plan) else { continue }
             let file = try? Files.statusIfExists(workDirectory + "/" + name)

@@ -185,7 +185,7 @@ struct StepRun {
         guard let beginning = try found(newest) else { return nil }
         let status = beginning.ledger.record.status
         (progress.rows, progress.bytes) = (status.rows, status.bytes)
-        events(.resumed(step: place.index, rows: progress.rows))
+        events(.resumed(step: place.index - before.count, rows: progress.rows))
         return beginning
     }
 

@@ -223,7 +223,7 @@ struct StepSequence {
         let result = try run.run(&progress, isSourceTold: !isFirst)
         outcome.savingSeconds += progress.savingSeconds
         if let resumed = result.resumedRows {
-            outcome.resumed = MigrationOutcome.Resumed(step: index, rows: resumed)
+            outcome.resumed = MigrationOutcome.Resumed(step: first, rows: resumed)
         } else if isFirst, isResumed, first > 0 {
             outcome.resumed = MigrationOutcome.Resumed(step: first, rows: before?.progressRows ?? 0)
         }
@@ -272,7 +272,7 @@ extension EngineError {
     /// Whether rows or what is made of them are at fault, and neither the disk nor the machine.
     fileprivate var isOfRows: Bool {
         switch kind {
-        case .sourceData, .plan, .verification: !isFailedSync && !isDamage
+        case .sourceData, .plan: !isFailedSync && !isDamage
         default: false
         }
     }

@@ -1,4 +1,5 @@
 internal import CausewayPlatform
+internal import CausewayPreparation
 
 /// Harness 3, third part: SIGINT and SIGTERM save a checkpoint and end the run with 130 and 143; a second one ends it
 /// at once. SIGUSR1 doesn't end a run, and neither do SIGPIPE and SIGXFSZ, which the system sends.
@@ -144,7 +145,10 @@ package struct SignalHarness: Sendable {
     private func requireTakenUp(_ trial: Trial, _ saved: ProgressRow?, output: String) throws {
         guard let saved else { return }
         let text = ChildRun.tail(of: "\(trial.folder)/\(output).txt", bytes: 16 << 20)
-        let found = ResumedLine(in: text).map { ProgressRow(step: $0.index, rows: $0.rows) }
+        // Steps that run together are named by the first of them; their store is the last one's.
+        let subject = trial.subject.subject
+        let last = subject.chain == .fused && subject.engine == .pages ? saved.step : 0
+        let found = ResumedLine(in: text).map { ProgressRow(step: max($0.index, last), rows: $0.rows) }
         guard let found, found >= saved else {
             throw trial.failure("\(saved) was saved, and \(found.map { "\($0)" } ?? "nothing") is taken up")
         }
@@ -219,7 +223,9 @@ package struct SignalHarness: Sendable {
     private func awaitRows(_ process: ChildRun, _ trial: Trial) throws {
         let deadline = MonotonicClock.seconds() + 30
         while process.isRunning, MonotonicClock.seconds() < deadline {
-            if try Files.exists(trial.workDirectory + "/step-1.sqlite") { return }
+            // The store of steps that run together is the last one's.
+            let names = try Files.exists(trial.workDirectory) ? Files.list(trial.workDirectory) : []
+            if names.contains(where: { $0.hasPrefix("step-") && $0.hasSuffix(".sqlite") }) { return }
             Pause.milliseconds(1)
         }
     }
@@ -258,7 +264,8 @@ package struct SignalHarness: Sendable {
         while process.isRunning, MonotonicClock.seconds() - started < 60 {
             let now = try Self.work(of: trial)
             if now != seen { (seen, since) = (now, MonotonicClock.seconds()) }
-            if now?["step-1.sqlite"] != nil, MonotonicClock.seconds() - since > Self.quiet { break }
+            let isMade = now?.keys.contains { $0.hasPrefix("step-") && $0.hasSuffix(".sqlite") } == true
+            if isMade, MonotonicClock.seconds() - since > Self.quiet { break }
             Pause.milliseconds(5)
         }
         return process

@@ -9,20 +9,6 @@ import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
 
-/// How far the step's stages are, for `MigrationManager.migrationProgress`.
-final class ObjectProgress {
-    private let total: Int
-    private var done = 0
-
-    init(total: Int) {
-        self.total = total
-    }
-
-    var fraction: Double { Double(done) / Double(total) }
-
-    func advance() { done += 1 }
-}
-
 /// What stage 1 leaves for the later ones, and for a run that goes on.
 struct ObjectRecords {
     let scratch: ScratchDatabase
@@ -158,6 +144,8 @@ struct StageRun {
         try begin(plan, policy)
         let mapping = session.mappings[plan.index]
         if plan.sourceEntity != nil { try create(plan, policy, &progress, into: rows) }
+        // What a stop leaves in the middle of a station isn't saved.
+        try run.cancellation.check()
         try ledger.once("made \(plan.index)") { () throws(EngineError) in
             try hook(plan) { try policy.endInstanceCreation(forMapping: mapping, manager: manager) }
             try settle()
@@ -177,7 +165,7 @@ struct StageRun {
         if !open { rows.endKeptRows(ofTable: table) }
     }
 
-    /// `begin` is called on every fresh instance: a resumed run calls it again, on another instance.
+    /// Called on every fresh instance: a resumed run calls it again.
     private func begin(_ plan: EntityMappingPlan, _ policy: EntityMigrationPolicy) throws(EngineError) {
         let mapping = take(plan, policy)
         begun.places.insert(plan.index)
@@ -196,7 +184,6 @@ struct StageRun {
     }
 
     // MARK: - All stages
-
     /// Everything that the mappings by pages have left; a connection is open on the new store.
     func stages(
         _ progress: inout Progress,
