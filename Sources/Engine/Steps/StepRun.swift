@@ -74,10 +74,10 @@ struct StepRun {
             try condemning { () throws(EngineError) in try settleFile() }
             if !Mutant.isOn(.swapBeforeVerification) { try run.verify(&result, isTold: isSourceTold) }
         } catch {
-            // What an earlier run saved can't be read or doesn't fit, or what the plan begins with doesn't: the step
-            // starts over, since its source still exists.
             // Steps that don't run together have stores that can say more.
             if error.isMisfit, !self.before.isEmpty { throw error }
+            // What an earlier run saved can't be read or doesn't fit, or what the plan begins with doesn't: the step
+            // starts over, since its source still exists.
             guard error.kind == .foreignCheckpoint || error.isMisfit, starts < Self.mostStarts else {
                 throw StepCheck(self).explained(error)
             }
@@ -127,7 +127,7 @@ struct StepRun {
                 try ledger.keep(KeptTrees.part, restore: state.restoreKept, save: state.saveKept)
             }
             let opened = beginning.lacksCopy ? try copied(ledger, state, &progress) : beginning.staging
-            staging = try load(into: opened, ledger, state, &progress)
+            staging = try loaded(into: opened, ledger, state, &progress)
             try finish(staging, ledger, state)
             if step.methods.beginning == .copy { try restoreAutoVacuum(staging, ledger) }
         } catch {
@@ -139,6 +139,21 @@ struct StepRun {
         var result = StepResult(state, step, resumedRows: ledger.resumedRows)
         result.rows += keptRows(state)
         return result
+    }
+
+    /// Loads the rows. Of steps that run together, only single steps say which of them fails, and which rows: whatever is
+    /// wrong with rows or what is made of them is a misfit. What comes after the rows, as handlers, isn't done twice.
+    private func loaded(
+        into opened: StagingConnection?, _ ledger: StepLedger, _ state: StepState, _ progress: inout Progress
+    ) throws(EngineError) -> StagingConnection {
+        do throws(EngineError) {
+            return try load(into: opened, ledger, state, &progress)
+        } catch {
+            var error = error
+            let isOfRows = error.kind == .sourceData || error.kind == .plan
+            if !before.isEmpty, isOfRows, !error.isFailedSync, !error.isDamage { error.isMisfit = true }
+            throw error
+        }
     }
 
     /// Compares the staging store with its source; its connection is closed by now.

@@ -69,7 +69,7 @@ struct StepSequence {
                 done += try steps(group, source, done, work, files, isFirst: isFirst, &outcome)
             } catch {
                 // Single steps say which of them fails, and which rows.
-                guard group.count > 1, error.isMisfit || error.isOfRows else { throw error }
+                guard group.count > 1, error.isMisfit else { throw error }
                 events(.warning("\(error.message); the steps run one by one"))
                 try place(group.upperBound - 1, in: work).removeFiles()
                 apart = group.upperBound
@@ -265,16 +265,6 @@ struct StepSequence {
         if record.quarantinedLinks > 0 { text += "; links to them that ended: \(record.quarantinedLinks)" }
         if record.bereftRows > 0 { text += "; rows that lack a mandatory object now: \(record.bereftRows)" }
         return text
-    }
-}
-
-extension EngineError {
-    /// Whether rows or what is made of them are at fault, and neither the disk nor the machine.
-    fileprivate var isOfRows: Bool {
-        switch kind {
-        case .sourceData, .plan: !isFailedSync && !isDamage
-        default: false
-        }
     }
 }
 
