@@ -97,7 +97,7 @@ package struct StepFusion: Sendable {
         of step: StepPlan, after before: StepPlan
     ) throws(EngineError) -> (step: StepPlan?, barrier: String?) {
         if let barrier = barrier(of: before) { return (nil, "of the step before, \(barrier)") }
-        if let barrier = try barrier(after: before, inferred: step) { return (nil, barrier) }
+        if let barrier = barrier(after: before, inferred: step) { return (nil, barrier) }
         if let barrier = barrier(between: before, step, try ValidationRules(before.layout)) { return (nil, barrier) }
         do throws(PlanError) {
             let made = try step.asMappings(after: before)
@@ -119,9 +119,10 @@ package struct StepFusion: Sendable {
     }
 
     /// What an inferred step needs of the store that mapping models make.
-    private static func barrier(after before: StepPlan, inferred step: StepPlan) throws(EngineError) -> String? {
-        let rules = try ValidationRules(step.layout)
+    private static func barrier(after before: StepPlan, inferred step: StepPlan) -> String? {
         let version = step.versions.last ?? ""
+        // Nobody compiles the rules of an inferred step otherwise: one that can't be is no reason to refuse it.
+        guard let rules = try? ValidationRules(step.layout) else { return "rules of “\(version)” can't be checked" }
         if !rules.uniquenessChecks.isEmpty || !rules.countChecks.isEmpty {
             return "“\(version)” has rules about several rows"
         }
