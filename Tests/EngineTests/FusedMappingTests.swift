@@ -137,4 +137,32 @@ struct FusedMappingTests {
         other.options.engine = .statements
         #expect(try barriers(other)[1].contains("statements"))
     }
+
+    @Test("an inferred step after mapping models isn't refused for a rule that nobody else compiles")
+    func unknownRule() throws {
+        let chain = Chain(
+            testDescription: "",
+            versions: [
+                Self.version(), Self.version(attribute("more")),
+                Self.version(attribute("more", extra: "regularExpressionString=\"(\"")),
+            ], together: []
+        ) {
+            [
+                SwiftMappingModel(from: "V1", to: "V2") {
+                    TransformEntity("Line")
+                    TransformEntity("Maker")
+                }
+            ]
+        }
+        let scenario = try Scenario(versions: chain.versions, rows: chain.rows(100))
+        let rerun = try scenario.rerun(Self.request(scenario, chain, output: "x"))
+        guard
+            case .prepared(let prepared)? = rerun.events.first(where: { if case .prepared = $0 { true } else { false } }
+            )
+        else {
+            Issue.record("no plan")
+            return
+        }
+        #expect(prepared.fusion.barriers.last??.contains("can't be checked") == true)
+    }
 }
