@@ -1,4 +1,4 @@
-import Crypto
+import CausewayDigests
 
 /// SHA-256.
 package enum Digest256 {
@@ -11,9 +11,7 @@ package enum Digest256 {
     }
 
     static func of(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
-        var hash = SHA256()
-        unsafe bytes.withUnsafeBytes { unsafe hash.update(bufferPointer: $0) }
-        return Array(hash.finalize())
+        MessageDigest.of(bytes)
     }
 
     /// A running hash of hashes: one value for a sequence of digests, in their order.

@@ -75,7 +75,7 @@ extension String {
 /// The nearest known names for a misspelt one.
 package enum Spelling {
     /// “; did you mean `title`?”, or nothing where no name is near.
-    static func hint(_ name: String, among names: some Sequence<String>) -> String {
+    package static func hint(_ name: String, among names: some Sequence<String>) -> String {
         guard let nearest = nearest(name, among: names) else { return "" }
         return "; did you mean `\(nearest)`?"
     }

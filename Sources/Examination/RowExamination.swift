@@ -10,15 +10,36 @@ struct RowExamination {
 
     func run(_ report: inout StoreExamination.Report) throws(EngineError) {
         try primaryKeys(&report)
-        for table in layout.tables {
+        // Keys are given in order: the largest one is cheap, and says about how many rows there are.
+        let sizes = layout.tables.map { table in
+            max(1, Double((try? examination.store.connection.largestKey(of: table.name)) ?? 0))
+        }
+        let whole = sizes.reduce(0, +)
+        var done = 0.0
+        for (table, size) in zip(layout.tables, sizes) {
+            tell("values in \(table.name)", Part.structure + Part.values * done / whole)
             try ValueExamination(examination, layout, table)?.run(&report)
+            done += size
         }
         try links(&report)
+        tell("uniqueness and external files", Part.structure + Part.values + Part.links)
         for name in layout.entities {
             guard let entity = layout.model.entities[name] else { continue }
             for constraint in entity.uniquenessConstraints { try uniqueness(constraint, of: entity, &report) }
         }
         try ExternalExamination(examination: examination, layout: layout).run(&report)
+        try MirrorExamination(examination: examination, layout: layout).run(&report)
+    }
+
+    /// Parts of the whole work up to which each check goes, about.
+    private enum Part {
+        static let structure = 0.4
+        static let values = 0.35
+        static let links = 0.15
+    }
+
+    private func tell(_ activity: String, _ fraction: Double) {
+        examination.progress(ExaminationProgress(activity, fraction))
     }
 
     /// Runs a statement that gives the keys of offending rows, and reports them.
@@ -58,7 +79,10 @@ struct RowExamination {
     private func links(_ report: inout StoreExamination.Report) throws(EngineError) {
         var questions: [LinkQuestion] = []
         try examination.attempt("the relationships", &report) { _ throws in questions = try LinkQuestion.all(layout) }
-        for question in questions {
+        for (place, question) in questions.enumerated() {
+            tell(
+                "links of \(question.entity)",
+                Part.structure + Part.values + Part.links * Double(place) / Double(questions.count))
             let kind: StoreFinding.Kind =
                 switch question.kind {
                 case .dangling: .dangling

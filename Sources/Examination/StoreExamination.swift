@@ -26,10 +26,14 @@ package struct StoreExamination {
     /// Leaves out the comparison of indexes with rows.
     package let isQuick: Bool
     package let cancellation: Cancellation
+    /// Told what is examined, in order, on the thread that runs.
+    let progress: (ExaminationProgress) -> Void
 
     package init(
-        _ store: SourceStore, history: ModelHistory?, isQuick: Bool, cancellation: Cancellation = Cancellation()
+        _ store: SourceStore, history: ModelHistory?, isQuick: Bool, cancellation: Cancellation = Cancellation(),
+        progress: @escaping (ExaminationProgress) -> Void = { _ in }
     ) {
+        self.progress = progress
         self.store = store
         self.history = history
         self.isQuick = isQuick
@@ -63,6 +67,7 @@ package struct StoreExamination {
         if let found = store.walBreak {
             report.findings.append(StoreFinding(.walBreak, found.sentence(store.location.wal)))
         }
+        progress(ExaminationProgress("the database's structure", nil))
         try attempt("the database's structure", &report) { report throws in
             let comparesIndexes = try comparesIndexes(&report)
             for line in try StructureCheck.findings(store.connection, withIndexes: comparesIndexes) {

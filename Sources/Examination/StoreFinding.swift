@@ -103,6 +103,8 @@ public struct StoreFinding: Hashable, Codable, Sendable {
         public static let missingValue = Kind(rawValue: "missingValue")
         /// Duplicate values under a uniqueness constraint.
         public static let notUnique = Kind(rawValue: "notUnique")
+        /// A row of CloudKit's mirror names an entity that the model doesn't have.
+        public static let cloudKit = Kind(rawValue: "cloudKit")
         /// A value's file is missing, or the value isn't a valid reference to one.
         public static let externalData = Kind(rawValue: "externalData")
         /// The `-wal` can't be read to its end.

@@ -51,8 +51,8 @@ package struct InferenceError: Error, Hashable, Sendable, CustomStringConvertibl
                 "was a relationship and is now an attribute; give it another name, or use a mapping model"
             case .ambiguousRenaming(let source, let claimants):
                 """
-                \(claimants.joined(separator: " and ")) all name \(source) by their renaming identifier; keep it on \
-                one of them
+                \(claimants.joined(separator: " and ")) all mean \(source) by their renaming identifier, or by their \
+                name where they have none; let one of them mean it, and give the others an identifier of their own
                 """
             case .manyToManyBecameOneToOne:
                 """

@@ -41,6 +41,14 @@ open class EntityMigrationPolicy {
     /// expressions. The default is true.
     open class var createsRelationships: Bool { true }
 
+    /// Whether the policy asks the source for other objects than the one that a hook is called with: follows its links,
+    /// fetches, counts.
+    ///
+    /// An independent policy that doesn't runs together with the steps before it, which hand it each row and make no
+    /// store. One that does may say so: then its step doesn't even begin like this. Otherwise the migration notices, and
+    /// its steps run one by one after all. The default is false.
+    open class var readsOtherObjects: Bool { false }
+
     /// Says that the policy's results have changed: unfinished work of another revision isn't resumed.
     ///
     /// Raise it whenever you change the policy's results.

@@ -192,6 +192,9 @@ package final class MigrationSession {
             }
             return
         }
+        // Where a link leads to no row, its result is none, as that of a link that has ended.
+        let asked = source.asked.links
+        defer { source.asked.links = asked }
         for fill in plans[mapping.index].relationships { try relate(object, fill.name, fill.expression) }
         for fill in added ?? [] { try relate(object, fill.name, fill.expression) }
     }

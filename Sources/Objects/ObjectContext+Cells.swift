@@ -64,7 +64,11 @@ extension ObjectContext {
 
     /// The stored keys of a range of rows of exactly this entity, in their order.
     package func keys(of entity: Int32, from first: Int64, through last: Int64) throws(ObjectError) -> [Int64] {
-        guard let table = map.table(of: entity), let statements else { return [] }
+        guard let table = map.table(of: entity) else { return [] }
+        guard let statements else {
+            asked.others = true
+            return []
+        }
         return try ObjectError.at(map.name(of: entity)) {
             let box = try statements.statement(
                 """
@@ -79,12 +83,18 @@ extension ObjectContext {
     /// Whether the row is there.
     package func exists(_ object: ObjectID) throws(ObjectError) -> Bool {
         guard let table = map.table(of: object.entity) else { return false }
+        // A source's row in hand; a destination's context has the source's.
+        if current?.object == object { return true }
         if tables[table].index(of: object.key) != nil { return true }
         if isDetached, object.key < 0 {
             let row = Int(-(object.key + 1))
             return row < tables[table].count && !tables[table].isRemoved(row)
         }
-        guard let statements, !tables[table].deletedKeys.contains(object.key) else { return false }
+        guard let statements else {
+            asked.others = true
+            return false
+        }
+        if tables[table].deletedKeys.contains(object.key) { return false }
         return try ObjectError.at(name(object)) {
             let sql = "SELECT 1 FROM \(map.tables[table].name) WHERE \"Z_PK\" = ?"
             return try statements.statement(sql, object.key).number() != nil
@@ -92,7 +102,10 @@ extension ObjectContext {
     }
 
     private func load(_ object: ObjectID, table: Int) throws(ObjectError) -> Int {
-        guard let statements else { throw Self.detached(name(object)) }
+        guard let statements else {
+            asked.others = true
+            throw Self.detached(name(object))
+        }
         if tables[table].deletedKeys.contains(object.key) {
             throw ObjectError(.missing, "\(name(object)) was deleted")
         }

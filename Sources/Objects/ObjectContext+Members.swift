@@ -7,6 +7,7 @@ import CausewaySQLite
 extension ObjectContext {
     /// A to-one's target.
     func target(of link: ToOneStorage, in object: ObjectID) throws(ObjectError) -> ObjectID? {
+        asked.links = true
         switch try cell(object, column: link.column) {
         case .integer(let key):
             // On a worker negative keys name rows without a key; no real key is negative.
@@ -24,7 +25,10 @@ extension ObjectContext {
 
     /// A to-many's members in the relationship's order, else by key.
     func targets(of place: PropertyStorage, in object: ObjectID) throws(ObjectError) -> [ObjectID] {
-        guard let statements else { return try pendingTargets(of: place, in: object) }
+        guard let statements else {
+            asked.others = true
+            return try pendingTargets(of: place, in: object)
+        }
         try flush(beforeReading: place)
         guard let sql = memberSQL(of: place, count: false) else { return [] }
         return try ObjectError.at(name(object)) {
@@ -36,7 +40,10 @@ extension ObjectContext {
 
     func targetCount(of place: PropertyStorage, in object: ObjectID) throws(ObjectError) -> Int {
         if case .toOne(let link) = place { return try target(of: link, in: object) == nil ? 0 : 1 }
-        guard let statements else { return try pendingTargets(of: place, in: object).count }
+        guard let statements else {
+            asked.others = true
+            return try pendingTargets(of: place, in: object).count
+        }
         try flush(beforeReading: place)
         guard let sql = memberSQL(of: place, count: true) else { return 0 }
         return try ObjectError.at(name(object)) { Int(try statements.statement(sql, object.key).number() ?? 0) }

@@ -33,6 +33,14 @@ public final class ObjectContext {
         }
     }
 
+    /// What code has asked of a source of which only the row in hand is there: steps that run together have no more.
+    package struct Asked: Sendable {
+        /// For other rows: it got an error or nothing, which a store would have answered.
+        package internal(set) var others = false
+        /// For links of the row in hand.
+        package internal(set) var links = false
+    }
+
     package let map: StorageMap
     package let side: ObjectID.Side
     package let mode: Mode
@@ -69,6 +77,7 @@ public final class ObjectContext {
     var entityNames = NameCache<Int32>()
     /// Memory of the last text that a hook put together.
     var textMemory: [UInt8] = []
+    package internal(set) var asked = Asked()
     private(set) var settlement: RowSettlement?
     /// Rows in memory before they are written or released.
     private let capacity: Int

@@ -23,6 +23,7 @@ struct PreparedFetch {
     init(_ request: FetchRequest, in context: ObjectContext) throws {
         self.request = request
         guard let statements = context.statements else {
+            context.asked.others = true
             throw ObjectError(.detached, "an independent policy can't fetch; make it dependent")
         }
         self.statements = statements

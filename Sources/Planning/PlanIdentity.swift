@@ -62,6 +62,10 @@ extension RowShape.Condition {
         case .oneOf(let column, let numbers): joined(["one of", column.name, "\(numbers)"])
         case .targetIsNot(let column, let table, let entities):
             joined(["target is not", column.name, table.name, "\(entities)"])
+        case .isNone(let first, let second, let pairs):
+            joined(["none of", first.name, second.name] + pairs.map { joined([$0.first, $0.second]) })
+        case .targetMeets(let column, let table, let conditions):
+            joined(["target meets", column.name, table.name] + conditions.map(\.identity))
         }
     }
 }

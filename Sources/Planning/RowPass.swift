@@ -10,6 +10,8 @@ package import CausewayStoreFormat
 package struct RowPass: Sendable {
     package enum Kind: String, Hashable, Sendable {
         case entity, links, history, appTable
+        /// A table of CloudKit mirroring.
+        case mirrored
     }
 
     /// Its name within the step, by which checkpoints know it; the plan gives it.

@@ -25,8 +25,10 @@ package struct StepPlan: Sendable {
     package var derivedValues: [DerivedValue]
     /// Source entities whose largest keys the tables continue, by the destination's root.
     package var keyOrigins: [String: Set<String>]
-    /// Losses, one sentence each, beginning with the step.
-    package var losses: [String]
+    /// What the run drops of the store's content.
+    package var lost: [Loss]
+    /// What every step of the run changes in the model, in the order of the steps.
+    package var changes: [StepChange] = []
     /// Objects of the app's own that aren't carried; their rows are counted where the store is open.
     package var lostObjects: [AppObjectCarrier.Lost]
     package var warnings: [String]
@@ -41,6 +43,9 @@ package struct StepPlan: Sendable {
 }
 
 extension StepPlan {
+    /// What is lost, one sentence each, beginning with the step.
+    package var losses: [String] { lost.map(\.description) }
+
     package var sourceModel: ManagedObjectModel { source.model }
 
     /// Z_ENT by entity name in the store to read.

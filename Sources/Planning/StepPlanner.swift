@@ -12,6 +12,8 @@ package struct StepSource: Sendable {
     package var appObjects: [StoreSchema.Object]
     /// Every index of the store.
     package var indexes: [TableIndex]
+    /// The tables of CloudKit mirroring, where they are carried.
+    package var mirrored: MirroredTables?
 
     package init(
         layout: StoreLayout, schema: StoreSchema?, appObjects: [StoreSchema.Object], indexes: [TableIndex] = []
@@ -54,7 +56,7 @@ package struct StepPlanner {
     /// The steps that `mapping` is composed of; empty for a step with mapping models.
     package var steps: [InferredStep] = []
     /// Losses of the inferred steps (`LossReport`).
-    package var losses: [String] = []
+    package var losses: [Loss] = []
     package let from: StepSource
     package let goal: StepGoal
 
@@ -83,14 +85,15 @@ package struct StepPlanner {
         let derived = derivedValues(in: layout)
         try check(passes, derived, in: made)
         let carried = try planner.carried(
-            from.appObjects, schema: from.schema, renames: renames, into: made, known(statements))
+            from.appObjects, schema: from.schema, renames: renames, into: made, known(statements),
+            mirrored: from.mirrored)
         passes += carried.passes
         try checkReading(passes.map(\.shape))
         return StepPlan(
             versions: versions, firstStep: firstStep, mapping: mapping, source: from.layout, layout: layout,
             statements: statements, hasHistory: goal.hasHistory, passes: passes.named { "pass \($0)" },
             indexes: carried.indexes, appObjects: carried.objects, derivedValues: derived,
-            keyOrigins: steps.keyOrigins, losses: losses, lostObjects: carried.lost,
+            keyOrigins: steps.keyOrigins, lost: losses, lostObjects: carried.lost,
             warnings: statements.unsupported + carried.warnings, objects: nil, appendsColumns: goal.fillsTables)
     }
 
@@ -143,7 +146,7 @@ package struct StepPlanner {
             indexes: carried.indexes, appObjects: carried.objects, derivedValues: derived,
             keyOrigins: [InferredStep(mapping: planner.mapping, source: from.layout.model, destination: goal.model)]
                 .keyOrigins,
-            losses: withVersions(
+            lost: withVersions(
                 MappingNotice.losses(of: resolved, from: from.layout.model).map(\.message)
                     + UnreadProperties(resolved: resolved, source: from.layout.model).sentences
                     + objectPlanner.historyLosses(goal.hasHistory)),
@@ -181,8 +184,8 @@ package struct StepPlanner {
     }
 
     /// Losses of the run as a whole, each with its versions.
-    private func withVersions(_ losses: [String]) -> [String] {
-        losses.map { "\(versions.joined(separator: " → ")): \($0)" }
+    private func withVersions(_ losses: [String]) -> [Loss] {
+        losses.map { Loss(step: Loss.title(of: versions), .other($0)) }
     }
 
     /// Join tables keep the side that names them and their columns' suffixes.

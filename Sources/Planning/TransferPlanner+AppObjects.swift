@@ -15,13 +15,15 @@ extension TransferPlanner {
 
     /// Carries the app's own tables with their rows, and indexes, triggers and views if everything that they name still
     /// exists.
+    /// `mirrored`: tables of CloudKit mirroring, which are carried too.
     /// `schema` is the source's, nil if there are only the model's tables; `known` are the indexes that Core Data
     /// itself makes. Throws `PlanError` for names that can't stand in a statement, `StoreFormatError` for a schema made
     /// by hand.
     func carried(
         _ appObjects: [StoreSchema.Object], schema: StoreSchema?, renames: SchemaRenames,
-        into destination: consuming DestinationSchema, _ known: [TableIndex]
+        into destination: consuming DestinationSchema, _ known: [TableIndex], mirrored: MirroredTables? = nil
     ) throws -> CarriedObjects {
+        let appObjects = appObjects + (mirrored?.objects ?? [])
         var result = CarriedObjects()
         guard let schema, !appObjects.isEmpty else {
             result.indexes = try destination.indexes(known)
@@ -34,7 +36,13 @@ extension TransferPlanner {
         result.warnings = carrier.warnings
         result.indexes = try carrier.destination.indexes(known)
         let tables = result.objects.filter { $0.kind == .table }.compactMap { schema.table($0.name) }
-        for table in tables { result.passes.append(try appTablePass(table)) }
+        for table in tables {
+            if let mirrored, mirrored.contains(table: table.name) {
+                result.passes.append(try mirrorPass(table, mirrored, schema))
+            } else {
+                result.passes.append(try appTablePass(table))
+            }
+        }
         return result
     }
 

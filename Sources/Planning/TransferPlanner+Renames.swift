@@ -41,7 +41,19 @@ extension TransferPlanner {
                     name: changes.name, newName: changes.name, columns: changes.columns.map { ($0.name, $0.name) },
                     renumbered: ["zentity"]))
         }
+        if let schema, hasRenumbered(numbers.keys) { tables += mirrored(in: schema) }
         return SchemaRenames(tables: tables, gone: gone)
+    }
+
+    /// The tables of CloudKit mirroring with entities' numbers.
+    private func mirrored(in schema: StoreSchema) -> [SchemaRenames.Table] {
+        CloudKitTables.names(in: schema).sorted().compactMap { schema.table($0) }.compactMap { table in
+            let numbered = CloudKitTable(table).entityColumns
+            guard !numbered.isEmpty else { return nil }
+            return SchemaRenames.Table(
+                name: table.name, newName: table.name, columns: table.columns.map { ($0.name, $0.name) },
+                renumbered: Set(numbered.map { $0.lowercased() }))
+        }
     }
 
     /// The destination table that succeeds an entity table: its root's, else that of the first carried entity.

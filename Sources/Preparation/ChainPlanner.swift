@@ -11,26 +11,34 @@ struct ChainPlanner {
     let binding: StoreBinding
     let names: SettledNames
     let frameworkVersion: Int
-    /// Tables and columns that nobody names otherwise keep the store's names.
+    /// Tables and columns that nobody names otherwise keep the store's names: it has the target version, and is copied
+    /// for other names or metadata.
     let keepsNames: Bool
     let code: CodeCatalog
     let pages: PageReading
+    /// Where CloudKit mirrors the store.
+    let mirror: MirroredStore?
 
     /// - Returns: a step for every run, and what is worth knowing about them.
-    func plan(_ runs: [StepChain.Run], to target: String) throws(EngineError) -> (steps: [StepPlan], warnings: [String])
-    {
+    func plan(
+        _ runs: [StepChain.Run], to target: String
+    ) throws(EngineError) -> (steps: [StepPlan], warnings: [String], mirror: MirroredStore?) {
+        var mirror = mirror
         var steps: [StepPlan] = []
         var warnings: [String] = []
         var source = StepSource(
             layout: binding.layout, schema: store.schema, appObjects: binding.objects(.appMade),
             indexes: try pages.indexes())
+        source.mirrored = mirror?.tables
         for (index, run) in runs.enumerated() {
             let goal = try goal(of: run, isLast: index == runs.count - 1, target)
             var step = try plan(run, from: source, to: goal)
             step.methods = pages.methods(of: step, from: source, isFirst: index == 0)
-            step.losses += try PreparedMigration.losses(of: step, stale: index == 0 ? binding : nil, in: store).map {
-                "\(run.versions.joined(separator: " → ")): \($0)"
+            step.changes = run.changes
+            step.lost += try PreparedMigration.losses(of: step, stale: index == 0 ? binding : nil, in: store).map {
+                Loss(step: run.versions.joined(separator: " → "), .other($0))
             }
+            step.lost += try mirror?.losses(of: step) ?? []
             steps.append(step)
             let version = run.versions.last ?? ""
             warnings += step.warnings.map { "\(version): \($0)" }
@@ -40,13 +48,14 @@ struct ChainPlanner {
             source = StepSource(
                 layout: step.layout, schema: step.resultingSchema(after: source.schema), appObjects: step.appObjects,
                 indexes: step.indexes)
+            source.separate(mirror?.tables)
         }
         warnings += source.layout.undecidable.map { "\(target): \($0.warning)" }
         for (table, columns) in binding.extraColumns.sorted(by: { $0.key < $1.key }) {
             warnings.append(
                 "\(table): columns that the model doesn't know are not carried: \(columns.joined(separator: ", "))")
         }
-        return (steps, warnings)
+        return (steps, warnings, mirror)
     }
 
     private func goal(of run: StepChain.Run, isLast: Bool, _ target: String) throws(EngineError) -> StepGoal {
@@ -79,5 +88,15 @@ struct ChainPlanner {
             throw EngineError(
                 .plan, "\(run.versions.joined(separator: " → ")): \(error)", remedy: "fix the model or the mapping")
         }
+    }
+}
+
+extension StepSource {
+    /// Takes the tables of CloudKit mirroring out of the app's own objects.
+    fileprivate mutating func separate(_ tables: MirroredTables?) {
+        guard let tables else { return }
+        let names = Set(tables.objects.map(\.name))
+        appObjects.removeAll { names.contains($0.name) }
+        mirrored = tables
     }
 }

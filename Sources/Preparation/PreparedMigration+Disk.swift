@@ -13,7 +13,7 @@ extension PreparedMigration {
         // A handler may change every row in one transaction: its journal then holds the old pages.
         let journal = handlers[index].isEmpty ? 0 : storeBytes
         return stores + sortingBytes(ofStep: index) + journal + associationBytes(ofStep: index)
-            + PreparedMigration.reserve
+            + reserve
     }
 
     /// Bytes that a step writes to its staging store.
@@ -52,7 +52,16 @@ extension PreparedMigration {
     /// Bytes of an entry of six small integers in a b-tree that is three quarters full.
     private static let associationBytes = 40
 
-    /// Bytes; journals, directory entries, rounding (InsideCrashSafety §2.2). The longest journal beside a handler's is
-    /// that of free pages, which go 4 MiB at a time.
-    package static let reserve = 64 << 20
+    /// Bytes for what no other number counts: journals beside a handler's, checkpoints, pages of tables and indexes that
+    /// are new, directory entries, rounding (InsideCrashSafety §2.2). An eighth of the store, within bounds.
+    package var reserve: Int { Self.reserve(storeBytes: storeBytes) }
+
+    /// The reserve of a store with that many bytes.
+    package static func reserve(storeBytes: Int) -> Int { min(max(storeBytes / 8, leastReserve), mostReserve) }
+
+    /// Bytes. The longest journal that doesn't grow with the store is that of free pages, which go 4 MiB at a time; as much
+    /// holds the first pages of a thousand new tables and indexes.
+    package static let leastReserve = 4 << 20
+    /// Bytes. What it is for grows with tables and workers, not with rows: a checkpoint has 64 MiB at most.
+    package static let mostReserve = 64 << 20
 }

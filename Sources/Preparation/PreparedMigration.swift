@@ -19,7 +19,7 @@ package struct PreparedMigration: Sendable {
     package let targetVersion: String
     /// Every version of the path, both ends included.
     package let path: [String]
-    package let steps: [StepPlan]
+    package internal(set) var steps: [StepPlan]
     /// Rows that each pass of the first step reads; later steps read what it writes.
     package let rows: [Int]
     /// Rows that each entity mapping of the first step reads, before its filter.
@@ -34,6 +34,10 @@ package struct PreparedMigration: Sendable {
     package let frameworkVersion: Int
     /// New names in a store that has the target version already; empty if the store is migrated.
     package let renames: [String]
+    /// Where CloudKit mirrors the store; nil also where there is nothing to do.
+    package private(set) var mirror: MirrorReport?
+    /// Entries of the app's own that the new store's metadata get.
+    package let metadata: [String: MetadataValue]
     /// Where the store's -wal breaks off; nil where it doesn't.
     package let walBreak: WALBreak?
 
@@ -70,7 +74,7 @@ package struct PreparedMigration: Sendable {
         (pageSize, jobs) = (Int(store.pageSize), max(1, request.options.jobs))
         (sourceVersion, targetVersion) = (origin.name, target)
         let framework = request.frameworkVersion ?? store.metadata.frameworkVersion
-        frameworkVersion = framework
+        (frameworkVersion, metadata) = (framework, request.metadata)
         let doubt = request.target == nil ? history.doubt : nil
         var warnings =
             history.notices
@@ -83,7 +87,7 @@ package struct PreparedMigration: Sendable {
             && framework == store.metadata.frameworkVersion
         let names = try SettledNames(request, target: goal, history: history, frameworkVersion: framework, store: store)
         renames = try isCurrent && !names.isEmpty ? Self.renames(store, goal, names) : []
-        if isCurrent, renames.isEmpty {
+        if isCurrent, renames.isEmpty, store.metadata.keys(lackedOf: metadata).isEmpty {
             (path, steps, rows) = ([target], [], [])
             (handlers, objectRows, sharedBytes, fusion) = ([], [], 0, try StepFusion([], [], request))
             self.warnings = warnings
@@ -92,23 +96,21 @@ package struct PreparedMigration: Sendable {
         let line = try Self.line(from: origin, to: target, staged, history, doubt)
         path = line.map(\.name)
         let (runs, notices) = try StepChain(request, line: line, staged: staged?.runs, history: history).runs()
-        warnings += notices
         if origin.isFromCache, case .inferred(let mapping, _)? = runs.first?.content {
             try Self.refuseForeignModels(mapping, store, history, target: target)
         }
         let binding = try Self.bind(store, model: origin.model)
-        try Self.refuseCloudKit(binding, store)
+        let mirrored = try MirroredStore(request, store, binding, runs)
         let pages = PageReading(request, store)
         let planned = try ChainPlanner(
             store: store, history: history, binding: binding, names: names, frameworkVersion: framework,
-            // Only names that the user asked for change.
-            keepsNames: !renames.isEmpty, code: CodeCatalog(request.code), pages: pages
+            keepsNames: isCurrent, code: CodeCatalog(request.code), pages: pages, mirror: mirrored
         ).plan(runs, to: target)
-        warnings += planned.warnings
+        warnings += notices + planned.warnings + (planned.mirror?.warnings ?? [])
         if origin.isFromCache {
             warnings.append("the store's version isn't among the models; it was taken from the store's own cache")
         }
-        steps = planned.steps
+        (steps, mirror) = (planned.steps, planned.mirror?.report)
         sharedBytes = planned.steps.first.map { pages.sharedBytes(of: $0) } ?? 0
         handlers = runs.map(\.handlers)
         fusion = try StepFusion(steps, handlers, request)
@@ -210,17 +212,6 @@ package struct PreparedMigration: Sendable {
             """,
             details: ["missing: \(lost.sorted().joined(separator: ", "))"],
             remedy: "give the application's own models, with the version that wrote the store")
-    }
-
-    private static func refuseCloudKit(_ binding: StoreBinding, _ store: SourceStore) throws(EngineError) {
-        guard !binding.objects(.cloudKit).isEmpty else { return }
-        throw EngineError(
-            .sourceData,
-            """
-            \(store.location.path): the store is mirrored to CloudKit (tables ANSCK…), whose bookkeeping names entities by \
-            number; it can't be migrated safely yet
-            """,
-            remedy: "let the application migrate it")
     }
 
     private static func renames(

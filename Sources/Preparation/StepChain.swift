@@ -21,7 +21,9 @@ struct StepChain {
         var content: Content
         var destination: ManagedObjectModel
         /// What inferred steps leave behind.
-        var losses: [String] = []
+        var losses: [Loss] = []
+        /// What every step changes.
+        var changes: [StepChange] = []
         /// The handlers of a stage, which run on the finished rows first.
         var handlers: [StageHandler] = []
     }
@@ -57,51 +59,87 @@ struct StepChain {
         let selection = try library.selection(for: hops.map(\.mapped), in: history)
         var refusals: [String] = []
         var remedy = "change the model, add a mapping model, or route around the version with --next"
-        // The mapping from the store's own version, as far as mappings were inferred.
-        var before: MappingModel?
+        var origin = Origin()
         for (index, hop) in hops.enumerated() {
             let step = "\(hop.from.name) → \(hop.to.name)"
             // A step from a version to itself is a copy, even if mapping models would fit it.
             let explicit = hop.from.name == hop.to.name ? [] : selection.models[index]
-            let content: Content
-            var losses: [String] = []
+            let link: Link
             if explicit.isEmpty {
                 do throws(InferenceError) {
-                    let mapping = try MappingInference.infer(
-                        from: hop.from.model, to: hop.to.model, step: index, hashes: (hop.from.hashes, hop.to.hashes))
-                    content = .inferred(
-                        mapping,
-                        of: [InferredStep(mapping: mapping, source: hop.from.model, destination: hop.to.model)])
-                    losses =
-                        LossReport(
-                            step, mapping: mapping, source: hop.from.model, destination: hop.to.model, before: before
-                        ).sentences
-                    before = before?.followed(by: mapping) ?? mapping
+                    link = try inferred(hop, at: index, &origin)
                 } catch {
                     refusals += error.refusals.map { "\(step): \($0)" }
                     refusals += spanning(hop, in: hops).map { "\(step): \($0)" }
-                    before = nil
+                    origin.end()
                     continue
                 }
             } else {
-                before = nil
                 do throws(MappingResolutionError) {
-                    content = .explicit(
-                        try explicit.map { model throws(MappingResolutionError) in
-                            try model.resolved(from: hop.from.versioned, to: hop.to.versioned, beside: explicit)
-                        })
+                    link = try self.explicit(explicit, hop, at: index, &origin)
                 } catch {
                     refusals += error.problems.map { "\(step): \(error.name): \($0)" }
                     remedy = "fix the mapping model"
                     continue
                 }
             }
-            append(content, hop, at: index, losses, to: &runs)
+            append(link, hop, at: index, to: &runs)
         }
         guard refusals.isEmpty else {
             throw EngineError(.plan, "the mapping can't be inferred or used", details: refusals, remedy: remedy)
         }
         return (runs, selection.warnings)
+    }
+
+    /// The way from the store's own version to a step.
+    private struct Origin {
+        /// The mapping from there, as far as mappings were inferred.
+        var before: MappingModel?
+        /// Whether the store's values can be followed: behind a mapping model or a stage's handler, nobody knows which
+        /// of them are left.
+        var isTraced = true
+
+        mutating func end() { (before, isTraced) = (nil, false) }
+    }
+
+    /// What one step does, what it leaves behind, and what it changes.
+    private struct Link {
+        var content: Content
+        var losses: [Loss] = []
+        var changes: [StepChange] = []
+    }
+
+    private func inferred(_ hop: Hop, at index: Int, _ origin: inout Origin) throws(InferenceError) -> Link {
+        let (source, destination) = (hop.from.model, hop.to.model)
+        let mapping = try MappingInference.infer(
+            from: source, to: destination, step: index, hashes: (hop.from.hashes, hop.to.hashes))
+        let trace =
+            origin.isTraced
+            ? ContentTrace(store: line.first?.model ?? source, source: source, before: origin.before) : nil
+        let losses = LossReport(
+            "\(hop.from.name) → \(hop.to.name)", mapping: mapping, source: source, destination: destination,
+            before: origin.before, trace: trace)
+        let changes = InferredChanges(
+            step: index, mapping: mapping, source: source, destination: destination, trace: trace)
+        origin.before = origin.before?.followed(by: mapping) ?? mapping
+        if !hop.handlers.isEmpty { origin.isTraced = false }
+        return Link(
+            content: .inferred(
+                mapping, of: [InferredStep(mapping: mapping, source: source, destination: destination)]),
+            losses: losses.losses, changes: changes.changes)
+    }
+
+    private func explicit(
+        _ models: [MappingModelDescription], _ hop: Hop, at index: Int, _ origin: inout Origin
+    ) throws(MappingResolutionError) -> Link {
+        let isOfStore = origin.isTraced && origin.before == nil
+        origin.end()
+        let resolved = try models.map { model throws(MappingResolutionError) in
+            try model.resolved(from: hop.from.versioned, to: hop.to.versioned, beside: models)
+        }
+        let changes = ObjectChanges(
+            step: index, resolved, source: hop.from.model, destination: hop.to.model, isOfStore: isOfStore)
+        return Link(content: .explicit(resolved), changes: changes.changes)
     }
 
     /// Mapping models that span a step which can't be inferred, and the options that would use them.
@@ -151,20 +189,20 @@ struct StepChain {
         return !new.isSubset(of: constraints(model)) || (!new.isEmpty && leavesRowsOut && next.mayLeaveRowsOut)
     }
 
-    private func append(_ content: Content, _ hop: Hop, at index: Int, _ losses: [String], to runs: inout [Run]) {
+    private func append(_ link: Link, _ hop: Hop, at index: Int, to runs: inout [Run]) {
         if fuses, let last = runs.last, last.handlers.isEmpty, case .inferred(let earlier, let before) = last.content,
-            case .inferred(let mapping, let steps) = content, !(leavesRowsOut && mapping.judgesLinks),
+            case .inferred(let mapping, let steps) = link.content, !(leavesRowsOut && mapping.judgesLinks),
             !asksInBetween(before, mapping, hop.to.model), let composed = earlier.composed(with: mapping)
         {
             runs[runs.count - 1] = Run(
                 versions: last.versions + [hop.to.name], firstStep: last.firstStep,
                 content: .inferred(composed, of: before + steps), destination: hop.to.model,
-                losses: last.losses + losses, handlers: hop.handlers)
+                losses: last.losses + link.losses, changes: last.changes + link.changes, handlers: hop.handlers)
         } else {
             runs.append(
                 Run(
-                    versions: [hop.from.name, hop.to.name], firstStep: index, content: content,
-                    destination: hop.to.model, losses: losses, handlers: hop.handlers))
+                    versions: [hop.from.name, hop.to.name], firstStep: index, content: link.content,
+                    destination: hop.to.model, losses: link.losses, changes: link.changes, handlers: hop.handlers))
         }
     }
 }

@@ -1,4 +1,5 @@
 import CausewayMapping
+import CausewayObjects
 package import CausewayPlanning
 import CausewayStoreFormat
 import CausewayStores
@@ -35,7 +36,7 @@ package struct StepFusion: Sendable {
             } else if replacements[index - 1] != nil {
                 barriers.append("the inferred step before it runs together with mapping models")
             } else if step.objects != nil {
-                barriers.append(try Self.barrier(between: before, mapped: step))
+                barriers.append(try Self.barrier(between: before, mapped: step, request.code))
             } else if before.objects == nil {
                 barriers.append("its mapping can't be composed with the one before it")
             } else {
@@ -62,12 +63,19 @@ package struct StepFusion: Sendable {
     }
 
     /// What of a step needs a store of its own, before it or after it.
-    private static func barrier(of step: StepPlan) -> String? {
+    private static func barrier(of step: StepPlan) -> String? { barrier(of: step) { plan in barrier(of: plan, step) } }
+
+    /// What of a step needs a store before it: its own store is made, if no other step follows in the group.
+    private static func barrier(ofLast step: StepPlan, _ code: MigrationCode) -> String? {
+        barrier(of: step) { plan in barrier(ofLast: plan, step, code) }
+    }
+
+    private static func barrier(of step: StepPlan, _ reason: (EntityMappingPlan) -> String?) -> String? {
         guard let objects = step.objects else { return "it is inferred" }
         if let pass = step.passes.first { return "rows of \(pass.sourceTable) are carried" }
         if let join = objects.joins.first?.work.table { return "links of \(join) are carried" }
         for plan in objects.mappings {
-            if let reason = barrier(of: plan, step) { return "“\(plan.description.name)”: \(reason)" }
+            if let reason = reason(plan) { return "“\(plan.description.name)”: \(reason)" }
         }
         return nil
     }
@@ -84,8 +92,10 @@ package struct StepFusion: Sendable {
             })
     }
 
-    private static func barrier(between before: StepPlan, mapped step: StepPlan) throws(EngineError) -> String? {
-        if let barrier = barrier(of: step) { return barrier }
+    private static func barrier(
+        between before: StepPlan, mapped step: StepPlan, _ code: MigrationCode
+    ) throws(EngineError) -> String? {
+        if let barrier = barrier(ofLast: step, code) { return barrier }
         // Its own rules are checked in the rows that it reads.
         if before.objects == nil { return barrier(between: before, inferred: step) }
         if let barrier = barrier(of: before) { return "of the step before, \(barrier)" }
@@ -134,7 +144,7 @@ package struct StepFusion: Sendable {
                 return "\(pass.destinationTable) is filled by statements"
             }
             for recipe in pass.projections.values.flatMap(\.cells) where !recipe.isOfRow {
-                return "values of \(pass.destinationTable) are converted"
+                return "values of \(pass.destinationTable) are kept in another form"
             }
         }
         return nil
@@ -163,6 +173,21 @@ package struct StepFusion: Sendable {
     /// What a mapping needs more of the version before than a row at a time.
     private static func barrier(of plan: EntityMappingPlan, reading version: String) -> String? {
         plan.readsOwnCells ? nil : "“\(plan.description.name)” reads more of “\(version)” than the row itself"
+    }
+
+    private static func barrier(ofLast plan: EntityMappingPlan, _ step: StepPlan, _ code: MigrationCode) -> String? {
+        let policy = plan.description.policyClassName
+        guard let entity = plan.sourceEntity else {
+            return policy == nil ? nil : "its policy is called without source rows"
+        }
+        let choice = step.methods.mappings[plan.index]
+        guard choice?.method == .pages else { return choice?.reason ?? "its rows are written by statements" }
+        if plan.shape.onlyEntities != [Int64(entity)] { return "it reads rows of several entities" }
+        if let link = plan.distantLinks.first { return "\(link) is looked up by more than the row's own links" }
+        if let policy, code.policy(named: policy)?.readsOtherObjects == true {
+            return "its policy asks for other rows of the version before"
+        }
+        return nil
     }
 
     private static func barrier(of plan: EntityMappingPlan, _ step: StepPlan) -> String? {
@@ -227,10 +252,11 @@ extension CellRecipe {
     /// Whether it can be made of any row that there may be.
     fileprivate var isOfRow: Bool {
         switch self {
-        case .carry, .carryOr, .literal, .literalIfPresent, .entityNumber: true
+        // Numbers that don't fit are found in the rows in hand.
+        case .carry, .carryOr, .literal, .literalIfPresent, .entityNumber, .converted: true
         case .key(_, _, let dropped): dropped.isEmpty
         case .first(let recipe, _): recipe.isOfRow
-        case .converted, .inlined, .prefixed, .historyBitmap: false
+        case .inlined, .prefixed, .historyBitmap: false
         }
     }
 }

@@ -31,7 +31,7 @@ extension EngineError {
         case .corrupt, .notADatabase, .mismatch:
             self.init(
                 .sourceData, "\(what): the store is damaged: \(error.message)",
-                remedy: "recover it with sqlite3's .recover, or restore a backup")
+                remedy: "restore a backup, or save what can be read with causeway export --salvage")
         case .tooBig:
             self.init(
                 .sourceData, "\(what): a value is larger than SQLite takes (1 GiB)",

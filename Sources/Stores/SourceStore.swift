@@ -212,7 +212,7 @@ package final class SourceStore: @unchecked Sendable {
             guard findings.isEmpty else {
                 throw EngineError(
                     .sourceData, "\(location.path): the store is damaged", details: findings,
-                    remedy: "recover it with sqlite3's .recover, or restore a backup")
+                    remedy: "restore a backup, or save what can be read with causeway export --salvage")
             }
         }
     }

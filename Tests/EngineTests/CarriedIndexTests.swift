@@ -47,9 +47,9 @@ struct CarriedIndexTests {
     }
 
     private static let rows = """
-        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000)
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500)
         INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT, ZTEXT, ZSIZE, ZCOUNT, ZGONE, ZOWNER) \
-        SELECT i * 3 - 900, 1, i % 4, printf('%d%.*c', i * 7919 % 4000, i % 90 * 7 + CASE WHEN i % 97 THEN 0 ELSE 9000 END, \
+        SELECT i * 3 - 900, 1, i % 4, printf('%d%.*c', i * 7919 % 1500, i % 90 * 7 + CASE WHEN i % 97 THEN 0 ELSE 9000 END, \
         'x'), CASE i % 5 WHEN 0 THEN NULL WHEN 1 THEN i ELSE i / 8.0 END, i % 9, 'secret', nullif(i % 40, 0) FROM n;
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)
         INSERT INTO ZPERSON (Z_PK, Z_ENT, Z_OPT, ZNAME) SELECT i, 2, 1, i FROM n;

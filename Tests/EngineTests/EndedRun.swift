@@ -71,16 +71,17 @@ extension Scenario {
         let target: String
         let output: String?
         let engine: String
+        let cloudKit: String
     }
 
     /// Runs in a process that is killed at a point of the protocol.
     func kill(
         at point: KillPoint, _ count: Int = 1, to target: String? = nil, output: String? = nil,
-        engine: EngineChoice = .statements
+        engine: EngineChoice = .statements, cloudKit: CloudKitPolicy = .refuse
     ) async throws {
         let errand = Errand(
             place: "\(point.rawValue):\(count)", store: store, models: models, target: target ?? lastVersion,
-            output: output, engine: engine.rawValue)
+            output: output, engine: engine.rawValue, cloudKit: cloudKit.rawValue)
         await #expect(processExitsWith: .signal(SIGKILL)) { [errand = errand as Errand] in
             unsafe setenv("CAUSEWAY_HARNESS", "1", 1)
             unsafe setenv("CAUSEWAY_KILL_AT", errand.place, 1)
@@ -90,6 +91,7 @@ extension Scenario {
             request.options.checkpointInterval = 0
             request.options.copyChunkBytes = Scenario.smallChunk
             request.options.engine = EngineChoice(rawValue: errand.engine) ?? .auto
+            request.cloudKit = CloudKitPolicy(rawValue: errand.cloudKit) ?? .refuse
             _ = try Migration(request).run()
         }
     }

@@ -13,7 +13,7 @@ import Testing
 /// A failure names its seed; with it and a count of 1 it comes again.
 @Suite("Both engines, random stores", .timeLimit(.minutes(60)))
 struct EngineAgreementTests {
-    private static let shortCount = 60
+    private static let shortCount = 25
 
     private static func setting(_ name: String, else value: Int) -> Int {
         ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? value

@@ -190,7 +190,7 @@ struct FailureTests {
         try Data("<model".utf8).write(to: URL(filePath: scenario.models + "/V2.xcdatamodel/contents"))
         #expect(try failure { try scenario.migrate() }.kind == .plan)
         var request = scenario.request()
-        request.models = scenario.folder + "/none.momd"
+        request.models = [scenario.folder + "/none.momd"]
         #expect(try failure { _ = try Migration(request).run() }.kind == .missing)
     }
 

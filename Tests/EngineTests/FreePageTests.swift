@@ -55,7 +55,7 @@ struct FreePageTests {
             let page = bytes.subdata(in: (leaf - 1) * 4_096..<leaf * 4_096)
             #expect(page == zeros, "page \(leaf)")
         }
-        #expect(bytes.firstRange(of: Data("dropped value".utf8)) == nil)
+        #expect(bytes.range(of: Data("dropped value".utf8)) == nil)
         #expect(try scenario.rows("PRAGMA integrity_check") == ["'ok'"])
     }
 }

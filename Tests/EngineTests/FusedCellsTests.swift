@@ -18,7 +18,7 @@ struct FusedCellsTests {
                 var request = scenario.request(to: target, fuses: fuses, jobs: 1)
                 request.frameworkVersion = framework
                 request.endsLinks = true
-                if let models { request.models = models }
+                if let models { request.models = [models] }
                 return try EngineRun.output(request, as: "fused-\(fuses).sqlite")
             }
         }

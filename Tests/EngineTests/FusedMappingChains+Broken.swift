@@ -74,4 +74,54 @@ extension FusedMappingTests {
             }
         ]
     }
+
+    /// Inferred steps after mapping models give numbers another type.
+    static let converting = [
+        Chain(
+            testDescription: "an inferred step that converts numbers, all of which fit",
+            versions: [
+                version(),
+                numbers("Integer 64", "Double", "Integer 32"), numbers("Double", "Integer 32", "Integer 16"),
+            ], together: [true]
+        ) { converted("$source.quantity * 2.0") },
+        Chain(
+            testDescription: "an inferred step that converts numbers, one of which is rounded",
+            versions: [
+                version(),
+                numbers("Integer 64", "Double", "Integer 32"), numbers("Integer 64", "Float", "Integer 32"),
+            ], together: [true], fallsBack: true
+        ) { converted("TERNARY($source.quantity == 71, 0.1, 0.5)") },
+    ]
+
+    private static func numbers(_ large: String, _ half: String, _ few: String) -> String {
+        version(attribute("large", large) + attribute("half", half) + attribute("few", few))
+    }
+
+    private static func converted(_ half: String) -> [SwiftMappingModel] {
+        [
+            SwiftMappingModel(from: "V1", to: "V2") {
+                TransformEntity("Line") {
+                    Compute("large", "$source.quantity * 100000")
+                    Compute("half", half)
+                    Compute("few", "TERNARY($source.quantity == 9, nil, $source.quantity)")
+                }
+                TransformEntity("Maker")
+            }
+        ]
+    }
+
+    /// An inferred step after mapping models gives numbers a type that doesn't hold all of them.
+    static let narrowing = Chain(
+        testDescription: "an inferred step whose type doesn't hold a number",
+        versions: [
+            version(), version(attribute("large", "Integer 64")), version(attribute("large", "Integer 16")),
+        ], together: [true]
+    ) {
+        [
+            SwiftMappingModel(from: "V1", to: "V2") {
+                TransformEntity("Line") { Compute("large", "$source.quantity * 100000") }
+                TransformEntity("Maker")
+            }
+        ]
+    }
 }

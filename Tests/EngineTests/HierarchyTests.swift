@@ -116,7 +116,7 @@ struct HierarchyTests {
                 "1|NULL|NULL", "2|2|2", "3|1|1",
             ])
         #expect(try scenario.rows("SELECT * FROM Z_1FANS") == ["1|2", "2|1"])
-        #expect(outcome.prepared.steps[0].losses.contains { $0.contains("entity Dog is gone") })
+        #expect(outcome.prepared.steps[0].losses.contains { $0.contains("will drop entity Dog") })
     }
 
     @Test("a to-one whose destination is replaced by another entity is empty: old keys never name the wrong rows")

@@ -60,7 +60,7 @@ struct LeftoverTests {
         let scenario = try scenario()
         let other = try Scenario(FailureTests.from.replacing("Thing", with: "Stranger"))
         var request = scenario.request()
-        request.models = other.models
+        request.models = [other.models]
         let before = try snapshot(scenario.folder)
         let error = try failure { _ = try Migration(request).run() }
         #expect(error.kind == .plan)

@@ -36,7 +36,7 @@ struct MappingLibraryTests {
             }
             hops = zip(versions, versions.dropFirst()).map { MappingHop(from: $0, to: $1) }
             library = try MappingLibrary(
-                given: given, besideModels: models, code: code, infersDespiteMismatch: infers)
+                given: given, besideModels: [models], code: code, infersDespiteMismatch: infers)
         }
 
         func selection() throws -> MappingSelection { try library.selection(for: hops, in: history) }
@@ -157,7 +157,7 @@ struct MappingLibraryTests {
         try copy.write(Array("nonsense".utf8), as: "bad.cdm")
         for (name, kind) in [("missing.cdm", EngineError.Kind.missing), ("bad.cdm", .plan)] {
             let error = try #require(throws: EngineError.self) {
-                _ = try MappingLibrary(given: [copy.path(name)], besideModels: copy.path("Staff.xcdatamodeld"))
+                _ = try MappingLibrary(given: [copy.path(name)], besideModels: [copy.path("Staff.xcdatamodeld")])
             }
             #expect(error.kind == kind)
             #expect(error.message.contains(name))
@@ -321,10 +321,10 @@ struct MappingLibraryTests {
             from: VersionedModel(name: "2.0 (from the store)", model: old.model, hashes: old.hashes),
             to: VersionedModel(name: new.name, model: new.model, hashes: new.hashes))
         // Mapping models beside a store aren't searched for.
-        let alone = try MappingLibrary(given: [], besideModels: file("SampleStore2.1.sqlite"))
+        let alone = try MappingLibrary(given: [], besideModels: [file("SampleStore2.1.sqlite")])
         #expect(alone.entries.isEmpty && alone.unread.isEmpty)
         let library = try MappingLibrary(
-            given: [file("2.0_2.1_Mapping.xcmappingmodel")], besideModels: file("SampleStore2.1.sqlite"))
+            given: [file("2.0_2.1_Mapping.xcmappingmodel")], besideModels: [file("SampleStore2.1.sqlite")])
         #expect(try library.selection(for: [hop], in: history).models.map { $0.map(\.name) } == [["2.0_2.1_Mapping"]])
     }
 }

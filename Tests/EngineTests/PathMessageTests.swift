@@ -123,10 +123,8 @@ struct PathMessageTests {
         #expect(steps.count == (fuses ? 1 : 2))
         #expect(
             steps.flatMap(\.losses).sorted() == [
-                "V1 → V2: Base: dropped attributes: a",
-                "V1 → V2: Leaf.owner and Owner.leaves: the links are dropped",
-                "V1 → V2: entity Gone is gone: its rows and the links to them are dropped",
-                "V2 → V3: Base: dropped attributes: b",
+                "V1 → V2: will drop Base.a", "V1 → V2: will drop entity Gone and the links to its rows",
+                "V1 → V2: will drop the links of Leaf.owner and Owner.leaves", "V2 → V3: will drop Base.b",
             ])
     }
 }

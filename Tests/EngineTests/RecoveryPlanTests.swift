@@ -81,15 +81,19 @@ struct RecoveryPlanTests {
         Change(name: "a name of a join table", says: "--join-table: was “”, is “Z_1AUTHORS”") {
             $0.joinTables = ["z_1authors"]
         },
+        Change(name: "metadata", says: "--set-metadata: was “”, is “build=int:5”") {
+            $0.metadata = ["build": .integer(5)]
+        },
         Change(name: "links that may end", says: "--end-links: was “no”, is “yes”") { $0.endsLinks = true },
+        Change(name: "a mirror that is carried", says: "--cloudkit: was “refuse”, is “carry”") { $0.cloudKit = .carry },
         Change(name: "a key map", says: "--key-map") { $0.keyMap = $0.store + ".keys" },
         Change(name: "an edited model", says: "the passes of V1") { request in
-            let path = request.models + "/V2.xcdatamodel/contents"
+            let path = request.models[0] + "/V2.xcdatamodel/contents"
             let text = try String(contentsOfFile: path, encoding: .utf8)
             try text.replacing("\"18\"", with: "\"19\"").write(toFile: path, atomically: true, encoding: .utf8)
         },
         Change(name: "another default in the last model", says: "values and rules of the model “V4”") { request in
-            let path = request.models + "/V4.xcdatamodel/contents"
+            let path = request.models[0] + "/V4.xcdatamodel/contents"
             let text = try String(contentsOfFile: path, encoding: .utf8)
             let changed = text.replacing(
                 "attributeType=\"String\"", with: "attributeType=\"String\" defaultValueString=\"?\"",
@@ -261,7 +265,7 @@ struct RecoveryPlanTests {
         #expect(try scenario.everything() == before)
         let fresh = try Scenario.chain()
         request.store = fresh.store
-        request.models = fresh.models
+        request.models = [fresh.models]
         _ = try fresh.rerun(request)
         try fresh.expectChainDone()
     }

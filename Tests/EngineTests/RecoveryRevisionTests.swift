@@ -28,7 +28,7 @@ struct RecoveryRevisionTests {
     ]
 
     /// Options that revision 1 and its plans didn't have.
-    static let laterOptions: Set = ["--join-table", "--end-links"]
+    static let laterOptions: Set = ["--join-table", "--end-links", "--cloudkit", "--set-metadata"]
 
     /// Changes plan and records to those of revision 1: another identity for the same request, without later members.
     private func age(_ scenario: Scenario) throws {

@@ -163,16 +163,25 @@ enum Database {
         return result
     }
 
+    private static let digits = Array("0123456789abcdef".utf8)
+
     private static func printable(_ bytes: [UInt8]) -> String {
         if bytes.count > longest { return short(bytes) }
-        return bytes.map { byte in
-            byte >= 0x20 && byte < 0x7f ? String(UnicodeScalar(byte)) : "\\" + hexadecimal([byte])
-        }.joined()
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count)
+        for byte in bytes {
+            if byte >= 0x20 && byte < 0x7f {
+                text.append(byte)
+            } else {
+                text += [UInt8(ascii: "\\"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 
     private static func hexadecimal(_ bytes: [UInt8]) -> String {
         if bytes.count > longest { return short(bytes) }
-        return bytes.map { String(format: "%02x", $0) }.joined()
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
     /// Bytes that are shown one by one: for megabytes that takes minutes.

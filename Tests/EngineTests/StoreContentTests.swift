@@ -123,7 +123,7 @@ struct StoreContentTests {
         let losses = try scenario.migrate().prepared.steps[0].losses
         #expect(losses.contains { $0.contains("my_index") })
         #expect(losses.contains { $0.contains("my_tree") })
-        #expect(losses.contains { $0.contains("Thing: dropped attributes: text") })
+        #expect(losses.contains { $0.contains("will drop Thing.text") })
         #expect(try scenario.rows("SELECT name FROM sqlite_schema WHERE name LIKE 'my%'").isEmpty)
     }
 

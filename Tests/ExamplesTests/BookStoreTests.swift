@@ -99,9 +99,9 @@ struct BookStoreTests {
                 #expect(index == steps.count)
                 #expect(count == 4)
                 steps.append(versions)
-            case .progress(let rows, _, let totalRows):
-                #expect(rows >= last)
-                (last, total) = (rows, totalRows)
+            case .progress(let progress):
+                #expect(progress.rows >= last)
+                (last, total) = (progress.rows, progress.totalRows)
             default: continue
             }
         }

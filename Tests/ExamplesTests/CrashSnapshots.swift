@@ -141,7 +141,7 @@ struct CrashSnapshots {
                 switch event {
                 case .planned: return
                 case .stepBegan(_, let index, _, _): (state.step, state.rowsBefore) = (index, state.rows)
-                case .progress(let rows, _, _): state.rows = rows
+                case .progress(let progress): state.rows = progress.rows
                 case .phaseBegan("swap"): title = "swap"
                 default: break
                 }

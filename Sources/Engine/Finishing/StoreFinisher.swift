@@ -1,6 +1,7 @@
 import CausewayModel
 import CausewayPlanning
 import CausewayPlatform
+import CausewayPreparation
 import CausewaySQLite
 import CausewayStoreFormat
 import CausewayStores
@@ -18,6 +19,10 @@ struct StoreFinisher {
     let staging: StagingConnection
     let ledger: StepLedger
     let frameworkVersion: Int
+    /// Entries of the app's own for the metadata.
+    let metadata: [String: MetadataValue]
+    /// Told the part of the indexes that is made.
+    var advanced: (Double) -> Void = { _ in }
 
     /// Derived values, house rows, and the indexes that don't exist yet. Each is a station.
     func finishRows(besides made: Set<String>) throws(EngineError) {
@@ -34,6 +39,7 @@ struct StoreFinisher {
         where !made.contains(statement.sql) && !step.methods.makes(index: statement.name) {
             try ledger.once("index \(index)") { () throws(EngineError) in try staging.execute(statement.sql) }
             KillPoint.reach(.indexMade)
+            advanced(Double(index + 1) / Double(step.indexStatements.count))
         }
     }
 
@@ -129,7 +135,7 @@ struct StoreFinisher {
             entityHashes: hashes.entities, digest: hashes.digest, checksum: hashes.checksum,
             versionIdentifiers: model.versionIdentifiers)
         do {
-            try source.metadata.rewritten(for: identity, frameworkVersion: frameworkVersion)
+            try source.metadata.rewritten(for: identity, frameworkVersion: frameworkVersion).setting(metadata)
                 .write(to: staging.connection)
             guard step.statements.houseStatements.contains(where: { $0.name == "Z_MODELCACHE" }) else { return }
             var insert = try staging.connection.prepare("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)")

@@ -32,7 +32,9 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
     ]
 
     /// Options that a later revision has added, with their defaults: plans of an earlier one lack them.
-    private static let addedOptions = ["--join-table": "", "--end-links": "no"]
+    private static let addedOptions = [
+        "--join-table": "", "--end-links": "no", "--cloudkit": "refuse", "--set-metadata": "",
+    ]
 
     package struct Part: Codable, Hashable, Sendable {
         package var name: String
@@ -59,6 +61,8 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
                 value: Set(request.joinTables.map { $0.uppercased() }).sorted().joined(separator: ", ")),
             Part(name: "--bad-rows", value: request.badRows.rawValue),
             Part(name: "--end-links", value: request.endsLinks ? "yes" : "no"),
+            Part(name: "--cloudkit", value: request.cloudKit.rawValue),
+            Part(name: "--set-metadata", value: Self.entries(request.metadata)),
             Part(name: "--rejects", value: request.rejects ?? ""),
             Part(name: "--key-map", value: request.keyMap ?? ""),
             Part(name: "--output", value: request.output ?? ""),
@@ -78,6 +82,15 @@ package struct PlanFingerprint: Codable, Hashable, Sendable {
                 parts.append(Part(name: handler.title, value: "revision \(handler.stage.revision)"))
             }
         }
+    }
+
+    /// Other entries give another text: those with the separator in them are quoted.
+    private static func entries(_ metadata: [String: MetadataValue]) -> String {
+        metadata.sorted { $0.key < $1.key }.map { key, value in
+            let entry = "\(key)=\(value)"
+            return entry.contains { $0 == "," || $0 == "\"" } ? entry.debugDescription : entry
+        }
+        .joined(separator: ", ")
     }
 
     private mutating func add(_ name: String, _ content: [String]) {

@@ -30,6 +30,8 @@ package struct PlanRecord: Codable, Hashable, Sendable {
     package var sideFiles: [String]
     /// Warnings of the check of the rows, for the summary of the run that finishes the work.
     package var notices: [String]?
+    /// What the steps drop, counted before the first row: as `PreparedMigration.lossCounts`.
+    package var lossCounts: [[Int?]]?
 
     /// The identity that this work's checkpoints must have.
     var identity: CheckpointIdentity {

@@ -140,6 +140,19 @@ struct UnfinishedWork {
             remedy: "run again with the same models and options as before, or discard the work with --restart")
     }
 
+    /// Whether work on a store that CloudKit mirrors is to go on as it began: without the option there is no plan to
+    /// compare with it.
+    ///
+    /// - Throws: `.foreignCheckpoint` where it was carried, and isn't to be any more.
+    func requireChoice(_ choice: CloudKitPolicy) throws(EngineError) {
+        let part = PlanFingerprint.Part(name: "--cloudkit", value: CloudKitPolicy.carry.rawValue)
+        guard choice == .refuse, let plan, plan.fingerprint.parts.contains(part) else { return }
+        throw EngineError(
+            .foreignCheckpoint, "\(work): the unfinished work belongs to another plan; nothing was touched",
+            details: ["\(part.name): was “\(part.value)”, is “\(choice.rawValue)”"],
+            remedy: "run again with the same models and options as before, or discard the work with --restart")
+    }
+
     /// Whether only the swap is left to do.
     private func isComplete(_ plan: PlanRecord, _ verification: VerificationLevel) throws(EngineError) -> Bool {
         let last = plan.steps.count - 1

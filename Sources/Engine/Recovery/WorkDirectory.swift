@@ -13,11 +13,15 @@ struct WorkDirectory: ~Copyable {
     /// - Parameters:
     ///   - path: the folder's.
     ///   - needsLinks: whether hard links will be made beside it.
+    ///   - remedy: what helps where the user may not write beside it.
     /// - Returns: the folder, held until it is removed or goes out of scope.
     /// - Throws: `.busy` while another process holds it, `.cannotCreate` if it can't be made or trusted, or if the file
     ///   system has no hard links, `.undecided` if it holds files that no run makes.
-    static func taken(at path: String, needsLinks: Bool = true) throws(EngineError) -> WorkDirectory {
-        let directory = WorkDirectory(path: path, lock: try lock(path))
+    static func taken(
+        at path: String, needsLinks: Bool = true,
+        remedy: String = "get write access to that folder, where the new store is built, or use --output"
+    ) throws(EngineError) -> WorkDirectory {
+        let directory = WorkDirectory(path: path, lock: try lock(path, remedy))
         KillPoint.reach(.locked)
         let names = try directory.names()
         let foreign = names.filter { !WorkFile.isOwn($0) }
@@ -100,7 +104,7 @@ struct WorkDirectory: ~Copyable {
     /// How often to try again if the folder disappears meanwhile: each time needs another run that ends just then.
     private static let lockAttempts = 100
 
-    private static func lock(_ path: String, attempt: Int = 1) throws(EngineError) -> FileLock {
+    private static func lock(_ path: String, _ remedy: String, attempt: Int = 1) throws(EngineError) -> FileLock {
         do {
             try requireSafeParent(path)
             if let status = try Files.statusIfExists(path) {
@@ -120,16 +124,11 @@ struct WorkDirectory: ~Copyable {
                 .busy, "\(path): another process is migrating this store", remedy: "wait for it to end, then run again")
         } catch let error as FileError where error.code == .notFound && attempt < lockAttempts {
             // Another run has ended, and has removed its folder.
-            return try lock(path, attempt: attempt + 1)
+            return try lock(path, remedy, attempt: attempt + 1)
         } catch let error as FileError {
             let isFull = error.code == .noSpace || error.code == .io
             var failure = EngineError(isFull ? .inputOutput : .cannotCreate, "\(path): \(error.message)")
-            if [.permissionDenied, .readOnly].contains(error.code) {
-                failure.remedy = """
-                    the new store is built in its own folder: get write access to that folder, or name another one \
-                    with --output
-                    """
-            }
+            if [.permissionDenied, .readOnly].contains(error.code) { failure.remedy = remedy }
             throw failure
         } catch {
             throw EngineError(error, during: path)

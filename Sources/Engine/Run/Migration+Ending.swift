@@ -120,7 +120,7 @@ extension Migration {
         externalBytes: Int = 0, in directory: borrowing WorkDirectory
     ) throws(EngineError) -> PlanRecord {
         let (needed, overflow) = prepared.diskBytes.addingReportingOverflow(externalBytes)
-        try DiskRoom.require(overflow ? .max : needed, at: directory.path)
+        try DiskRoom(prepared, request, events).require(overflow ? .max : needed, at: directory.path)
         // Once there is a plan, existing files count as its own.
         try refuseTakenSideFiles()
         let plan = PlanRecord(
@@ -129,7 +129,7 @@ extension Migration {
             migration: Hexadecimal.text((0..<16).map { _ in UInt8.random(in: .min ... .max) }),
             now: request.options.now.bitPattern, path: prepared.path, steps: prepared.steps.map(\.versions),
             output: request.output, sideFiles: [request.rejects, request.keyMap].compactMap { $0 },
-            notices: prepared.notices)
+            notices: prepared.notices, lossCounts: prepared.lossCounts)
         try directory.write(plan)
         return plan
     }

@@ -42,6 +42,15 @@ extension Migration {
         }
     }
 
+    /// Why a run would refuse the disk, for a plan; nil if it wouldn't, or if that can't be found out yet.
+    func roomRefusal(_ prepared: PreparedMigration, _ store: StoreLocation) -> String? {
+        guard !request.ignoresSpace, request.output == nil,
+            let lack = try? DiskRoom.lack(
+                of: prepared.diskBytes, reserve: prepared.reserve, work: store.workDirectory, in: store.directory)
+        else { return nil }
+        return "\(lack); make room (--ignore-space runs without this check)"
+    }
+
     func refuseExisting(_ output: StoreLocation) throws(EngineError) {
         for path in [output.path, output.wal, output.journal] {
             let there: FileStatus?

@@ -30,7 +30,7 @@ package struct Migration {
 
     /// The same migration, which also writes its phases to the work directory.
     func reporting(to directory: borrowing WorkDirectory) -> Migration {
-        let (report, events) = (PhaseReport(work: directory.path), events)
+        let (report, events) = (PhaseReport(work: directory.path, verification: request.verification), events)
         return Migration(request, history: history, cancellation: cancellation) { event in
             report.receive(event)
             events(event)
@@ -46,9 +46,10 @@ package struct Migration {
         var prepared = try SourceStore.reading(location) { store throws(EngineError) in
             var prepared = try PreparedMigration(request, history: try versions(), store: store)
             prepared.notices = try notices(prepared, store)
+            prepared.countLosses(in: store)
             return prepared
         }
-        if !prepared.steps.isEmpty, let refusal = placeRefusal(location) {
+        if !prepared.steps.isEmpty, let refusal = placeRefusal(location) ?? roomRefusal(prepared, location) {
             prepared.notices.append("the migration would be refused now: \(refusal)")
         }
         return prepared
@@ -104,11 +105,14 @@ package struct Migration {
         _ location: StoreLocation, _ history: ModelHistory, refusing: () throws(EngineError) -> Void
     ) throws(EngineError) -> (prepared: PreparedMigration, check: SourceCheck?) {
         try SourceStore.reading(location) { store throws(EngineError) in
-            let prepared = try PreparedMigration(request, history: history, store: store)
+            var prepared = try PreparedMigration(request, history: history, store: store)
             guard !prepared.steps.isEmpty else { return (prepared, nil) }
             try refusing()
+            prepared.countLosses(in: store, upTo: PreparedMigration.quicklyCounted)
             events(.prepared(prepared))
-            return (prepared, try check(prepared, store))
+            let found = try check(prepared, store)
+            try countLosses(of: &prepared, in: store)
+            return (prepared, found)
         }
     }
 
@@ -135,6 +139,22 @@ package struct Migration {
         }
         for notice in result.notices { events(.warning(notice)) }
         return result
+    }
+
+    /// Counts what the steps drop, as a part of the check, in a store that is too large to do so before the plan is told.
+    ///
+    /// One scan of each table that loses something, by SQLite: it asks records' headers, so it reads the leaves and no
+    /// overflow page, ten to twenty million rows a second: 4 % of the processor time of migrating 6 million rows. Counting
+    /// while rows move would cost no reading, but there are many ways to move them, in parts and on all cores, and the
+    /// numbers would have to be in every checkpoint.
+    func countLosses(of prepared: inout PreparedMigration, in store: SourceStore) throws(EngineError) {
+        guard prepared.lacksCounts else { return }
+        var counted = prepared
+        try cancellation.interrupting(store.connection.interruptHandle) { () throws(EngineError) in
+            counted.countLosses(in: store)
+        }
+        try cancellation.check()
+        prepared = counted
     }
 
     /// Runs a check of rows whose pages SQLite may not have checked: what it finds wrong may be damage.

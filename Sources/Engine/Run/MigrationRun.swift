@@ -139,6 +139,14 @@ struct MigrationRun {
 
     var originalMode: OriginalMode { OriginalMode(of: source, work: source.workDirectory) }
 
+    /// In a large store once: a run that goes on with earlier work has the numbers of its plan.
+    private func countLosses(
+        of prepared: inout PreparedMigration, _ begun: PlanRecord?, in store: SourceStore
+    ) throws(EngineError) {
+        guard let begun else { return try migration.countLosses(of: &prepared, in: store) }
+        prepared.lossCounts = begun.lossCounts ?? []
+    }
+
     /// A run in place that was ended may have folded its -wal in.
     private func isWAL(_ store: SourceStore) throws(EngineError) -> Bool {
         if store.isWAL { true } else { try originalMode.isNoted() }
@@ -150,6 +158,7 @@ struct MigrationRun {
         _ directory: borrowing WorkDirectory
     ) throws(EngineError) -> MigrationOutcome {
         try found.requireStore(store.metadata.uuid, source)
+        try found.requireChoice(request.cloudKit)
         let isUnchanged = try previewed?.store == SourceIdentity(descriptor, uuid: "", isGuarded: false)
         var prepared = try PreparedMigration(
             request, history: try versions(), store: store, counted: isUnchanged ? previewed?.prepared : nil)
@@ -158,12 +167,16 @@ struct MigrationRun {
             hasForeignWork = false
             return try nothingToDo(prepared, in: directory)
         }
+        prepared.countLosses(
+            in: store, upTo: PreparedMigration.quicklyCounted, as: isUnchanged ? previewed?.prepared : nil)
         var outcome = MigrationOutcome(store: destination.path, prepared: prepared, warnings: prepared.warnings)
         let fingerprint = PlanFingerprint(prepared, request)
         try found.requirePlan(fingerprint, steps: prepared.steps.map(\.versions), verification: request.verification)
         hasForeignWork = false
         if found.plan != nil || check == nil { migration.events(.prepared(prepared)) }
         if found.plan == nil, check == nil { check = try migration.check(prepared, store) }
+        try countLosses(of: &prepared, found.plan, in: store)
+        outcome.prepared.lossCounts = prepared.lossCounts
         prepared.notices = found.plan?.notices ?? check?.notices ?? []
         outcome.warnings += prepared.notices
         outcome.warnings += try rollbackWarning(in: directory)

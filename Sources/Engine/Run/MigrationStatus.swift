@@ -19,7 +19,7 @@ public struct MigrationStatus: Hashable, Sendable, Codable {
     public var workBytes = 0
     /// Every version of the path; empty where there is no plan.
     public var path: [String] = []
-    /// The current run of steps, counted from 0.
+    /// The current run of steps, counted from 1; 0 where there is no plan.
     public var step = 0
     /// How many there are.
     public var stepCount = 0
@@ -37,6 +37,10 @@ public struct MigrationStatus: Hashable, Sendable, Codable {
     public var bytes = 0
     /// Rows to read in total, approximately.
     public var totalRows = 0
+    /// The part of the whole work that is done, from 0 to 1, as of the last checkpoint; nil where the run hasn't said.
+    public var fraction: Double?
+    /// Seconds until the end; nil where that can't be told, and where no process works on it.
+    public var remainingSeconds: Double?
     /// The checkpoints of the current run of steps, the newest last.
     public var checkpoints: [Checkpoint] = []
     /// The process that works on it; nil where none does, or one on another machine.
@@ -96,11 +100,23 @@ public struct MigrationStatus: Hashable, Sendable, Codable {
             return
         }
         path = plan.path
-        stepCount = plan.steps.count
+        (step, stepCount) = (min(1, plan.steps.count), plan.steps.count)
         try readProgress(plan, names)
         let last = try WorkDirectory.verified(plan.steps.count - 1, of: plan, in: workDirectory)
         try readIntent(location, isVerified: last != nil)
         if state == .swapped || state == .swapping { versions = plan.steps.last ?? [] }
+        estimate(lock.outlook)
+    }
+
+    /// What the run expected of its phase, and how far that is by now.
+    private mutating func estimate(_ outlook: WorkOutlook?) {
+        guard state == .running || state == .swapping, let outlook else { return }
+        let lock = try? Files.statusIfExists(workDirectory + "/" + WorkFile.lock)
+        let began = Double(lock?.modificationTime ?? 0) / 1e9 - WallClock.referenceDate
+        let age = max(0, WallClock.secondsSinceReferenceDate() - began)
+        let checkpoint = checkpoints.last?.ageSeconds.map { max(0, age - $0) }
+        let now = outlook.now(rows: rows, seconds: processID == nil ? nil : age, checkpointSeconds: checkpoint)
+        (fraction, remainingSeconds) = (now.fraction, now.remainingSeconds)
     }
 
     private mutating func readIntent(_ location: StoreLocation, isVerified: Bool) throws(EngineError) {
@@ -117,21 +133,23 @@ public struct MigrationStatus: Hashable, Sendable, Codable {
             // The new store was started over since.
             return
         }
-        step = max(0, stepCount - 1)
+        step = stepCount
     }
 
     private mutating func readProgress(_ plan: PlanRecord, _ names: [String]) throws(EngineError) {
         state = .running
+        var current = 0
         for index in plan.steps.indices {
             guard let record = try WorkDirectory.verified(index, of: plan, in: workDirectory) else { break }
-            step = min(index + 1, stepCount - 1)
+            current = min(index + 1, stepCount - 1)
             (rows, bytes) = (record.progressRows, record.progressBytes)
         }
         // Steps that run together have the files of the last of them.
         let last =
-            plan.steps.indices.dropFirst(step).first { index in names.contains { WorkFile.isWork($0, of: index) } }
-            ?? step
-        versions = plan.steps[min(step, plan.steps.count)..<min(last + 1, plan.steps.count)].reduce(into: []) {
+            plan.steps.indices.dropFirst(current).first { index in names.contains { WorkFile.isWork($0, of: index) } }
+            ?? current
+        step = current + 1
+        versions = plan.steps[min(current, plan.steps.count)..<min(last + 1, plan.steps.count)].reduce(into: []) {
             $0 += $0.isEmpty ? $1 : Array($1.dropFirst())
         }
         for name in names where WorkFile.isCheckpoint(name, of: last) {

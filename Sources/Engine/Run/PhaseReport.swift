@@ -1,4 +1,5 @@
 import CausewayPlatform
+import CausewayPreparation
 
 /// Records every change of a run's phase, for `causeway status`.
 final class PhaseReport {
@@ -7,12 +8,15 @@ final class PhaseReport {
 
     private let path: String
     private var current = ""
+    private var meter: WorkMeter
 
-    init(work: String) {
+    init(work: String, verification: VerificationLevel) {
+        meter = WorkMeter(verification: verification, now: MonotonicClock.seconds())
         path = work + "/" + WorkFile.lock
     }
 
     func receive(_ event: EngineEvent) {
+        meter.receive(event, now: MonotonicClock.seconds())
         switch event {
         case .phaseBegan(let phase): write(phase)
         case .passBegan: write(Self.rows)
@@ -26,6 +30,7 @@ final class PhaseReport {
         // Closing this descriptor leaves the lock to the one that holds it. A phase that can't be written isn't an
         // error.
         guard let file = try? OpenFile(path, mode: .readWrite, followsLinks: false) else { return }
-        try? file.write(Array(LockText(phase: phase).text.utf8))
+        let text = LockText(phase: phase, outlook: meter.outlook(now: MonotonicClock.seconds()))
+        try? file.write(Array(text.text.utf8))
     }
 }

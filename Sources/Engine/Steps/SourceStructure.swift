@@ -55,7 +55,7 @@ extension StepPlan {
     /// - Returns: all that isn't read whole out of pages.
     func structureToCheck(after before: [StepPlan], of source: SourceStore) -> SourceStructure {
         if let tables = projectedTables(after: before) { return .all(but: Set(tables.map { $0.lowercased() })) }
-        return (before.first ?? self).structureToCheck(of: source)
+        return (before.first ?? self).structureToCheck(of: source, readersTogether(after: before))
     }
 
     /// Tables of the source whose rows are all read out of pages, so that a wrong Z_ENT is found there.
@@ -65,40 +65,56 @@ extension StepPlan {
     ///   - source: that is read.
     /// - Returns: their names.
     func numberedTables(after before: [StepPlan], of source: SourceStore) -> Set<String> {
-        projectedTables(after: before) ?? (before.first ?? self).numberedTables(of: source)
+        if let tables = projectedTables(after: before) { return tables }
+        let first = before.first ?? self
+        if first.objects == nil { return first.tablesOfPages }
+        return first.mappedTables(of: source, readersTogether(after: before))
     }
 
     /// What SQLite must check of its source first: what statements read. Code, and expressions that lead to other rows,
     /// read by SQL, too; the tables that they may look into are read whole out of pages all the same before the step ends,
     /// and their indexes before anything is made of them.
     func structureToCheck(of source: SourceStore) -> SourceStructure {
-        if readsOnlyPages(of: source) { return .none }
-        return .all(but: Set(mappedTables(of: source).map { $0.lowercased() }))
+        structureToCheck(of: source, readersTogether(after: []))
+    }
+
+    /// - Parameters:
+    ///   - source: that is read.
+    ///   - together: places of mappings for which a table is read once.
+    /// - Returns: all that isn't read whole out of pages.
+    private func structureToCheck(of source: SourceStore, _ together: Set<Int>) -> SourceStructure {
+        if readsOnlyPages(of: source, together) { return .none }
+        return .all(but: Set(mappedTables(of: source, together).map { $0.lowercased() }))
     }
 
     /// Tables of the source whose rows are all read out of pages, so that a wrong Z_ENT is found there.
-    func numberedTables(of source: SourceStore) -> Set<String> {
-        objects == nil ? tablesOfPages : mappedTables(of: source)
-    }
+    func numberedTables(of source: SourceStore) -> Set<String> { numberedTables(after: [], of: source) }
 
     /// Tables that entity mappings read out of pages.
-    private func mappedTables(of source: SourceStore) -> Set<String> {
+    private func mappedTables(of source: SourceStore, _ together: Set<Int>) -> Set<String> {
         Set(
             objects?.mappings.compactMap { plan in
                 guard methods.mappings[plan.index]?.method == .pages else { return nil }
-                let rows = MappingReading(plan, to: .create, pagesOf: source, self.source)
+                let rows = reading(plan, of: source, together)
                 return rows.isOfPages ? rows.shape.table.name : nil
             } ?? [])
     }
 
+    private func reading(
+        _ plan: EntityMappingPlan, of source: SourceStore, _ together: Set<Int>
+    ) -> MappingReading {
+        MappingReading(
+            plan, to: .create, pagesOf: source, self.source, isShared: together.contains(plan.index))
+    }
+
     /// Whether all rows of its source are read out of pages, whose structure is checked there, and nobody reads by SQL.
-    private func readsOnlyPages(of source: SourceStore) -> Bool {
+    private func readsOnlyPages(of source: SourceStore, _ together: Set<Int>) -> Bool {
         guard let objects else { return passesReadOnlyPages }
         guard objects.joins.isEmpty, passesReadOnlyPages else { return false }
         return objects.mappings.allSatisfy { plan in
             plan.sourceEntity == nil && plan.description.policyClassName == nil
                 || plan.onlyCopies && methods.mappings[plan.index]?.method == .pages
-                    && MappingReading(plan, to: .create, pagesOf: source, self.source).isOfPages
+                    && reading(plan, of: source, together).isOfPages
         }
     }
 }

@@ -16,7 +16,8 @@ extension StepRun {
         events(.phaseBegan("indexes"))
         let finisher = StoreFinisher(
             step: step, before: before, source: source, staging: staging, ledger: ledger,
-            frameworkVersion: frameworkVersion)
+            frameworkVersion: frameworkVersion, metadata: metadata,
+            advanced: { events(.advanced(share: $0)) })
         // Stage 2 of mapping models has made the indexes that it needs to look up links.
         try finisher.finishRows(besides: state.objects.indexes)
         if !handlers.isEmpty { try runHandlers(staging, ledger, state) }
@@ -62,7 +63,7 @@ extension StepRun {
     }
 
     /// Bytes of free pages that go at a time. The journal holds a few pages for each: what is moved, its parent, the
-    /// pointer map, the list of free pages (`PreparedMigration.reserve` has room for it).
+    /// pointer map, the list of free pages (`PreparedMigration.reserve` always has room for it).
     private static let vacuumedBytes = 4 << 20
 
     /// Gives the new store's header a count of commits that follows from the source alone: how many a run makes depends

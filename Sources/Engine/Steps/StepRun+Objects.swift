@@ -1,3 +1,4 @@
+import CausewayMapping
 import CausewayObjects
 import CausewayPlanning
 import CausewayPreparation
@@ -21,7 +22,11 @@ extension StepRun {
         let validation = try validationStage()
         var between: [StepBetween] = []
         for step in before {
-            if let objects = step.objects { between.append(try StepBetween(step, objects)) }
+            guard let own = step.objects else { continue }
+            let isShown =
+                between.count + 1 == before.count { $0.objects != nil }
+                && objects.mappings.contains { $0.description.policyClassName != nil || $0.choosesByLinks }
+            between.append(try StepBetween(step, own, showsLinks: isShown))
         }
         let projected = try step.projected.map { _ throws(EngineError) in try StepBetween(step, objects) }
         let run = ObjectRun(

@@ -19,6 +19,8 @@ struct StepRun {
     let source: SourceStore
     let place: StepPlace
     let frameworkVersion: Int
+    /// Entries of the app's own that every step's store gets, so that the last one has them.
+    let metadata: [String: MetadataValue]
     let options: EngineOptions
     let external: ExternalValues
     /// The handlers of a stage.
@@ -166,9 +168,9 @@ struct StepRun {
         events(.phaseBegan("verification"))
         let doubt = try condemning { () throws(EngineError) in try readKept(&result) }
         let notices = try Verification(
-            step: step, source: source, written: result.written, frameworkVersion: frameworkVersion,
+            step: step, source: source, written: result.written, frameworkVersion: frameworkVersion, metadata: metadata,
             level: verification, changesValues: result.validation.defaulted > 0, kept: result.kept, jobs: options.jobs,
-            cancellation: cancellation
+            cancellation: cancellation, advanced: { events(.advanced(share: $0)) }
         ).check(place.staging.path)
         if let doubt { throw doubt }
         result.notices = isTold ? [] : notices

@@ -62,7 +62,7 @@ struct StepSequence {
             if index > 0 || isResumed {
                 let step = group.map { prepared.diskBytes(ofStep: $0) }.max() ?? 0
                 let (needed, overflow) = step.addingReportingOverflow(furtherBytes)
-                try DiskRoom.require(overflow ? .max : needed, at: work.path)
+                try DiskRoom(prepared, request, events).require(overflow ? .max : needed, at: work.path)
             }
             try forget(group, in: work)
             do throws(EngineError) {
@@ -207,7 +207,7 @@ struct StepSequence {
             step: step, before: Array(prepared.steps[group].dropLast()),
             plannedRows: first == 0 ? prepared.rows : [], following: Array(prepared.steps[(index + 1)...]),
             source: source, place: place,
-            frameworkVersion: prepared.frameworkVersion, options: options,
+            frameworkVersion: prepared.frameworkVersion, metadata: prepared.metadata, options: options,
             external: ExternalValues(directory: external.externalData), handlers: prepared.handlers[index],
             code: request.code, validation: request.violations, sideFiles: files, verification: request.verification,
             checked: checked,

@@ -7,7 +7,9 @@ public struct PurgeOutcome: Hashable, Sendable, Codable {
     public var store: String
     /// Paths of the backups that are gone.
     public var removed: [String]
-    /// Paths of the copies of `-wal`s that went with them.
+    /// Paths of stores that rollbacks had left, and that are gone too.
+    public var removedRolledBack: [String] = []
+    /// Paths of the copies of `-wal`s and journals that went with them.
     public var removedCopies: [String] = []
     /// Bytes that they had.
     public var bytes: Int
@@ -19,13 +21,16 @@ public struct PurgeOutcome: Hashable, Sendable, Codable {
 package struct BackupPurge {
     private let store: String
     private let backup: String?
+    private let removesRolledBack: Bool
 
     /// - Parameters:
     ///   - store: the store's path.
     ///   - backup: which backup; nil for all.
-    package init(store: String, backup: String? = nil) {
+    ///   - removesRolledBack: also the migrated stores that rollbacks have left; not with `backup`.
+    package init(store: String, backup: String? = nil, removesRolledBack: Bool = false) {
         self.store = store
         self.backup = backup
+        self.removesRolledBack = removesRolledBack && backup == nil
     }
 
     /// - Throws: `.missing` where the store itself isn't there: then a backup may be all that is left.
@@ -34,7 +39,12 @@ package struct BackupPurge {
         let backups = StoreBackups(location: location)
         var paths = try backups.paths()
         if let backup { paths = [try backups.chosen(backup)] }
-        let copies = try backups.walCopies(of: backup == nil ? nil : paths.first)
+        var copies = try backups.walCopies(of: backup == nil ? nil : paths.first)
+        var rolledBack: [String] = []
+        if removesRolledBack {
+            rolledBack = try backups.paths(of: .rolledback)
+            copies += try backups.rolledBackCopies()
+        }
         // The file must be a store: else a backup may be the only good copy.
         let current = try SourceStore.reading(location)
         current.release()
@@ -42,12 +52,12 @@ package struct BackupPurge {
         var outcome = PurgeOutcome(store: location.path, removed: [], bytes: 0)
         do throws(FileError) {
             for path in paths {
-                outcome.bytes += Int(clamping: try Files.statusIfExists(path)?.size ?? 0)
-                // The file first: a backup without its -wal would lack rows.
-                try Files.unlink(path)
-                try Files.syncDirectory(location.directory)
-                for suffix in ["-wal", "-shm", "-journal"] { try Files.unlink(path + suffix) }
+                outcome.bytes += try remove(path, in: location)
                 outcome.removed.append(path)
+            }
+            for path in rolledBack {
+                outcome.bytes += try remove(path, in: location)
+                outcome.removedRolledBack.append(path)
             }
             for path in copies {
                 outcome.bytes += Int(clamping: try Files.statusIfExists(path)?.size ?? 0)
@@ -59,15 +69,28 @@ package struct BackupPurge {
             // The thrown failure matters.
             try? directory.remove()
             var failure = EngineError(
-                .inputOutput, "\(location.directory): \(error.message)",
-                details: outcome.removed.map { "removed already: \($0)" })
-            if !outcome.removed.isEmpty {
-                failure.state = .settled("\(outcome.removed.count) of its backups are removed")
+                .inputOutput, "\(error.path): \(error.message)",
+                details: (outcome.removed + outcome.removedRolledBack).map { "removed already: \($0)" })
+            if !outcome.removed.isEmpty || !outcome.removedRolledBack.isEmpty {
+                failure.state = .settled(
+                    "\(outcome.removed.count + outcome.removedRolledBack.count) of its backups are removed")
                 failure.work = .kept
             }
             throw failure
         }
         outcome.warnings = backups.unlock(directory)
         return outcome
+    }
+
+    /// Removes a database with its sidecars, durably.
+    ///
+    /// - Returns: the bytes that it had.
+    private func remove(_ path: String, in location: StoreLocation) throws(FileError) -> Int {
+        let bytes = Int(clamping: try Files.statusIfExists(path)?.size ?? 0)
+        // The file first: a backup without its -wal would lack rows.
+        try Files.unlink(path)
+        try Files.syncDirectory(location.directory)
+        for suffix in ["-wal", "-shm", "-journal"] { try Files.unlink(path + suffix) }
+        return bytes
     }
 }

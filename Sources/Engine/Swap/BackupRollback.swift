@@ -37,7 +37,7 @@ package struct BackupRollback {
     ///   the backup is damaged, `.undecided` where a migration of the store isn't finished. The error's state is
     ///   `.restored` if the backup is in place, but may not survive a power loss.
     package func run() throws(EngineError) -> RollbackOutcome {
-        let location = try place()
+        let location = try Self.place(of: store)
         let backups = StoreBackups(location: location)
         let chosen = try backups.chosen(backup)
         let original = try StoreLocation(existing: chosen)
@@ -92,12 +92,12 @@ package struct BackupRollback {
     }
 
     /// Where the store is, or was: backups stay beside a store that is gone.
-    private func place() throws(EngineError) -> StoreLocation {
+    static func place(of store: String) throws(EngineError) -> StoreLocation {
         do throws(EngineError) {
             return try StoreLocation(existing: store)
         } catch {
             // A dangling link doesn't say where the store was.
-            guard let location = try? StoreLocation(new: store), try !Self.isThere(location),
+            guard let location = try? StoreLocation(new: store), try !isThere(location),
                 try !StoreBackups(location: location).paths().isEmpty
             else { throw error }
             return location

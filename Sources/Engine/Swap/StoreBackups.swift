@@ -1,12 +1,18 @@
 import CausewayPlatform
 import CausewayStores
 
-/// The originals that migrations have left beside a store: `<store>.premigration-<digits>`.
+/// Stores that migrations and rollbacks have left beside a store: `<store>.premigration-<digits>` and
+/// `<store>.rolledback-<digits>`.
 struct StoreBackups {
     let location: StoreLocation
 
-    /// Paths, sorted.
-    func paths() throws(EngineError) -> [String] { try paths(where: isBackup) }
+    /// Paths of the originals, sorted.
+    func paths() throws(EngineError) -> [String] { try paths(of: .premigration) }
+
+    /// Paths of one kind, sorted.
+    func paths(of kind: BackupList.Kind) throws(EngineError) -> [String] {
+        try paths { name in isBackup(name, kind) }
+    }
 
     private func paths(where isWanted: (String) -> Bool) throws(EngineError) -> [String] {
         try EngineError.reading(location.directory) {
@@ -22,13 +28,27 @@ struct StoreBackups {
             guard let dot = name.lastIndex(of: "."), name[dot...].hasPrefix(".wal"),
                 name[dot...].dropFirst(4).allSatisfy({ $0.isASCII && $0.isNumber }), wanted.map(name.hasPrefix) ?? true
             else { return false }
-            return isBackup(String(name[..<dot]))
+            return isBackup(String(name[..<dot]), .premigration)
+        }
+    }
+
+    /// Copies of `-wal`s and journals that rollbacks have left: `<store>.rolledback-<digits>.wal`, `.journal`, and more of
+    /// them with a number behind.
+    func rolledBackCopies() throws(EngineError) -> [String] {
+        try paths { name in
+            guard let dot = name.lastIndex(of: ".") else { return false }
+            let isCopy = SidecarCopies.Kind.allCases.contains { kind in
+                let suffix = "." + kind.rawValue
+                return name[dot...].hasPrefix(suffix)
+                    && name[dot...].dropFirst(suffix.count).allSatisfy { $0.isASCII && $0.isNumber }
+            }
+            return isCopy && isBackup(String(name[..<dot]), .rolledback)
         }
     }
 
     /// The prefix and eight hexadecimal digits, nothing after: never a backup's own `-wal`.
-    private func isBackup(_ name: String) -> Bool {
-        let prefix = location.name + ".premigration-"
+    private func isBackup(_ name: String, _ kind: BackupList.Kind) -> Bool {
+        let prefix = "\(location.name).\(kind.rawValue)-"
         guard name.hasPrefix(prefix) else { return false }
         let digits = name.dropFirst(prefix.count)
         return digits.count == 8 && digits.allSatisfy { $0.isASCII && $0.isHexDigit && !$0.isUppercase }
@@ -59,7 +79,8 @@ struct StoreBackups {
 
     /// Takes the work directory, so that no migration runs meanwhile, and refuses if there is unfinished work.
     func lock(needsLinks: Bool) throws(EngineError) -> WorkDirectory {
-        let directory = try WorkDirectory.taken(at: location.workDirectory, needsLinks: needsLinks)
+        let directory = try WorkDirectory.taken(
+            at: location.workDirectory, needsLinks: needsLinks, remedy: "get write access to the store's folder")
         let found = try UnfinishedWork(in: directory.path, for: location, isOutput: false)
         guard found.plan == nil || found.state == .swapped else {
             throw EngineError(

@@ -26,6 +26,7 @@ struct DigestRecheck {
     mutating func run(source: borrowing Connection, result: borrowing Connection, _ outcome: inout Verification.Outcome)
         throws
     {
+        var progress = progress(outcome)
         for count in written.passes {
             let now = try PassDigest(
                 rereading: count.pass, in: source, isUTF8: isUTF8,
@@ -34,6 +35,7 @@ struct DigestRecheck {
             for difference in PassDigest.difference(digest(of: count), .source, now, .source) {
                 outcome.add("\(difference) (source read again)", table: count.pass.destinationTable)
             }
+            progress.add(count.written)
         }
         // Handlers change rows of entities; these were counted before.
         for pass in verification.step.keptPasses
@@ -48,10 +50,36 @@ struct DigestRecheck {
             for difference in PassDigest.difference(before, .source, after, .destination) {
                 outcome.add(difference, table: pass.destinationTable)
             }
+            progress.add(2 * Self.rows(of: pass, outcome))
         }
         for (table, counts) in destinations {
             for difference in try differences(of: counts, in: result) { outcome.add(difference, table: table) }
+            for count in counts { progress.add(count.written) }
         }
+    }
+
+    /// Rows of what has been compared, as part of the verification.
+    private struct RowProgress {
+        let whole: Int
+        let advanced: (Double) -> Void
+        var done = 0
+
+        mutating func add(_ rows: Int) {
+            done += rows + 1
+            let (begin, end) = Verification.recheckPart
+            advanced(begin + (end - begin) * min(1, Double(done) / Double(max(1, whole))))
+        }
+    }
+
+    private func progress(_ outcome: Verification.Outcome) -> RowProgress {
+        let passes = written.passes.reduce(0) { $0 + 2 * ($1.written + 1) }
+        let kept = verification.step.keptPasses.reduce(0) { $0 + 2 * Self.rows(of: $1, outcome) + 1 }
+        return RowProgress(whole: passes + kept, advanced: verification.advanced)
+    }
+
+    /// As far as the new store's rows were counted.
+    private static func rows(of pass: RowPass, _ outcome: Verification.Outcome) -> Int {
+        outcome.counts[pass.destinationTable]?.values.reduce(0, +) ?? 0
     }
 
     /// Finds the differing rows in these destination tables.

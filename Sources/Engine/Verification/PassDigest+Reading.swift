@@ -24,8 +24,7 @@ extension PassDigest {
         var rows = 0
         while try statement.step() {
             try cancellation?.check(afterRow: &rows)
-            let number = pass.discriminator.map { Int(clamping: statement.int64(at: $0)) } ?? 0
-            guard let group = groups[number] else { continue }
+            guard let number = pass.number(of: statement), let group = groups[number] else { continue }
             if !leftOut.isEmpty, let key = pass.key, leftOut.contains(statement.int64(at: key)) { continue }
             sums.add(group: group, key: pass.key.map { statement.int64(at: $0) } ?? 0) { place in
                 StatementContent.content(statement, group.cells[place], isUTF8: isUTF8)
@@ -103,5 +102,13 @@ private struct SideSums {
         values[place] &+= lanes.first
         values[place + 1] &+= lanes.second
         values[place + 2] &+= 1
+    }
+}
+
+extension RowPass {
+    /// The number of a source row's projection; nil where the discriminator is no integer: SQLite would make 2 of 2.5.
+    func number(of row: borrowing Statement) -> Int? {
+        guard let discriminator else { return 0 }
+        return row.type(at: discriminator) == .integer ? Int(clamping: row.int64(at: discriminator)) : nil
     }
 }

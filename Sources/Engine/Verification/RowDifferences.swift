@@ -73,8 +73,7 @@ struct RowDifferences {
         _ statement: inout Statement, _ groups: [Int: DigestShape.Group], _ keys: [Int]
     ) throws(SQLiteError) -> Row? {
         while try statement.step() {
-            let number = pass.discriminator.map { Int(clamping: statement.int64(at: $0)) } ?? 0
-            guard let group = groups[number] else { continue }
+            guard let number = pass.number(of: statement), let group = groups[number] else { continue }
             if !leftOut.isEmpty, let key = pass.key, leftOut.contains(statement.int64(at: key)) { continue }
             return Row(group: group, keys: statement.keys(at: keys))
         }

@@ -51,16 +51,18 @@ struct StagingStructure {
 
     /// Findings as for the whole file: where a part isn't sound, all of it is read again.
     ///
-    /// - Parameter result: the file's connection.
+    /// - Parameters:
+    ///   - result: the file's connection.
+    ///   - advanced: told the part of the parts that is done.
     /// - Returns: no findings where the store is sound; no counts where it isn't, or was read as a whole.
     /// - Throws: `SQLiteError` where it couldn't be read; `EngineError` where the run was asked to stop.
-    func found(_ result: borrowing Connection) throws -> Found {
+    func found(_ result: borrowing Connection, advanced: (Double) -> Void = { _ in }) throws -> Found {
         let isWorthwhile = jobs > 1 || !others.isEmpty || sharesPages
         if isWorthwhile, StructureCheck.knowsTables, try result.pragmaInteger("auto_vacuum") != 0 {
             // While a connection is open on the file, and for as long as it is: nobody else may write it.
             let file = try StagingFile.pages(at: path)
             let claims = reading?.claims ?? PageClaims(pageCount: file.layout.pageCount)
-            if let counts = try soundCounts(try parts(of: result, file), file, claims) {
+            if let counts = try soundCounts(try parts(of: result, file), file, claims, advanced) {
                 // What has no owner, or two.
                 if sharesPages || (try? file.checkOwnership(claims)) != nil { return Found(counts: counts) }
             }
@@ -70,7 +72,9 @@ struct StagingStructure {
     }
 
     /// What to check, the largest first; the schema's own table stands for the list of free pages.
-    private func parts(of result: borrowing Connection, _ file: PageFile) throws -> [Part] {
+    private func parts(
+        of result: borrowing Connection, _ file: PageFile
+    ) throws -> [(part: Part, leaves: Int)] {
         let schema = try StoreSchema(reading: result)
         var tables: [String: Int] = [:]
         var parts: [(part: Part, leaves: Int)] = []
@@ -87,14 +91,17 @@ struct StagingStructure {
             }
         }
         parts += tables.sorted { $0.key < $1.key }.map { (.table($0.key), $0.value) }
-        return parts.sorted { $0.leaves > $1.leaves }.map(\.part) + [.table("sqlite_schema")]
+        return parts.sorted { $0.leaves > $1.leaves } + [(part: .table("sqlite_schema"), leaves: 1)]
     }
 
     /// - Returns: nil where a part isn't sound.
     private func soundCounts(
-        _ parts: [Part], _ file: PageFile, _ claims: PageClaims
+        _ parts: [(part: Part, leaves: Int)], _ file: PageFile, _ claims: PageClaims, _ advanced: (Double) -> Void
     ) throws -> [String: [Int: Int]]? {
         let (path, withIndexes, cancellation, layout) = (path, withIndexes, cancellation, layout)
+        let work = parts
+        let whole = max(1, parts.reduce(0) { $0 + $1.leaves })
+        var done = 0
         var areSound = true
         var counts: [String: [Int: Int]] = [:]
         try PlacePipeline(parts.indices, jobs: jobs, cancellation: cancellation).run { every throws(EngineError) in
@@ -103,7 +110,7 @@ struct StagingStructure {
             }
             try cancellation.interrupting(connection.interruptHandle) { () throws(EngineError) in
                 try every { place throws(EngineError) in
-                    switch parts[place] {
+                    switch work[place].part {
                     case .table(let table):
                         Answer.isSound(StructureCheck.isSound(connection, withIndexes: withIndexes, table))
                     case .tree(let tree): Answer.isSound((try? file.claim(tree, claims)) != nil)
@@ -113,7 +120,9 @@ struct StagingStructure {
                     }
                 }
             }
-        } take: { (_: Int, answer: Answer) throws(EngineError) in
+        } take: { (place: Int, answer: Answer) throws(EngineError) in
+            done += work[place].leaves
+            advanced(Double(done) / Double(whole))
             switch answer {
             case .isSound(let isSound): areSound = areSound && isSound
             case .counts(let table, let found): counts[table] = found

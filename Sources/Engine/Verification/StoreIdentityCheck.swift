@@ -1,5 +1,6 @@
 import CausewayModel
 import CausewayPlanning
+import CausewayPreparation
 import CausewaySQLite
 import CausewayStoreFormat
 import CausewayStores
@@ -9,6 +10,10 @@ import CausewayStores
 struct StoreIdentityCheck {
     let step: StepPlan
     let uuid: String
+    /// Of the source: those of Core Data's own entities are carried.
+    let sourceKeys: [StoreSchema.PrimaryKeyRow]
+    /// Entries of the app's own that the metadata must have.
+    let entries: [String: MetadataValue]
 
     func findings(_ result: borrowing Connection) throws -> [String] {
         try schema(result) + metadata(result) + primaryKeys(result)
@@ -20,10 +25,13 @@ struct StoreIdentityCheck {
         var statement = try result.prepare("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL")
         while try statement.step() { found[try statement.string(at: 0) ?? ""] = try statement.string(at: 1) ?? "" }
         let history = step.hasHistory ? step.statements.historyStatements : []
-        return (step.statements.inOrder + history).compactMap { planned in
-            guard let sql = found[planned.name] else { return "\(planned.name) is missing in the schema" }
-            return sql == planned.sql ? nil : "\(planned.name) isn't what was planned"
-        }
+        let lost = step.appObjects.filter { $0.sql != nil && found[$0.name] == nil }
+        let missing = lost.map { "\($0.name) is missing in the schema" }
+        return missing
+            + (step.statements.inOrder + history).compactMap { (planned) -> String? in
+                guard let sql = found[planned.name] else { return "\(planned.name) is missing in the schema" }
+                return sql == planned.sql ? nil : "\(planned.name) isn't what was planned"
+            }
     }
 
     private func metadata(_ result: borrowing Connection) throws -> [String] {
@@ -38,6 +46,7 @@ struct StoreIdentityCheck {
             findings.append("Z_METADATA: the checksum differs")
         }
         if metadata.uuid != uuid { findings.append("Z_METADATA: the store's UUID differs") }
+        findings += metadata.keys(lackedOf: entries).map { "Z_METADATA: \($0) isn't what was to be set" }
         guard step.statements.houseStatements.contains(where: { $0.name == "Z_MODELCACHE" }) else { return findings }
         var statement = try result.prepare("SELECT Z_CONTENT FROM Z_MODELCACHE")
         let content = try statement.step() ? statement.bytes(at: 0) : nil
@@ -62,6 +71,10 @@ struct StoreIdentityCheck {
             if row.maximum < largest {
                 findings.append("Z_PRIMARYKEY: Z_MAX of \(planned.name) is below the key p\(largest)")
             }
+        }
+        // History's and CloudKit's.
+        for carried in sourceKeys where carried.number >= HistoryLayout.firstNumber && rows[carried.number] != carried {
+            findings.append("Z_PRIMARYKEY: the row of \(carried.name) (\(carried.number)) isn't the source's")
         }
         return findings
     }

@@ -20,6 +20,8 @@ struct Verification {
     let source: SourceStore
     let written: WrittenRows
     let frameworkVersion: Int
+    /// Entries of the app's own that the metadata must have.
+    let metadata: [String: MetadataValue]
     var level = VerificationLevel.quick
     /// Whether the validation has put defaults into rows: columns of mapping models can't be compared then.
     var changesValues = false
@@ -28,6 +30,8 @@ struct Verification {
     /// Connections that read at once.
     var jobs = 1
     let cancellation: Cancellation
+    /// Told the part of the work that is done, as far as it shows.
+    var advanced: (Double) -> Void = { _ in }
 
     /// What was found, and the tables to search for differing rows.
     package struct Outcome {
@@ -83,6 +87,14 @@ struct Verification {
         return outcome.notices
     }
 
+    /// The part of `full` in which every row is compared.
+    static let recheckPart = (begin: 0.3, end: 0.97)
+
+    /// Tells the part of what both levels do.
+    private func advance(_ part: Double) {
+        advanced(part * (level == .full ? Self.recheckPart.begin : 1))
+    }
+
     /// The cheap checks first: if one fails, the store is only read further to name the rows.
     private func compare(_ result: borrowing Connection, _ path: String, _ outcome: inout Outcome) throws {
         let structure = try structure(of: result, path)
@@ -92,6 +104,7 @@ struct Verification {
         guard outcome.findings.isEmpty || !outcome.suspects.isEmpty else { return }
         try cancellation.check()
         try sourceCounts(&outcome)
+        advance(0.7)
         if let stage = written.stage {
             try expectedBeforeHandlers(stage.before, &outcome)
             // Handlers change rows of entities, and nothing else.
@@ -102,11 +115,15 @@ struct Verification {
                 step.layout, found: try StoreCounts(step.layout) { sql throws(SQLiteError) in try result.prepare(sql) })
         } else {
             try tableCounts(result, &outcome)
+            advance(0.8)
             try entityCounts(result, &outcome)
+            advance(0.9)
             try linkCounts(result, &outcome)
         }
         try cancellation.check()
-        outcome.findings += try StoreIdentityCheck(step: step, uuid: source.metadata.uuid).findings(result)
+        outcome.findings += try StoreIdentityCheck(
+            step: step, uuid: source.metadata.uuid, sourceKeys: source.schema.primaryKeys, entries: metadata
+        ).findings(result)
         var recheck = DigestRecheck(verification: self, result: try StoreSchema(reading: result))
         if level == .full {
             let reader = try source.companions(1)[0]
@@ -125,7 +142,7 @@ struct Verification {
             reading: kept?.reading, sharesPages: kept?.isClone == true && level != .full,
             counted: written.stage == nil ? countedTables : [], layout: step.layout, jobs: jobs,
             cancellation: cancellation
-        ).found(result)
+        ).found(result) { advance($0 * 0.6) }
         // Damage that was copied is the source's.
         if !found.findings.isEmpty, kept != nil { try source.checkIntegrity() }
         return found

@@ -58,14 +58,25 @@ extension Expression {
     }
 
     /// Names of the source row's own properties, where it reads nothing else; nil where it does.
-    package var keysOfSourceRow: Set<String>? { Self.keysOfSourceRow { visit($0) } }
+    package var keysOfSourceRow: Set<String>? { keysOfSourceRow() }
 
-    fileprivate static func keysOfSourceRow(_ visit: ((Expression) -> Void) -> Void) -> Set<String>? {
+    /// The same where code may be called.
+    ///
+    /// - Parameter variables: what stands for code, and counts as nothing that is read.
+    /// - Returns: nil where it reads more.
+    package func keysOfSourceRow(besides variables: Set<String> = []) -> Set<String>? {
+        Self.keysOfSourceRow(besides: variables) { visit($0) }
+    }
+
+    fileprivate static func keysOfSourceRow(
+        besides variables: Set<String>, _ visit: ((Expression) -> Void) -> Void
+    ) -> Set<String>? {
         var keys: Set<String> = []
         // Mentions of the row itself, but for those that read a property of it.
         var mentions = 0
         visit {
             switch $0 {
+            case .variable(let name) where variables.contains(name): break
             case .variable, .evaluatedObject, .subquery, .fetch: mentions += 1
             case .keyPath(.variable("source"), let path), .keyPath(.evaluatedObject, let path):
                 keys.insert(path)
@@ -115,7 +126,12 @@ extension Predicate {
     package var readsSourceAlone: Bool { Expression.areSourceAlone { visit($0) } }
 
     /// Names of the source row's own properties, where it reads nothing else; nil where it does.
-    package var keysOfSourceRow: Set<String>? { Expression.keysOfSourceRow { visit($0) } }
+    package var keysOfSourceRow: Set<String>? { keysOfSourceRow() }
+
+    /// The same where code may be called, for which these variables stand.
+    package func keysOfSourceRow(besides variables: Set<String> = []) -> Set<String>? {
+        Expression.keysOfSourceRow(besides: variables) { visit($0) }
+    }
 
     /// The expressions in the predicate with all their parts.
     func visit(_ body: (Expression) -> Void) {

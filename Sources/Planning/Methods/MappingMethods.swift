@@ -89,8 +89,11 @@ struct MappingMethods {
             other.sourceEntity != nil
                 && other.destinationEntity.flatMap { objects.destination.table(of: $0) } == table
         }
-        // Rows that keep their keys come first, and then those of one mapping after another.
-        let areApart = all.count { $0.keeping == .always } <= 1 && all.allSatisfy { $0.columns != nil }
-        return all.count > 1 && !areApart ? "several mappings fill its table" : nil
+        // Rows that keep their keys come first, each made by the mapping of its entity, and then those of one mapping after
+        // another.
+        let coded = all.first { $0.columns == nil && !objects.isProjected }
+        guard all.count > 1, let coded else { return nil }
+        let name = coded.description.name
+        return "several mappings fill its table, and the rows of “\(name)” follow from more than its source"
     }
 }

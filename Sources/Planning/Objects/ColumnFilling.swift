@@ -41,7 +41,11 @@ struct ColumnFilling {
             && mapping.attributeMappings.allSatisfy { $0.expression?.readsSourceAlone ?? true }
     }
 
+    /// What stands for a policy's code in expressions.
+    private static let code: Set<String> = ["entityPolicy", "manager", "entityMapping", "propertyMapping"]
+
     /// Whether filter and expressions read stored attributes of the row itself, and nothing that only a store could tell.
+    /// What a policy reads shows when it does.
     static func readsOwnCells(
         _ mapping: EntityMappingDescription, _ filter: Predicate?, of entity: Int32, in source: StorageMap
     ) -> Bool {
@@ -54,9 +58,10 @@ struct ColumnFilling {
                 }
             } ?? false
         }
-        return (filter.map { areOwn($0.keysOfSourceRow) } ?? true)
+        let code = mapping.policyClassName == nil ? [] : code
+        return (filter.map { areOwn($0.keysOfSourceRow(besides: code)) } ?? true)
             && mapping.attributeMappings.allSatisfy { property in
-                property.expression.map { areOwn($0.keysOfSourceRow) } ?? true
+                property.expression.map { areOwn($0.keysOfSourceRow(besides: code)) } ?? true
             }
     }
 }

@@ -130,6 +130,8 @@ package struct EntityMappingPlan: Sendable {
     package var choices: [LinkChoice] = []
     /// Whether its filter and attributes read stored attributes of the source row alone.
     package var readsOwnCells = false
+    /// Names of the relationships of stage 2 that need more than a to-one of the source row.
+    package var distantLinks: [String] = []
     /// Names of the source row's properties that its filter reads.
     package var filterKeys: Set<String> = []
 }

@@ -40,6 +40,19 @@ struct LinkPlanning {
         }
     }
 
+    /// Names of those relationships of stage 2 that follow from more than a to-one of the source row.
+    func distant(
+        _ relationships: [EntityMappingPlan.RelationshipFill], of mapping: EntityMappingDescription
+    ) -> [String] {
+        relationships.map(\.name).filter { name in
+            let property = mapping.relationshipMappings.first { $0.name == name }
+            guard let reading = Self.reading(property?.expression),
+                case .toOne? = place(reading.relationship, of: mapping.sourceEntity, in: source)
+            else { return true }
+            return false
+        }
+    }
+
     /// The mappings whose rows can be the result, by source Z_ENT; nil if the keys don't identify the row.
     ///
     /// A name means the mapping of that name in the same mapping model, if there is one.

@@ -26,6 +26,9 @@ package struct ObjectStep: Sendable {
         mappings.allSatisfy { $0.relationships.isEmpty && $0.description.policyClassName == nil }
     }
 
+    /// Whether it is an inferred step that runs together with mapping models before it.
+    package var isProjected: Bool { models.isEmpty }
+
     /// A statement that ends links to rows that weren't made.
     package struct Cleanup: Sendable {
         package var sql: String

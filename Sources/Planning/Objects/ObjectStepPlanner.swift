@@ -165,6 +165,7 @@ package struct ObjectStepPlanner {
         plan.choices = choices
         plan.filterKeys = resolved.filter?.keysOfSourceRow ?? []
         plan.readsOwnCells = ColumnFilling.readsOwnCells(mapping, resolved.filter, of: from, in: source)
+        plan.distantLinks = LinkPlanning(planner: self).distant(relationships, of: mapping)
         plan.columns = followsSource(index) ? ColumnFilling(plan: plan, destination: destination).columns() : nil
         return plan
     }

@@ -67,9 +67,10 @@ package struct TableStorage: Sendable {
         columns = try table.columns.map { column throws(PlanError) in try identifier(column.name) }
         rootEntity = table.rootEntity
         // InsideStoreFormat §3: the house columns come first.
-        precondition(
-            table.columns.prefix(3).map(\.role) == [.primaryKey, .entityNumber, .optimisticLock],
-            "a layout's tables begin with the house columns")
+        guard table.columns.prefix(3).map(\.role) == [.primaryKey, .entityNumber, .optimisticLock] else {
+            throw .unusableName(
+                "\(table.name): its first columns aren't Z_PK, Z_ENT and Z_OPT; it was altered by hand: rebuild it")
+        }
     }
 }
 

@@ -7,8 +7,24 @@ struct UnreadProperties {
     let resolved: [ResolvedMapping]
     let source: ManagedObjectModel
 
+    /// What one entity loses, unless these policies read it.
+    struct Unread {
+        var entity: String
+        var names: [String]
+        var policies: [String]
+    }
+
     /// One sentence for each entity that loses something.
     var sentences: [String] {
+        entities.map { unread in
+            let policies = unread.policies.joined(separator: ", ")
+            let unless = policies.isEmpty ? "" : ", unless \(policies) reads them"
+            return "\(unread.entity): \(unread.names.joined(separator: ", ")), which no expression reads\(unless)"
+        }
+    }
+
+    /// Every entity that loses something.
+    var entities: [Unread] {
         var readers: [String: [ResolvedEntityMapping]] = [:]
         for mapping in resolved.flatMap(\.entityMappings) where mapping.mapping.kind != .remove {
             if let entity = mapping.mapping.sourceEntity { readers[entity, default: []].append(mapping) }
@@ -21,8 +37,7 @@ struct UnreadProperties {
             let names = stored(entity).filter { name in !read.contains(name) }
             guard !names.isEmpty else { return nil }
             let policies = Set(mappings.compactMap(\.mapping.policyClassName)).sorted()
-            let unless = policies.isEmpty ? "" : ", unless \(policies.joined(separator: ", ")) reads them"
-            return "\(entity): \(names.joined(separator: ", ")), which no expression reads\(unless)"
+            return Unread(entity: entity, names: names, policies: policies)
         }
     }
 

@@ -1,7 +1,6 @@
 import CausewayMapping
 package import CausewayModel
 package import CausewayPlanning
-import CausewayPlatform
 import CausewaySQLite
 import CausewayStoreFormat
 package import CausewayStores
@@ -28,6 +27,8 @@ package struct ModelHistory: Sendable {
     package let notices: [String]
     /// Why the current version may be the wrong target: it is the first of several. nil otherwise.
     package let doubt: String?
+    /// The files of each version; none for one from a store's cache.
+    package let files: [String: [String]]
 
     /// Reads a model bundle, a single model, or the model in another store's cache.
     ///
@@ -36,23 +37,54 @@ package struct ModelHistory: Sendable {
     ///   - edges: from the command line; they override those of a `versions.json` beside the bundle.
     /// - Throws: `.missing` or `.plan` where nothing usable is there.
     package init(reading path: String, edges: [String: String]) throws(EngineError) {
-        self.path = path
-        let bundle = try EngineError.at(path) { try Self.bundle(at: path) }
-        versions = bundle.models.map { Version(name: $0.name, model: $0.model, hashes: VersionHashes($0.model)) }
-        failures = Dictionary(bundle.failures.map { ($0.name, $0.error.description) }, uniquingKeysWith: { $1 })
-        notices = bundle.notices
-        guard let last = bundle.versions.last?.name else {
+        try self.init(reading: [path], edges: edges)
+    }
+
+    /// Reads one history out of several places (`SeveralModels` has the rules).
+    ///
+    /// - Parameters:
+    ///   - paths: each of an `.xcdatamodeld`, `.xcdatamodel`, `.momd`, `.mom`, or of a store.
+    ///   - edges: from the command line; they override those of a `versions.json` beside a bundle.
+    /// - Throws: `.missing` or `.plan` where nothing usable is there, and where it isn't clear how they belong together.
+    package init(reading paths: [String], edges: [String: String]) throws(EngineError) {
+        let place = paths.joined(separator: ", ")
+        path = place
+        var given: [GivenModels] = []
+        for path in paths { given.append(try EngineError.at(path) { try GivenModels(at: path) }) }
+        guard !given.isEmpty else { throw EngineError(.usage, "no models are given", remedy: "give --models") }
+        let order = try VersionsFiles(beside: paths)
+        if given.count > 1 { order.sort(&given) }
+        let own = given.map { $0.versions.map(\.name) }
+        let models = try SeveralModels(given).history()
+        versions = models.versions.compactMap { version in
+            version.readable.map { Version(name: version.name, model: $0, hashes: VersionHashes($0)) }
+        }
+        var failures: [String: String] = [:]
+        for version in models.versions {
+            if case .failure(let error) = version.model { failures[version.name] = error.description }
+        }
+        self.failures = failures
+        files = Dictionary(models.versions.map { ($0.name, $0.paths) }, uniquingKeysWith: { first, _ in first })
+        notices = models.notices
+        guard let last = models.versions.last?.name else {
             throw EngineError(.plan, "\(path): the bundle holds no version", remedy: "check --models")
         }
-        let file = try VersionsFile(besideBundleAt: path)
-        graph = try EngineError.at(path) {
+        graph = try EngineError.at(place) {
             try VersionGraph(
-                versions: try file.ordered(bundle.versions.map(\.name), path: path),
-                edges: (file.next ?? [:]).merging(edges) { _, line in line })
+                versions: try order.ordered(models.versions.map(\.name), ofEach: own),
+                edges: order.next.merging(edges) { _, line in line })
         }
-        let named = bundle.currentVersionName.flatMap { bundle.version(named: $0)?.name }
-        currentVersion = named ?? graph.versions.last ?? last
-        doubt = Self.doubt(named, graph.versions)
+        currentVersion = models.currentVersionName ?? graph.versions.last ?? last
+        doubt = Self.doubt(models.currentVersionName, graph.versions)
+    }
+
+    /// The history of models that a caller may have left out.
+    ///
+    /// - Parameter paths: as of `init(reading:edges:)`.
+    /// - Returns: nil where there are none.
+    /// - Throws: as `init(reading:edges:)`.
+    package static func given(_ paths: [String]) throws(EngineError) -> ModelHistory? {
+        try paths.isEmpty ? nil : ModelHistory(reading: paths, edges: [:])
     }
 
     private static func doubt(_ current: String?, _ versions: [String]) -> String? {
@@ -61,18 +93,6 @@ package struct ModelHistory: Sendable {
             "\(current)" is marked as the current version, though it is the first of \(versions.count): if the mark \
             is out of date, give the version to reach with --to (the last is "\(last)")
             """
-    }
-
-    private static func bundle(at path: String) throws -> ModelBundle {
-        guard (try? Files.status(of: path).kind) == .regular, (try? StoreFile.isDatabase(path)) == true else {
-            return try ModelReader.bundle(at: path)
-        }
-        let location = try StoreLocation(existing: path)
-        let model = try SourceStore.reading(location) { store throws(EngineError) in try store.cachedModel() }
-        let name = model.versionIdentifiers.sorted().first { !$0.isEmpty } ?? location.name
-        return ModelBundle(
-            name: name, path: path, kind: .compiled,
-            versions: [.init(name: name, path: path, model: .success(model))], currentVersionName: name)
     }
 
     /// The version of that name.

@@ -35,15 +35,51 @@ struct VersionsFile: Decodable {
         }
     }
 
-    /// The versions in the order that the file gives; a file that forgets one or names another is refused.
-    func ordered(_ names: [String], path: String) throws(EngineError) -> [String] {
-        guard let order else { return names }
-        guard Set(order) == Set(names), order.count == names.count else {
-            let odd = Set(order).symmetricDifference(names).sorted().joined(separator: ", ")
-            throw EngineError(
-                .plan, "versions.json beside \(path): its order doesn't name every version once",
-                details: odd.isEmpty ? [] : ["differing: \(odd)"])
+    /// Whether its order names each of these once.
+    func orders(_ names: [String]) -> Bool {
+        guard let order else { return false }
+        return Set(order) == Set(names) && order.count == names.count
+    }
+}
+
+/// The `versions.json` beside each of several models.
+struct VersionsFiles {
+    /// The file beside each, in their order, with the models' path.
+    private let files: [(path: String, file: VersionsFile)]
+
+    init(beside paths: [String]) throws(EngineError) {
+        var files: [(path: String, file: VersionsFile)] = []
+        for path in paths { files.append((path, try VersionsFile(besideBundleAt: path))) }
+        self.files = files
+    }
+
+    /// Which version follows which; of two files that name the same version the later one counts.
+    var next: [String: String] {
+        files.reduce(into: [:]) { edges, entry in edges.merge(entry.file.next ?? [:]) { $1 } }
+    }
+
+    /// Puts the versions of each into the order of its own file, if that is about them alone.
+    func sort(_ given: inout [GivenModels]) {
+        for (index, entry) in files.enumerated() where given.indices.contains(index) {
+            if let order = entry.file.order { given[index].order(by: order) }
         }
-        return order
+    }
+
+    /// All versions in the order that a file gives; a file that forgets one or names another is refused. Of several models
+    /// a file may be about a single one.
+    func ordered(_ names: [String], ofEach own: [[String]]) throws(EngineError) -> [String] {
+        var result = names
+        for (path, file) in files {
+            guard let order = file.order else { continue }
+            if file.orders(names) {
+                result = order
+            } else if !own.contains(where: { file.orders($0) }) {
+                let odd = Set(order).symmetricDifference(names).sorted().joined(separator: ", ")
+                throw EngineError(
+                    .plan, "versions.json beside \(path): its order doesn't name every version once",
+                    details: odd.isEmpty ? [] : ["differing: \(odd)"])
+            }
+        }
+        return result
     }
 }

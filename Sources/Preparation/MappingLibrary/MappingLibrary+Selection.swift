@@ -54,6 +54,24 @@ extension MappingLibrary {
         return selection
     }
 
+    /// Mapping models that fit the same step and map the same entities, a sentence for each pair.
+    ///
+    /// - Parameters:
+    ///   - hops: the steps.
+    ///   - history: all versions.
+    /// - Returns: the pairs of which neither can be preferred; empty where every step has a clear choice.
+    package func conflicts(for hops: [MappingHop], in history: ModelHistory) -> [String] {
+        let verdicts = verdicts(hops, in: history)
+        var choosing = Choosing()
+        for (index, hop) in hops.enumerated() {
+            let candidates = zip(entries, verdicts).filter { _, verdict in
+                if case .fits(let positions) = verdict { positions.contains(index) } else { false }
+            }
+            _ = choosing.choose(candidates.map(\.0), for: hop)
+        }
+        return choosing.conflicts
+    }
+
     private static func title(of hops: [MappingHop]) -> String {
         ([hops.first?.from.name ?? "?"] + hops.map { $0.to.name ?? "?" }).joined(separator: " → ")
     }

@@ -43,13 +43,13 @@ package struct MappingLibrary: Sendable {
     ///
     /// - Parameters:
     ///   - given: paths that the user names.
-    ///   - models: path of the model bundle; nothing is searched for beside a store.
+    ///   - models: paths of the model bundles; nothing is searched for beside a store.
     ///   - code: mapping models in Swift.
     ///   - infersDespiteMismatch: whether a step is inferred although a found mapping model is meant for it and doesn't
     ///     match.
     /// - Throws: `.missing` or `.plan` for a given file that can't be read. A found one goes to `unread`.
     package init(
-        given: [String], besideModels models: String, code: MigrationCode = MigrationCode(),
+        given: [String], besideModels models: [String], code: MigrationCode = MigrationCode(),
         infersDespiteMismatch: Bool = false
     ) throws(EngineError) {
         self.infersDespiteMismatch = infersDespiteMismatch
@@ -68,7 +68,7 @@ package struct MappingLibrary: Sendable {
             if isNew(path) { entries.append(Entry(origin: .given, description: description)) }
         }
         var search = Search()
-        search.lookBeside(models)
+        for path in models { search.lookBeside(path) }
         for path in search.paths where isNew(path) {
             do throws(MappingFileError) {
                 entries.append(Entry(origin: .found, description: try MappingModelReader.read(path)))
@@ -102,13 +102,16 @@ private struct Search {
     private static let mappingExtensions = ["xcmappingmodel", "cdm"]
 
     private(set) var paths: [String] = []
+    private var folders: Set<String> = []
     var unread: [MappingLibrary.Unread] = []
 
-    /// Sorted by file name; those in the bundle's folder before those of the same name inside.
+    /// Sorted by file name; those in the bundle's folder before those of the same name inside. A folder that holds
+    /// several bundles is looked into once.
     mutating func lookBeside(_ models: String) {
         guard Self.modelExtensions.contains(Self.pathExtension(Paths.name(of: models))) else { return }
-        look(into: Paths.parent(of: models))
-        if (try? Files.status(of: models))?.kind == .directory { look(into: models) }
+        for folder in [Paths.parent(of: models), models] where folders.insert(folder).inserted {
+            if folder != models || (try? Files.status(of: models))?.kind == .directory { look(into: folder) }
+        }
         paths = paths.enumerated()
             .sorted { (Paths.name(of: $0.element), $0.offset) < (Paths.name(of: $1.element), $1.offset) }
             .map(\.element)

@@ -3,7 +3,8 @@ package import CausewayObjects
 /// What the user asks for.
 package struct MigrationRequest: Sendable {
     package var store: String
-    package var models: String
+    /// Several make one history (`SeveralModels`).
+    package var models: [String]
     /// nil: in the store's place.
     package var output: String?
     package var target: String?
@@ -12,6 +13,8 @@ package struct MigrationRequest: Sendable {
     package var schemaTemplate: String?
     /// Names of join tables that a store of the target version was seen to have.
     package var joinTables: [String] = []
+    /// Entries of the app's own for the new store's metadata.
+    package var metadata: [String: MetadataValue] = [:]
     package var fusesSteps = true
     package var options: EngineOptions
     /// Mapping model files that the user names; those beside the models are found anyway.
@@ -33,14 +36,26 @@ package struct MigrationRequest: Sendable {
     package var badRows = BadRowPolicy.fail
     /// Ends links whose relationship leads to another entity; otherwise they are refused.
     package var endsLinks = false
+    /// What to do with a store that CloudKit mirrors.
+    package var cloudKit = CloudKitPolicy.refuse
     /// Lets the new store have another owner than the old one.
     package var ignoresOwnership = false
+    /// Too little room on the disk is a warning.
+    package var ignoresSpace = false
     /// Migrates a store even if it has several names.
     package var allowsHardLinks = false
     /// Seconds to wait for readers to end before the swap.
     package var swapTimeout = 60.0
 
-    package init(store: String, models: String, output: String? = nil, target: String? = nil, options: EngineOptions) {
+    package init(
+        store: String, models: String, output: String? = nil, target: String? = nil, options: EngineOptions
+    ) {
+        self.init(store: store, models: [models], output: output, target: target, options: options)
+    }
+
+    package init(
+        store: String, models: [String], output: String? = nil, target: String? = nil, options: EngineOptions
+    ) {
         self.store = store
         self.models = models
         self.output = output

@@ -24,6 +24,15 @@ public enum BadRowPolicy: String, Hashable, Sendable, CaseIterable {
     package static let remedy = "find out why: the models may not be the store's, or files may be missing"
 }
 
+/// What is done with a store that CloudKit mirrors (tables `ANSCK…`).
+public enum CloudKitPolicy: String, Hashable, Sendable, CaseIterable {
+    /// It isn't migrated.
+    case refuse
+    /// It is migrated by inferred steps that a CloudKit schema can follow. Keys, the tables of the mirror and the history
+    /// stay; rows about removed entities and relationships are left out.
+    case carry
+}
+
 /// What happens to rows that break a rule of the destination's model: a mandatory property without value, a bound, a
 /// pattern, the count of a relationship, uniqueness.
 public enum OnViolation: String, Hashable, Sendable, CaseIterable {

@@ -67,7 +67,7 @@ package struct RandomKillHarness: Sendable {
         for _ in 0..<Self.killLimit {
             var habits = Trial.Habits.changing(&random)
             // Steps that run together and steps that don't go on with each other's work.
-            if trial.subject.subject.chain == .fused, Int.random(in: 0..<3, using: &random) == 0 {
+            if trial.subject.subject.stepsTogether > 1, Int.random(in: 0..<3, using: &random) == 0 {
                 habits.extra.append("--no-fuse")
             }
             var environment: [String: String] = [:]

@@ -3,8 +3,10 @@ internal import Foundation
 /// The line that the command prints with `--json` when it resumes the work of an earlier run.
 struct ResumedLine: Decodable {
     let event: String
+    /// The step, counted from 1.
+    let step: Int
     /// The step, counted from 0.
-    let index: Int
+    var index: Int { step - 1 }
     /// Rows that had been read already, over all steps.
     let rows: Int
 

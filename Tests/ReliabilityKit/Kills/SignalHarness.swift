@@ -147,7 +147,7 @@ package struct SignalHarness: Sendable {
         let text = ChildRun.tail(of: "\(trial.folder)/\(output).txt", bytes: 16 << 20)
         // Steps that run together are named by the first of them; their store is the last one's.
         let subject = trial.subject.subject
-        let last = subject.chain == .fused && subject.engine == .pages ? saved.step : 0
+        let last = subject.engine == .pages ? min(saved.step, subject.stepsTogether) : 0
         let found = ResumedLine(in: text).map { ProgressRow(step: max($0.index, last), rows: $0.rows) }
         guard let found, found >= saved else {
             throw trial.failure("\(saved) was saved, and \(found.map { "\($0)" } ?? "nothing") is taken up")

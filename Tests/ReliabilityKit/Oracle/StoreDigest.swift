@@ -1,5 +1,5 @@
+internal import CausewayDigests
 internal import CausewaySQLite
-internal import Crypto
 internal import Foundation
 
 /// The content of a store in a form that can be compared: read through SQLite alone, without the engine.
@@ -76,7 +76,7 @@ package struct StoreDigest: Hashable, Sendable {
         guard let content = FileManager.default.contents(atPath: file) else {
             throw HarnessError("the external data \(name) is missing")
         }
-        return "\(name)|\(content.count)|\(SHA256.hash(data: content))"
+        return "\(name)|\(content.count)|\(MessageDigest.of(content))"
     }
 
     private static func metadata(_ connection: borrowing Connection) throws -> [String] {
@@ -110,12 +110,12 @@ package struct StoreDigest: Hashable, Sendable {
     }
 
     private static func hash(_ texts: [String]) -> [UInt8] {
-        var hasher = SHA256()
+        var hasher = MessageDigest(.sha256)
         for text in texts.sorted() {
-            hasher.update(data: Array(text.utf8))
-            hasher.update(data: [0])
+            hasher.update(text.utf8)
+            hasher.update([0])
         }
-        return Array(hasher.finalize())
+        return hasher.finish()
     }
 
     /// Parts that differ, with their numbers of rows.

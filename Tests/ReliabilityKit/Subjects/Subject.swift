@@ -11,7 +11,8 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
     package enum Chain: String, CaseIterable, Codable, Sendable {
         /// Orchard v1 → v2 → v3, every step inferred and run by itself; with external data.
         case inferred
-        /// ColourfulPosts v1 → v4: a policy makes rows and links in the middle step.
+        /// ColourfulPosts v1 → v4: a policy makes rows and links in the middle step. By pages it runs together with the
+        /// inferred step before it.
         case split
         /// Tracks v1 → v3: a stage's handler makes entities out of JSON.
         case staged
@@ -130,7 +131,16 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
         [
             "migrate", store, "--models", models, "--batch-size", String(batchRows), "--jobs", String(jobs),
             "--checkpoint-interval", String(checkpointInterval), "--engine", (engine ?? self.engine).rawValue,
-        ] + (chain == .fused ? [] : ["--no-fuse"]) + extra
+        ] + (stepsTogether > 1 ? [] : ["--no-fuse"]) + extra
+    }
+
+    /// How many steps may run together, from the first on.
+    var stepsTogether: Int {
+        switch chain {
+        case .fused: 3
+        case .split: engine == .pages ? 2 : 1
+        case .inferred, .staged, .merged: 1
+        }
     }
 
     /// Rows: few, so that a pass has several batches, each with its commit.
@@ -147,7 +157,7 @@ package struct Subject: Sendable, Hashable, CustomStringConvertible {
         var request = MigrationRequest(
             store: store, models: models,
             options: EngineOptions(batchRows: batchRows, jobs: jobs, now: 0, checkpointInterval: 0))
-        request.fusesSteps = chain == .fused
+        request.fusesSteps = stepsTogether > 1
         request.options.engine = engine
         request.code = try SubjectCode.code(for: chain)
         return request

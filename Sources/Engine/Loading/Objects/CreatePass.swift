@@ -19,15 +19,20 @@ struct CreatePass {
     let policy: EntityMigrationPolicy
     /// Where an earlier run stopped.
     let begun: StepLedger.Cursor?
-    let rows: MappingReading
+    /// To the rows that the mapping takes.
+    let way: RowWay
+    let input: MappedRowForm.Input
     /// nil where statements write the rows.
     let pages: RowPages?
 
     private var run: ObjectRun { model.run }
 
-    /// A batch in flight: source rows, and the rows that a worker made from them.
+    private var rows: MappingReading { way.reading }
+
+    /// A batch in flight: rows of the store, and the rows that a worker made from them.
     private struct Batch: Sendable {
         let input = RowBatch()
+        var passed: PassedRows
         var made: PendingRows
         var formed = FormedRows()
         var outcome = RowHook.Outcome()
@@ -42,12 +47,16 @@ struct CreatePass {
         }
     }
 
-    init(
+    /// nil where no row of the source gets to the mapping.
+    ///
+    /// - Throws: what is damaged in tables that expressions read.
+    init?(
         model: StageRun, plan: EntityMappingPlan, policy: EntityMigrationPolicy, begun: StepLedger.Cursor?,
         pages: RowPages?
-    ) {
+    ) throws(EngineError) {
         (self.model, self.plan, self.policy, self.begun, self.pages) = (model, plan, policy, begun, pages)
-        rows = model.reading(plan, to: .create)
+        guard let way = try RowWay(model, plan, to: .taken(.create)), let input = way.input else { return nil }
+        (self.way, self.input) = (way, input)
     }
 
     // MARK: - Row after row
@@ -78,10 +87,14 @@ struct CreatePass {
     private func runOnWorkers(_ progress: inout Progress) throws(EngineError) {
         let jobs = min(max(1, run.options.jobs), model.readers.count)
         let map = model.session.destination.map
-        let batches = (0..<EngineOptions.poolSize(jobs: jobs)).map { _ in Batch(made: PendingRows(map)) }
-        let rows = rows
-        if model.isByPages(plan) { model.staging.carry(from: rows) }
-        let crew = Crew(pass: self)
+        let steps = way.forms.count
+        let batches = (0..<EngineOptions.poolSize(jobs: jobs)).map { _ in
+            Batch(passed: PassedRows(steps: steps), made: PendingRows(map))
+        }
+        let (rows, input, limit) = (rows, input, rows.limits.bytes)
+        if model.isByPages(plan) { model.staging.carry(from: input) }
+        let (crew, passers) = (Crew(pass: self), RowCrew(way))
+        let (shared, isFirst) = (way.sharedStops, way.isFirstOfTable)
         let layout = pages.map { RowForming.Layout($0, map) }
         var cursor = begun ?? StepLedger.Cursor()
         try OrderedPipeline(workers: jobs, batches: batches, cancellation: run.cancellation).run(
@@ -89,23 +102,30 @@ struct CreatePass {
             working: { worker, every throws(EngineError) in
                 let hook = try crew.hook(worker)
                 defer { hook.close() }
-                let forming = layout.map { RowForming($0, from: rows) }
+                let passing = try passers.passing(worker)
+                defer { passing.close() }
+                let forming = layout.map { RowForming($0, from: input) }
                 let isComplete = try every { (batch: inout Batch) throws(EngineError) in
-                    batch.outcome = try hook.process(batch.input)
-                    hook.handOver(batch.input, to: &batch.made)
+                    let taken = try passing.pass(batch.input, keepingCapacity: limit * 4, into: &batch.passed)
+                    batch.outcome = try hook.process(taken)
+                    hook.handOver(taken, to: &batch.made)
                     forming?.form(batch.made, into: &batch.formed)
                 }
                 if isComplete { try hook.end() }
             },
             take: { batch throws(EngineError) in
+                try way.note(batch.passed)
+                if batch.outcome.readsLinks { model.seen.readsLinks = true }
                 model.staging.formed = batch.formed
                 try write(&batch.made)
                 model.staging.formed = nil
+                batch.outcome.add(way.outcome(of: batch.passed, shared: shared, isFirst: isFirst))
                 try model.count(batch.input, batch.outcome, &cursor, &progress)
                 batch.made.removeAll()
                 // The memory of one huge row must not stay.
-                batch.formed.removeAll(keepingCapacity: rows.limits.bytes * 4)
-                batch.input.removeAll(keepingCapacity: rows.limits.bytes * 2)
+                batch.passed.removeAll(keepingCapacity: limit * 4)
+                batch.formed.removeAll(keepingCapacity: limit * 4)
+                batch.input.removeAll(keepingCapacity: limit * 2)
             })
     }
 
@@ -126,8 +146,10 @@ private struct Crew: @unchecked Sendable {
 
     func hook(_ worker: Int) throws(EngineError) -> RowHook {
         let stores = pass.model.stores
+        let isAlone = pass.model.run.before.isEmpty
         let session = stores.session(
-            source: stores.source(pass.model.readers[worker]), destination: stores.detached(), associations: nil)
+            source: isAlone ? stores.source(pass.model.readers[worker]) : stores.unreadSource(),
+            destination: stores.detached(), associations: nil)
         let manager = pass.model.run.code.managerType.init()
         manager.userInfo = pass.model.manager.userInfo
         manager.attach(session)
@@ -138,6 +160,7 @@ private struct Crew: @unchecked Sendable {
             do {
                 try policy.begin(session.mappings[pass.plan.index], with: manager)
             } catch {
+                try pass.model.checkAsked(session, by: pass.plan)
                 throw EngineError(
                     hook: error, step: pass.model.run.step.versions, mapping: pass.plan.description.name, row: nil)
             }

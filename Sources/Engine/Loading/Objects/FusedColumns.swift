@@ -52,6 +52,10 @@ struct FusedColumns {
             for key in plan.keys {
                 columns.formUnion([key.key, key.entity, key.place].compactMap { $0.flatMap { column(of: $0) } })
             }
+            for option in plan.choices.flatMap(\.options) {
+                let cells = [option.key, option.entity, option.condition?.cell]
+                columns.formUnion(cells.compactMap { $0.flatMap { column(of: $0) } })
+            }
             return columns
         }
 

@@ -1,4 +1,7 @@
+import CausewayMapping
+import CausewayModel
 import CausewayPlanning
+import CausewayPreparation
 import CausewaySQLiteFile
 import CausewayStoreFormat
 import CausewayStores
@@ -15,8 +18,16 @@ struct InferredRows: Sendable {
     let pass: RowPass
     private let form: RecordForm
     /// Columns of the source's table.
-    private let count: Int
+    fileprivate let count: Int
     private let external: ExternalValues
+    /// Numbers that get another type, which may not hold them; those of the store's own rows are checked beforehand.
+    fileprivate private(set) var conversions: [Conversion] = []
+
+    /// A number's place in the rows that are taken.
+    struct Conversion: Sendable {
+        let cell: Int
+        let types: NumericConversion
+    }
 
     /// Of an inferred step that is the first of those that run together; nil where no row of it is in the table of the
     /// mapping's source.
@@ -53,6 +64,13 @@ struct InferredRows: Sendable {
             let map = try? RowMap(RowMap.cells(pass.shape, of: from), defaults: from.columns.map { _ in .null })
         else { return nil }
         self.init(pass, from: from, map, to: objects.destination, place, external)
+        let entity = plan.description.sourceEntity ?? ""
+        for change in step.mapping.entityMappings.filter({ $0.source == entity }).flatMap(\.conversions) {
+            guard let column = step.sourceColumn(of: change.source, of: entity),
+                let cell = from.position(of: column)
+            else { continue }
+            conversions.append(Conversion(cell: cell, types: change.conversion))
+        }
     }
 
     private init(
@@ -87,9 +105,13 @@ struct InferredRows: Sendable {
         /// - Parameters:
         ///   - batch: of the store's rows.
         ///   - limit: bytes that may be kept from the batch before.
-        /// - Returns: the records, until the next batch.
+        ///   - kept: gets the records; nil where nobody needs them after the next batch.
+        /// - Returns: the records.
         /// - Throws: the first row that can't be made.
-        func make(_ batch: RowBatch, keepingCapacity limit: Int) throws(EngineError) -> RowBatch {
+        func make(
+            _ batch: RowBatch, keepingCapacity limit: Int, into kept: RowBatch? = nil
+        ) throws(EngineError) -> RowBatch {
+            let records = kept ?? records
             projected.removeAll(keepingCapacity: limit)
             records.removeAll(keepingCapacity: limit)
             var rows = batch
@@ -118,6 +140,8 @@ final class InferredRowsInspection {
     private let maker: InferredRows.Maker
     private let view: RowView
     private var inspection: RecordInspection
+    private let conversions: [InferredRows.Conversion]
+    private let taken: RowView
 
     /// - Parameters:
     ///   - rows: of the step.
@@ -127,6 +151,8 @@ final class InferredRowsInspection {
         maker = try rows.makeMaker()
         view = RowView(capacity: rows.columns.count)
         inspection = RecordInspection(questions, rows.columns)
+        conversions = rows.conversions
+        taken = RowView(capacity: rows.count)
     }
 
     /// - Parameters:
@@ -140,6 +166,7 @@ final class InferredRowsInspection {
     ) throws(EngineError) -> RowBatch {
         let records = try maker.make(batch, keepingCapacity: limit)
         inspection.begin(&made.findings)
+        try inspectNumbers(of: batch, &made.findings)
         for row in 0..<records.count {
             made.keys.append(records.rowid(at: row))
             guard !inspection.isEmpty else { continue }
@@ -152,5 +179,40 @@ final class InferredRowsInspection {
         }
         made.outcome.dropped += batch.count - records.count
         return records
+    }
+
+    /// A number that its new type doesn't hold, or not exactly, and what is no number: only a step of its own tells whose
+    /// it is, and counts them.
+    private func inspectNumbers(
+        of batch: RowBatch, _ findings: inout RecordInspection.Findings
+    ) throws(EngineError) {
+        guard !conversions.isEmpty else { return }
+        for row in 0..<batch.count {
+            do throws(RecordError) {
+                try taken.load(row, of: batch)
+            } catch {
+                throw EngineError(.verification, "\(maker.title): \(error.message)")
+            }
+            for conversion in conversions where !Self.fits(taken, conversion) { findings.doubtNumbers() }
+        }
+    }
+
+    private static func fits(_ row: RowView, _ conversion: InferredRows.Conversion) -> Bool {
+        let type = row.serialType(at: conversion.cell)
+        if type.isNull { return true }
+        let number: StoredNumber
+        if let integer = row.integer(at: conversion.cell) {
+            number = .integer(integer)
+        } else if type.isReal, let real = row.real(at: conversion.cell) {
+            // NaN is stored as NULL.
+            if real.isNaN { return true }
+            number = .real(real)
+        } else {
+            return false
+        }
+        switch conversion.types.fit(of: number) {
+        case .exact, nil: return true
+        case .rounded, .misfit: return false
+        }
     }
 }

@@ -51,7 +51,7 @@ struct MappedRowColumns: Sendable {
     private(set) var targets: [TargetCells] = []
     private var values: [CellValue] = []
     /// For targets.
-    private var bytesLeft = TargetCells.mostBytes
+    private var bytesLeft: Int
     /// One record with the values.
     private let constants = RowBatch()
 
@@ -71,6 +71,7 @@ struct MappedRowColumns: Sendable {
         _ cancellation: Cancellation
     ) throws(EngineError) {
         self.records = records
+        bytesLeft = input.targetBytes
         let affinities = input.affinities
         for record in records {
             var column = Column(affinity: record.affinity)

@@ -18,6 +18,8 @@ struct MappedRowForm: Sendable {
         let affinities: [Affinity?]
         /// Whether rows of other entities are among them.
         let isShared: Bool
+        /// Bytes that may be held of the rows to which links lead.
+        var targetBytes = TargetCells.mostBytes
 
         /// Rows of the store.
         init(_ reading: MappingReading) {
@@ -73,6 +75,8 @@ struct MappedRowForm: Sendable {
     let names: [String]
     let questions: [RowQuestion]
     let choosers: [LinkChooser]
+    /// Whether a batch keeps its records: the writer needs them.
+    var leavesRecords = false
     /// Of the new rows, and the place of their table.
     let destination: Int32
     let table: Int

@@ -93,18 +93,26 @@ struct MappedRowMaker: ~Copyable {
     /// - Parameters:
     ///   - batch: the source rows.
     ///   - store: the store's rows from which they come.
+    ///   - own: places of the mapping's rows; nil for all.
     ///   - limit: bytes that may be kept from the batch before.
     ///   - rows: what is known of the new ones.
     /// - Throws: the first row that can't be made.
     mutating func make(
-        _ batch: RowBatch, of store: RowBatch, keepingCapacity limit: Int, into rows: inout MappedRows
+        _ batch: RowBatch, of store: RowBatch, only own: [Int]? = nil, keepingCapacity limit: Int,
+        into rows: inout MappedRows
     ) throws(EngineError) {
+        // Several mappings may share it.
+        session.currentMapping = session.mappings[form.plan.index]
         directRow = 0
-        if !form.keepsKeys { records = rows.records }
+        if form.leavesRecords { records = rows.records }
         records.removeAll(keepingCapacity: limit)
         inspection.begin(&rows.findings)
         carriedInspection.begin(&rows.carriedFindings)
-        for row in 0..<batch.count { try make(row, of: batch, store, &rows) }
+        if let own {
+            for row in own { try make(row, of: batch, store, &rows) }
+        } else {
+            for row in 0..<batch.count { try make(row, of: batch, store, &rows) }
+        }
         session.leaveRow()
     }
 

@@ -51,15 +51,23 @@ struct MappingReading: Sendable {
 
     /// Out of pages, where the table's records can be read without SQLite and all of its rows are the mapping's: where
     /// others are among them, each mapping would read these too. Batches follow from the store alone, so that pages do.
+    ///
+    /// - Parameters:
+    ///   - plan: the mapping.
+    ///   - purpose: for which stage.
+    ///   - source: that is read.
+    ///   - layout: of the source.
+    ///   - isShared: whether the table is read once for all mappings of its rows.
     init(
-        _ plan: EntityMappingPlan, to purpose: Purpose, pagesOf source: SourceStore, _ layout: StoreLayout
+        _ plan: EntityMappingPlan, to purpose: Purpose, pagesOf source: SourceStore, _ layout: StoreLayout,
+        isShared: Bool = false
     ) {
         let content = Self.content(of: plan, purpose)
         (shape, cells) = content
         (title, self.source) = (plan.description.name, source)
         limits = BatchLimits(
             rows: Self.rowsAtATime, bytes: EngineOptions.pageBatchBytes(pageSize: Int(source.pageSize)) / 4)
-        let found = Self.table(of: content.0, in: source, layout)
+        let found = isShared || content.0.readsAllRows(of: layout) ? Self.table(of: content.0, in: source) : nil
         (map, table) = (found?.map, found?.table)
         entities = found == nil ? nil : content.0.onlyEntities
         let root = layout.tables.first { $0.name == content.0.table.name }?.rootEntity
@@ -98,11 +106,10 @@ struct MappingReading: Sendable {
     }
 
     private static func table(
-        of shape: RowShape, in source: SourceStore, _ layout: StoreLayout
+        of shape: RowShape, in source: SourceStore
     ) -> (table: Table, map: RowMap)? {
         guard let schema = source.schema.table(shape.table.name), let file = try? source.pageFile(),
             !schema.columns.contains(where: { $0.isGenerated || $0.hasDefault }),
-            shape.readsAllRows(of: layout),
             shape.cells.allSatisfy({ if case .column = $0 { true } else { false } }),
             let map = try? RowMap(
                 RowMap.cells(shape, of: schema), defaults: schema.columns.map { _ in .null })

@@ -58,10 +58,12 @@ struct ObjectRun {
         let memory = ObjectMemory(ledger, keys: keys, associations: associations)
         if objects.isResumable { try memory.keep() }
         if ledger.isResumed { session.assumeDeletions() }
-        return StageRun(
+        let model = StageRun(
             run: self, stores: stores, staging: staging, keys: keys, lastKeys: last,
             records: ObjectRecords(scratch: scratch, associations: associations, memory: memory), session: session,
             readers: Array(readers.dropFirst()))
+        if showsLinks { try model.seen.keep(in: ledger) }
+        return model
     }
 
     /// Goes through all stages.
@@ -92,11 +94,15 @@ struct ObjectRun {
         if objects.isResumable { try rest() } else { try ledger.asOne("objects", rest) }
         state.objects.stations = ledger.stations
         if objects.isResumable { model.records.memory.forget() }
+        if showsLinks { ledger.forget(StageRun.SeenRows.part) }
         model.associations.close()
         session.close()
         model.manager.attach(nil)
         try model.records.scratch.remove()
     }
+
+    /// Whether code may see links that end in a store between steps that run together.
+    private var showsLinks: Bool { between.last?.showsLinks == true }
 
     private func warnOfBeginningAnew() {
         events(

@@ -39,8 +39,8 @@ final class ObjectStaging: PolicyRowOutput {
             StoreAccess { sql throws(SQLiteError) in try staging.connection.prepare(sql, persistent: true) })
     }
 
-    /// The rows that come next carry cells of the rows that are read so.
-    func carry(from reading: MappingReading) { pages?.carry(from: reading) }
+    /// The rows that come next carry cells of such rows.
+    func carry(from input: MappedRowForm.Input) { pages?.carry(from: input) }
 
     /// The connection, once it is open.
     var connection: StagingConnection {

@@ -41,12 +41,10 @@ final class PolicyRecordFormer {
     /// Affinities of the source's columns, by carried cell.
     private var affinities: [Affinity?] = []
 
-    /// - Parameters:
-    ///   - map: carried cells are of records in this form (nil: as those of a statement).
-    ///   - affinities: of their columns; nil where a cell isn't a column's.
-    func carry(from map: RowMap?, affinities: [Affinity?]) {
-        self.affinities = affinities
-        source = map.map { RowView($0) } ?? RowView(capacity: PendingRows.maximumCells)
+    /// - Parameter input: carried cells are of such rows.
+    func carry(from input: MappedRowForm.Input) {
+        affinities = input.affinities
+        source = input.map.map { RowView($0) } ?? RowView(capacity: PendingRows.maximumCells)
     }
 
     /// Adds the record of a new row to a batch.

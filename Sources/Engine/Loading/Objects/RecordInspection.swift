@@ -19,6 +19,9 @@ struct RecordInspection {
         /// Checks of links, with where these lead.
         fileprivate(set) var links: [(check: Int, keys: [Int64])] = []
 
+        /// Notes a number that its new type may not hold, which is no rule of a row.
+        mutating func doubtNumbers() { doubts.insert(-1) }
+
         /// Keeps the memory for the next batch.
         mutating func removeAll() {
             doubts.removeAll(keepingCapacity: true)

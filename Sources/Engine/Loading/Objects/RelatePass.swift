@@ -28,27 +28,42 @@ struct RelatePass {
     /// key.
     private func relateKept() throws(EngineError) {
         guard case .open(let begun) = try run.ledger.enter("relate \(plan.index), kept keys") else { return }
-        let rows = model.reading(plan, to: .relate)
-        var source = try rows.open(after: begun)
-        var cursor = begun ?? StepLedger.Cursor()
-        let batch = RowBatch()
-        let view = rows.makeView()
-        var more = true
-        while more {
-            try run.cancellation.check()
-            batch.removeAll(keepingCapacity: rows.limits.bytes * 2)
-            more = try source.fill(batch, limits: rows.limits)
-            try relate(batch, of: rows, view)
-            try model.settle()
-            cursor.rows += batch.count
-            if batch.count > 0 { cursor.key = batch.rowid(at: batch.count - 1) }
-            try run.ledger.advance(to: cursor)
+        if let rows = try reader(after: begun) {
+            defer { rows.close() }
+            var cursor = begun ?? StepLedger.Cursor()
+            let view = rows.makeView()
+            while let taken = try rows.next() {
+                do throws(EngineError) {
+                    try relate(taken, of: rows.way, view)
+                } catch {
+                    try model.checkAsked(session, by: plan)
+                    throw error
+                }
+                try check()
+                try model.settle()
+                let batch = rows.batch
+                cursor.rows += batch.count
+                if batch.count > 0 { cursor.key = batch.rowid(at: batch.count - 1) }
+                try run.ledger.advance(to: cursor)
+            }
+            session.leaveRow()
         }
-        session.leaveRow()
         try run.ledger.leave()
     }
 
-    private func relate(_ batch: RowBatch, of rows: MappingReading, _ view: RowView) throws(EngineError) {
+    /// A hook may have seen what a store between steps that run together would have shown otherwise.
+    private func check() throws(EngineError) {
+        try model.checkAsked(session, by: plan)
+        try model.checkLinks(session)
+    }
+
+    /// Reads the source rows again; nil where there are none.
+    private func reader(after cursor: StepLedger.Cursor?) throws(EngineError) -> WayReader? {
+        guard let way = try RowWay(model, plan, to: .taken(.relate)) else { return nil }
+        return try WayReader(way, after: cursor)
+    }
+
+    private func relate(_ batch: RowBatch, of rows: RowWay, _ view: RowView) throws(EngineError) {
         let present = try presentKeys(in: batch)
         run.ledger.depart()
         let (entity, cells) = (plan.sourceEntity ?? 0, rows.cells)
@@ -97,6 +112,10 @@ struct RelatePass {
         if let begun, begun.rows > 0 {
             place = (Int32(truncatingIfNeeded: begun.entity), begun.key, begun.ordinal)
         }
+        // Other steps' stores have every row.
+        let rows = run.before.isEmpty ? nil : try reader(after: begun.flatMap { before($0) })
+        defer { rows?.close() }
+        let view = rows?.makeView()
         while true {
             try run.cancellation.check()
             let page = try EngineError.at(plan.description.name) {
@@ -108,17 +127,39 @@ struct RelatePass {
             for entry in page where plan.keeping != .always || entry.source.entity != plan.sourceEntity {
                 guard let destination = entry.destination else { continue }
                 do {
+                    if let rows, let view { try stand(on: entry.source, rows, view) }
                     try relate(destination, from: entry.source)
                 } catch {
+                    try model.checkAsked(session, by: plan)
                     throw hookError(error, entry.source)
                 }
             }
+            try check()
             try model.settle()
             cursor.rows += page.count
             (cursor.entity, cursor.key, cursor.ordinal) = (Int64(place.entity), place.source, place.ordinal)
             try run.ledger.advance(to: cursor)
         }
+        if rows != nil { session.leaveRow() }
         try run.ledger.leave()
+    }
+
+    /// The rows from the last one on, as it may have more associations.
+    private func before(_ cursor: StepLedger.Cursor) -> StepLedger.Cursor? {
+        guard cursor.rows > 0, cursor.entity == Int64(plan.sourceEntity ?? 0) else { return nil }
+        var cursor = cursor
+        cursor.key &-= 1
+        return cursor
+    }
+
+    /// Moves to a source row: the rows come in the order of the associations.
+    private func stand(on source: ObjectID, _ rows: WayReader, _ view: RowView) throws {
+        guard source.entity == plan.sourceEntity, let (batch, row) = try rows.find(source.key) else {
+            return session.leaveRow()
+        }
+        try view.load(row, of: batch)
+        guard try rows.way.isOwn(view) else { return session.leaveRow() }
+        session.source.stand(on: source, view: view, cells: rows.way.cells, row: row)
     }
 
     private func relate(_ destination: ObjectID, from source: ObjectID) throws {

@@ -65,9 +65,9 @@ final class RowForming {
 
     /// - Parameters:
     ///   - layout: of the tables.
-    ///   - reading: the source rows whose cells are carried.
-    init(_ layout: Layout, from reading: MappingReading) {
-        former.carry(from: reading.map, affinities: reading.affinities)
+    ///   - input: the source rows whose cells are carried.
+    init(_ layout: Layout, from input: MappedRowForm.Input) {
+        former.carry(from: input)
         tables = layout.tables.map { table in
             Table(
                 columns: table.columns, view: RowView(capacity: table.columns.count),

@@ -17,7 +17,7 @@ final class RowHook {
     private let policy: EntityMigrationPolicy
     private let mapping: CausewayObjects.EntityMapping
     private let view: RowView
-    private let rows: MappingReading
+    private let way: RowWay
 
     /// What became of a batch's rows.
     struct Outcome: Sendable {
@@ -27,23 +27,48 @@ final class RowHook {
         var elsewhere = 0
         /// Links that led to rows that weren't made.
         var endedLinks = 0
+        /// Whether code has read links of the source rows.
+        var readsLinks = false
+
+        /// Adds rows of steps before.
+        mutating func add(_ other: Outcome) {
+            dropped += other.dropped
+            elsewhere += other.elsewhere
+            endedLinks += other.endedLinks
+        }
     }
 
     init(pass: CreatePass, session: MigrationSession, manager: MigrationManager, policy: EntityMigrationPolicy) {
         plan = pass.plan
         filter = pass.plan.filter
-        cells = pass.plan.cells
+        cells = pass.way.cells
         step = pass.model.run.step.versions
         self.session = session
         self.manager = manager
         self.policy = policy
         mapping = session.mappings[plan.index]
-        rows = pass.rows
-        view = rows.makeView()
+        way = pass.way
+        view = pass.input.makeView(pass.plan)
     }
 
     /// Calls the policy for every row.
+    ///
+    /// - Parameter batch: the source rows.
+    /// - Returns: what became of them.
+    /// - Throws: the policy's error; a misfit where it has asked for what isn't there.
     func process(_ batch: RowBatch) throws(EngineError) -> Outcome {
+        do throws(EngineError) {
+            var outcome = try processRows(batch)
+            try way.model.checkAsked(session, by: plan)
+            outcome.readsLinks = session.source.asked.links
+            return outcome
+        } catch {
+            try way.model.checkAsked(session, by: plan)
+            throw error
+        }
+    }
+
+    private func processRows(_ batch: RowBatch) throws(EngineError) -> Outcome {
         let filter = filter
         var outcome = Outcome()
         for row in 0..<batch.count {
@@ -51,7 +76,7 @@ final class RowHook {
             var inHand: ObjectID?
             do {
                 try view.load(row, of: batch)
-                guard try rows.isOwn(view) else {
+                guard try way.isOwn(view) else {
                     outcome.elsewhere += 1
                     continue
                 }
@@ -97,12 +122,16 @@ final class RowHook {
     }
 
     /// Calls `end` on a worker's own policy, after its `begin`.
+    ///
+    /// - Throws: the policy's error; a misfit where it has asked for what isn't there.
     func end() throws(EngineError) {
         do {
             try policy.end(mapping, manager: manager)
         } catch {
+            try way.model.checkAsked(session, by: plan)
             throw EngineError(hook: error, step: step, mapping: plan.description.name, row: nil)
         }
+        try way.model.checkAsked(session, by: plan)
     }
 
     /// Hands over the results of a batch.

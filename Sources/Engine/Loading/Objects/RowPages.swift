@@ -96,26 +96,31 @@ final class RowPages {
         }
     }
 
-    /// The rows that come next carry cells of the rows that are read so.
-    func carry(from reading: MappingReading) { former.carry(from: reading.map, affinities: reading.affinities) }
+    /// The rows that come next carry cells of such rows.
+    func carry(from input: MappedRowForm.Input) { former.carry(from: input) }
 
     var pageSize: Int { pages.pageSize }
 
     /// Of a table's records.
     func columns(ofTable table: Int) -> [PolicyRecordFormer.Column] { tables[table].columns }
 
+    /// Rows of one entity, and what workers have found in them.
+    struct Part {
+        let rows: MappedRows
+        /// Z_ENT.
+        let entity: Int32
+    }
+
     /// Adds rows that workers have packed.
     ///
     /// - Parameters:
-    ///   - made: at least one row.
-    ///   - leaves: the rows.
-    ///   - entity: their Z_ENT.
+    ///   - parts: the rows, by their entity.
+    ///   - leaves: all of them.
     ///   - table: their table's place.
     /// - Throws: a misfit where they don't come in the order of their keys.
-    func add(
-        _ made: MappedRows, packed leaves: PackedLeaves, of entity: Int32, to table: Int
-    ) throws(EngineError) {
-        guard let first = made.keys.first, let last = made.keys.last else { return }
+    func add(_ parts: [Part], packed leaves: PackedLeaves, to table: Int) throws(EngineError) {
+        let keys = parts.map(\.rows.keys)
+        guard let first = keys.compactMap(\.first).min(), let last = keys.compactMap(\.last).max() else { return }
         guard !tables[table].isConstrained else { throw misfit(table, "a constraint of it has an index") }
         if let before = tables[table].last, first <= before {
             throw misfit(table, "its rows don't come in the order of their keys")
@@ -124,8 +129,10 @@ final class RowPages {
         try pages.begin(.table, root: tables[table].root)
         try pages.add(leaves, toTreeAt: tables[table].root)
         tables[table].last = last
-        for key in made.keys { inspection.note(row: key, of: entity) }
-        note([made.findings, made.carriedFindings], ofTable: table)
+        for part in parts where !part.rows.keys.isEmpty {
+            for key in part.rows.keys { inspection.note(row: key, of: part.entity) }
+            note([part.rows.findings, part.rows.carriedFindings], ofTable: table)
+        }
     }
 
     /// What workers have found in a batch's rows.

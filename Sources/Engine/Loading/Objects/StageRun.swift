@@ -36,6 +36,8 @@ struct StageRun {
     let claims = SourceClaims()
     /// New keys of rows, once links ask for them.
     let keyRuns = KnownKeyRuns()
+    /// What code has seen of the rows of steps that run together.
+    let seen = SeenRows()
     /// Mappings that this run has begun.
     private let begun = BegunMappings()
 
@@ -68,9 +70,6 @@ struct StageRun {
     /// Steps with mapping models that run together with this one, before it.
     var between: [StepBetween] { run.between }
 
-    /// Steps whose rows must give no reason to doubt that they fulfil the rules.
-    private var watched: [StepBetween] { run.between + [run.projected].compactMap(\.self) }
-
     /// Whether the rows of a mapping become pages.
     func isByPages(_ plan: EntityMappingPlan) -> Bool { run.step.methods.mappings[plan.index]?.method == .pages }
 
@@ -79,15 +78,6 @@ struct StageRun {
         isByPages(plan)
             ? MappingReading(plan, to: purpose, pagesOf: run.source, (run.before.first ?? run.step).source)
             : MappingReading(plan, to: purpose, of: run.source, options: run.options)
-    }
-
-    /// The stores of a step, counted from the first that runs together.
-    func stores(ofStep place: Int) -> ObjectStores {
-        between.indices.contains(place)
-            ? ObjectStores(
-                objects: between[place].objects, storeUUID: stores.storeUUID, external: stores.external, now: stores.now
-            )
-            : stores
     }
 
     private var ledger: StepLedger { run.ledger }
@@ -124,17 +114,6 @@ struct StageRun {
             try rows.finish()
             state.objects.doubts = run.projected?.linkChecks ?? rows.inspection.finalDoubts()
         }
-    }
-
-    /// All rows of the steps between are made. A run that goes on looks at those of earlier runs once more.
-    private func endBetween(_ rows: RowPages) throws(EngineError) {
-        if watched.contains(where: \.asksAgain) {
-            for step in watched { step.lookAgain() }
-            for place in run.step.methods.mappingsByPages {
-                try MappedPass(self, mappings[place], into: rows)?.look()
-            }
-        }
-        for step in watched { try step.end() }
     }
 
     private func make(
@@ -228,18 +207,22 @@ struct StageRun {
         _ plan: EntityMappingPlan, _ policy: EntityMigrationPolicy, _ progress: inout Progress,
         into rows: RowPages?
     ) throws(EngineError) {
+        let together = rows == nil ? [plan] : run.step.mappingsTogether(with: plan)
+        // Rows of several mappings are made with the last of them: by then, those to which links may lead have keys.
+        guard plan.index == together.last?.index else { return try ledger.once("create \(plan.index)") {} }
         guard case .open(let cursor) = try ledger.enter("create \(plan.index)") else {
             for step in watched { step.isPartlySeen = true }
             return
         }
         if cursor != nil { for step in watched { step.isPartlySeen = true } }
+        if let rows, together.count > 1 { return try create(together, after: cursor, &progress, into: rows) }
         run.events(.passBegan(title: plan.description.name))
         let start = ContinuousClock.now
         let before = state.objects
         if let rows, let pass = try MappedPass(self, plan, into: rows) {
             try pass.run(after: cursor, &progress)
         } else {
-            try CreatePass(model: self, plan: plan, policy: policy, begun: cursor, pages: rows).run(&progress)
+            try CreatePass(model: self, plan: plan, policy: policy, begun: cursor, pages: rows)?.run(&progress)
         }
         try ledger.leave()
         let after = state.objects
@@ -362,9 +345,11 @@ struct StageRun {
             try session.checkCancelled()
         } catch {
             try staging.check()
+            try checkAsked(session, by: plan)
             throw EngineError(hook: error, step: run.step.versions, mapping: plan.description.name, row: nil)
         }
         try staging.check()
+        try checkAsked(session, by: plan)
     }
 
     /// Writes the objects that the hooks made.

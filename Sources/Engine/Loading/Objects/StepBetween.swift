@@ -16,20 +16,28 @@ final class StepBetween {
     private let rules: ValidationRules
     private let tables: [StoreSchema.Table]
     private var inspection: RowInspection
-    /// Whether links of its rows must lead to rows.
+    /// Whether links of its rows must lead to rows, or those are read that may end.
     private var hasLinks = false
+    /// Whether links that end in a store of its version may be read.
+    let showsLinks: Bool
+    /// Whether a link may end; nil as long as that isn't known.
+    private(set) var mayEndLinks: Bool?
     /// Whether an earlier run has made some of the rows, which nobody has looked at in this one.
     var isPartlySeen = false
 
+    /// - Parameters:
+    ///   - step: it.
+    ///   - objects: its mappings.
+    ///   - showsLinks: whether code or expressions of the next step may read links of its rows.
     /// - Throws: `.plan` where a rule of its version can't be compiled.
-    init(_ step: StepPlan, _ objects: ObjectStep) throws(EngineError) {
-        (self.step, self.objects) = (step, objects)
+    init(_ step: StepPlan, _ objects: ObjectStep, showsLinks: Bool = false) throws(EngineError) {
+        (self.step, self.objects, self.showsLinks) = (step, objects, showsLinks)
         rules = try ValidationRules(step.layout)
         tables = step.layout.tables.map { StoreSchema.Table($0) }
         inspection = RowInspection(rules, objects.destination)
         hasLinks = tables.indices.contains { table in
             inspection.questions(ofTable: table).contains { question in
-                if case .leads = question.kind { !mayEnd(question, inTable: table) } else { false }
+                if case .leads = question.kind { showsLinks || !mayEnd(question, inTable: table) } else { false }
             }
         }
     }
@@ -60,9 +68,9 @@ final class StepBetween {
     }
 
     /// The rules of an entity's rows. A link that may end needs no look: where it leads to nothing in this version, it
-    /// does so in the last one, and ends there.
+    /// does so in the last one, and ends there. But code mustn't see it.
     func questions(ofTable table: Int, entity: Int32) -> [RowQuestion] {
-        inspection.questions(ofTable: table, entity: entity).filter { !mayEnd($0, inTable: table) }
+        inspection.questions(ofTable: table, entity: entity).filter { showsLinks || !mayEnd($0, inTable: table) }
     }
 
     private func mayEnd(_ question: RowQuestion, inTable table: Int) -> Bool {
@@ -79,7 +87,7 @@ final class StepBetween {
     func note(_ made: MappedRows, of entity: Int32) throws(EngineError) {
         if hasLinks {
             for key in made.keys { inspection.note(row: key, of: entity) }
-            guard inspection.knowsLinks else { throw apart("keys of links don't fit into memory") }
+            guard inspection.knowsLinks || !mustKnowLinks else { throw apart("keys of links don't fit into memory") }
         }
         for found in [made.findings, made.carriedFindings] {
             guard found.doubts.isEmpty else { throw apart(Self.doubt) }
@@ -87,9 +95,19 @@ final class StepBetween {
         }
     }
 
+    /// Whether a link that must lead to a row could be one that isn't known to.
+    private var mustKnowLinks: Bool {
+        tables.indices.contains { table in
+            inspection.questions(ofTable: table).contains { question in
+                if case .leads = question.kind { !mayEnd(question, inTable: table) } else { false }
+            }
+        }
+    }
+
     /// Begins to look at all rows once more.
     func lookAgain() {
         isPartlySeen = false
+        mayEndLinks = nil
         inspection = RowInspection(rules, objects.destination)
     }
 
@@ -108,16 +126,13 @@ final class StepBetween {
         let optional = step.layout.tables.indices.flatMap { table in
             inspection.questions(ofTable: table).filter { mayEnd($0, inTable: table) }.map(\.place)
         }
-        guard inspection.finalDoubts().subtracting(optional).isEmpty else { throw apart(Self.doubt) }
+        let doubts = inspection.finalDoubts()
+        guard doubts.subtracting(optional).isEmpty else { throw apart(Self.doubt) }
+        if showsLinks { mayEndLinks = !doubts.isEmpty }
     }
 
     private static let doubt = "rows may break a rule of the new version"
 
     /// The steps must run one by one.
-    private func apart(_ reason: String) -> EngineError {
-        var error = EngineError(
-            .verification, "\(step.versions.joined(separator: " → ")): \(reason)", remedy: "run again with --no-fuse")
-        error.isMisfit = true
-        return error
-    }
+    private func apart(_ reason: String) -> EngineError { EngineError(apart: reason, step.versions) }
 }

@@ -64,6 +64,7 @@ struct IndexLoader {
                 return Found.sorted(found.indexes, records: found.records)
             }
         } take: { (unit: Int, found: Found) throws(EngineError) in
+            defer { events(.advanced(share: Double(done + units[unit].upperBound) / Double(indexes.count))) }
             let first = units[unit].lowerBound
             switch found {
             case .sorted(let entries, let records):

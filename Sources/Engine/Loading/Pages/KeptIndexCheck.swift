@@ -133,8 +133,12 @@ struct KeptIndexCheck {
     ///
     /// - Throws: `.sourceData` where rows break a unique one.
     func remake(_ stale: [Stale]) throws(EngineError) {
+        let connection = try EngineError.writing(file.path) {
+            try Connection(path: file.path, mode: .readWrite, hardening: .untrusted)
+        }
+        let journal = StagingJournal(of: file.path)
+        try journal.keep(on: connection)
         try EngineError.writing(file.path) {
-            let connection = try Connection(path: file.path, mode: .readWrite, hardening: .untrusted)
             try connection.setPragma("synchronous", to: "FULL")
             try connection.setPragma("secure_delete", to: 1)
             try cancellation.interrupting(connection.interruptHandle) {
@@ -151,6 +155,7 @@ struct KeptIndexCheck {
                 }
             }
         }
+        try journal.remove(on: connection)
     }
 
     /// Names two rows that break a unique index; nil where only SQLite knows what it compares.

@@ -37,11 +37,14 @@ final class StagingConnection: @unchecked Sendable {
             // Both have effect only before the first table.
             try connection.setPragma("page_size", to: source.pageSize)
             try connection.setPragma("auto_vacuum", to: source.autoVacuum)
+            // The first page is written on its own: by what was set above, or by this.
+            if try connection.pragmaInteger("page_count") == 0 { try connection.setPragma("user_version", to: 0) }
             try Self.configure(connection)
-            try connection.begin(.immediate)
         } catch {
             throw EngineError(creating: error, at: path)
         }
+        try StagingJournal(of: path).keep(on: connection)
+        try begin()
     }
 
     /// Opens a file that an earlier run left; nil if it is damaged. SQLite rolls back what wasn't committed.
@@ -52,11 +55,18 @@ final class StagingConnection: @unchecked Sendable {
         do {
             connection = try Connection(path: path, mode: .readWrite, hardening: .own)
             try Self.configure(connection)
-            try connection.begin(.immediate)
+            // Reads the schema, and rolls back what wasn't committed.
+            try connection.setJournalMode(.persist)
         } catch {
             if Self.isTorn(error) { return nil }
             throw EngineError(writing: error, during: path)
         }
+        try StagingJournal(of: path).keep(on: connection)
+        try begin()
+    }
+
+    private func begin() throws(EngineError) {
+        try EngineError.writing(path) { try connection.begin(.immediate) }
     }
 
     /// Whether an error is about the file's content, not the system: then the file can't be used.
@@ -69,7 +79,6 @@ final class StagingConnection: @unchecked Sendable {
 
     private static func configure(_ connection: borrowing Connection) throws(SQLiteError) {
         try connection.setPragma("locking_mode", to: "EXCLUSIVE")
-        try connection.setJournalMode(.persist)
         try connection.setPragma("synchronous", to: Mutant.isOn(.noStagingSync) || UnsafeBaseline.isOn ? "OFF" : "FULL")
         try connection.setPragma("cache_size", to: -cacheKibibytes)
         // Not every SQLite is compiled with it: what is deleted, as the progress, must not stay in free pages.
@@ -168,8 +177,7 @@ final class StagingConnection: @unchecked Sendable {
     func close() throws(EngineError) {
         try EngineError.writing("committing the new store") {
             try connection.commit()
-            // PERSIST leaves its journal, which a reader would have to check.
-            try connection.setJournalMode(.delete)
         }
+        try StagingJournal(of: path).remove(on: connection)
     }
 }

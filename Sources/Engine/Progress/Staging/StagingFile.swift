@@ -138,30 +138,40 @@ struct StagingFile {
     /// - Parameter inWALMode: whether the finished store's header says WAL.
     /// - Throws: `.inputOutput`; where an fsync failed, nothing of the store can be trusted.
     func seal(inWALMode: Bool) throws(EngineError) {
-        try EngineError.writing("finishing \(path)") { try finishHeader(inWALMode: inWALMode) }
+        try finishHeader(inWALMode: inWALMode)
         try EngineError.at(path) {
             // SQLite doesn't say when it couldn't fold a -wal in as it closed.
             guard try (Files.statusIfExists(path + "-wal")?.size ?? 0) == 0 else {
                 throw EngineError(losing: "its -wal is still there", during: "finishing \(path)")
             }
-            // The journal that PERSIST left is spent: SQLite has checked it above.
+            // The journal that PERSIST left is spent: it says so itself, should a power cut bring its name back.
             for suffix in [WorkFile.journal, "-wal", "-shm"] { try Files.unlink(path + suffix) }
         }
         KillPoint.reach(.sealed)
         try sync()
     }
 
-    private func finishHeader(inWALMode: Bool) throws(SQLiteError) {
-        let connection = try Connection(path: path, mode: .readWrite, hardening: .own)
-        // FULL doesn't sync the folder after the journal is unlinked: a power cut could bring the journal back beside a
-        // file that is shorter by then, and SQLite would roll the file back.
-        try connection.setPragma("synchronous", to: "EXTRA")
-        try connection.setPragma("secure_delete", to: 1)
-        try ProgressRow.remove(on: connection)
-        let mode: Connection.JournalMode = inWALMode ? .wal : .delete
-        // The last statement: it leaves only the flag.
-        if try connection.journalMode() != mode { try connection.setJournalMode(mode) }
-        try connection.close()
+    private func finishHeader(inWALMode: Bool) throws(EngineError) {
+        let title = "finishing \(path)"
+        let connection = try EngineError.writing(title) { () throws(SQLiteError) in
+            let connection = try Connection(path: path, mode: .readWrite, hardening: .own)
+            try connection.setPragma("synchronous", to: "FULL")
+            try connection.setPragma("secure_delete", to: 1)
+            return connection
+        }
+        let isWAL = try EngineError.writing(title) { try connection.journalMode() == .wal }
+        // An earlier run had come so far: nothing is left to be written.
+        if !isWAL { try StagingJournal(of: path).keep(on: connection) }
+        try EngineError.writing(title) {
+            try ProgressRow.remove(on: connection)
+            // The last statement: it leaves only the flag.
+            if inWALMode != isWAL { try connection.setJournalMode(inWALMode ? .wal : .delete) }
+        }
+        do throws(SQLiteError) {
+            try connection.close()
+        } catch {
+            throw EngineError(writing: error, during: title)
+        }
     }
 
     private func sync() throws(EngineError) {

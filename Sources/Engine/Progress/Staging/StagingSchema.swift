@@ -25,8 +25,10 @@ struct StagingSchema {
     /// Drops what doesn't stay, gives what stays its new text, and makes room for the progress; durable when it returns.
     /// Trees of dropped tables are empty, so this takes as long as the schema is large.
     func change() throws(EngineError) {
+        let connection = try EngineError.writing(title) { try opened() }
+        let journal = StagingJournal(of: file.path)
+        try journal.keep(on: connection)
         try EngineError.writing(title) {
-            let connection = try opened()
             try connection.setPragma("synchronous", to: "FULL")
             // Texts and names of the source must not survive in free pages.
             try connection.setPragma("secure_delete", to: 1)
@@ -41,6 +43,7 @@ struct StagingSchema {
                 try connection.commit()
             }
         }
+        try journal.remove(on: connection)
     }
 
     /// Their modules can't read the empty tables under them.

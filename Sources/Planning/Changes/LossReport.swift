@@ -1,12 +1,11 @@
 package import CausewayMapping
 package import CausewayModel
 
-/// What one inferred step drops of the store's content, one sentence each: nothing is dropped silently. Content that a
-/// step in between added isn't a loss.
+/// What one inferred step drops of the store's content: nothing is dropped silently. Content that a step in between added
+/// isn't a loss.
 package struct LossReport {
-    /// Each names the step.
-    package private(set) var sentences: [String] = []
-    private var told: Set<String> = []
+    package private(set) var losses: [Loss] = []
+    private var told: Set<Loss.Kind> = []
 
     /// For people: `V1 → V2`.
     private let step: String
@@ -15,31 +14,33 @@ package struct LossReport {
     private let destination: ManagedObjectModel
     /// How the store's own version became the step's source; nil where that is the store's version.
     private let before: MappingModel?
+    /// Where the store has what the step reads; nil where it can't be followed.
+    private let trace: ContentTrace?
 
     /// `step` is its versions as the sentences name it; `before` maps the store's own version to the step's source, nil
-    /// if there are no earlier steps.
+    /// if there are no earlier steps, and to name what they added, too; `trace` finds the store's content.
     package init(
         _ step: String, mapping: MappingModel, source: ManagedObjectModel, destination: ManagedObjectModel,
-        before: MappingModel? = nil
+        before: MappingModel? = nil, trace: ContentTrace? = nil
     ) {
         self.step = step
         self.mapping = mapping
         self.source = source
         self.destination = destination
         self.before = before
+        self.trace = trace
         for entity in mapping.entityMappings where entity.destination == nil {
             guard let name = entity.source, isOfStore(name), source.entities[name]?.isAbstract == false
             else { continue }
-            add("entity \(name) is gone: its rows and the links to them are dropped")
+            add(.entity(name), trace?.rows(of: name))
         }
         appendAttributes()
         appendLinks()
     }
 
-    private mutating func add(_ sentence: String) {
-        let whole = "\(step): \(sentence)"
-        // Both sides of a relationship may give the same sentence.
-        if told.insert(whole).inserted { sentences.append(whole) }
+    private mutating func add(_ kind: Loss.Kind, _ content: StoreContent? = nil) {
+        // Both sides of a relationship may give the same one.
+        if told.insert(kind).inserted { losses.append(Loss(step: step, kind, content: content)) }
     }
 
     // MARK: - What is the store's own
@@ -62,7 +63,7 @@ package struct LossReport {
 
     /// An attribute is named once: by the entity that declares it if all its rows lose it, else by those that do.
     private mutating func appendAttributes() {
-        var dropped: [String: [String]] = [:]
+        var dropped: [String: [(path: String, rows: [String])]] = [:]
         let rows = rowsByAncestor()
         for owner in source.entitiesInStoreOrder() {
             let rows = rows[owner] ?? []
@@ -73,13 +74,18 @@ package struct LossReport {
                     !$0.kept.contains(stored.path) && isOfStore(attribute: stored.path, of: $0.entity)
                 }
                 guard !losing.isEmpty else { continue }
-                for entity in losing.count == rows.count ? [owner] : losing.map(\.entity) {
-                    dropped[entity, default: []].append(stored.path)
+                let entities = losing.map(\.entity)
+                if losing.count == rows.count {
+                    dropped[owner, default: []].append((stored.path, entities))
+                } else {
+                    for entity in entities { dropped[entity, default: []].append((stored.path, [entity])) }
                 }
             }
         }
         for entity in source.entitiesInStoreOrder() {
-            if let paths = dropped[entity] { add("\(entity): dropped attributes: \(paths.joined(separator: ", "))") }
+            for (path, rows) in dropped[entity] ?? [] {
+                add(.attribute(entity: entity, path: path), trace?.values(of: path, in: rows))
+            }
         }
     }
 
@@ -127,14 +133,14 @@ package struct LossReport {
                 && targets.contains(relationship.destination) && isOfStore(relationship: relationship.name, of: name)
             {
                 kept.insert([name, relationship.name])
-                var ends = "\(name).\(relationship.name)"
+                var ends = ["\(name).\(relationship.name)"]
                 // Both sides are one set of links.
                 if let inverse = source.inverse(of: relationship), !inverse.relationship.isTransient {
                     if kept.contains([inverse.owner, inverse.relationship.name]) { continue }
                     kept.insert([inverse.owner, inverse.relationship.name])
-                    ends += " and \(inverse.owner).\(inverse.relationship.name)"
+                    ends.append("\(inverse.owner).\(inverse.relationship.name)")
                 }
-                add("\(ends): the links are dropped")
+                add(.relationship(ends), trace?.links(of: relationship.name, declaredBy: name))
             }
         }
     }
@@ -167,14 +173,14 @@ package struct LossReport {
         let wasToMany = links.isInverted ? source.inverse(of: old)?.relationship.isToMany ?? true : old.isToMany
         let wasManyToMany = old.isToMany && source.inverse(of: old)?.relationship.isToMany ?? false
         if wasManyToMany, new.isToMany, destination.inverse(of: new) == nil {
-            add("\(entity).\(name): loses its inverse; where an object has several owners, the first keeps it")
+            add(.furtherOwners("\(entity).\(name)"))
         }
         if wasToMany, !new.isToMany {
-            add("\(entity).\(name): becomes a to-one; where there are several links, the first is kept")
+            add(.furtherLinks("\(entity).\(name)"))
         }
         let wasOrdered = links.isInverted ? source.inverse(of: old)?.relationship.isOrdered ?? false : old.isOrdered
         if wasOrdered, !new.isOrdered {
-            add("\(entity).\(name): is no longer ordered; the order is dropped")
+            add(.order("\(entity).\(name)"))
         }
     }
 }

@@ -1,0 +1,105 @@
+import CausewayPlanning
+package import CausewayPreparation
+
+/// How much work each phase of a run is, as far as the plan tells: seconds at rates that one machine has shown. Only their
+/// proportions matter, since a run measures how fast it really is (`WorkMeter`).
+package struct WorkPlan: Hashable, Sendable {
+    /// Kinds of phases, in the order in which a step has them.
+    package enum Kind: Int, Comparable, CaseIterable, Sendable {
+        case check, copying, rows, relationships, validation, indexes, handlers, verification, swap
+
+        package static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    /// One phase of one step, or of the run.
+    package struct Phase: Hashable, Sendable {
+        package var kind: Kind
+        /// The first of the steps that run together, counted from 0; nil for a phase of the whole run.
+        package var step: Int?
+        /// Seconds that it would take on the machine of `Rate`.
+        package var seconds: Double
+        /// Rows that it reads; 0 where progress isn't counted in rows.
+        package var rows = 0
+
+        package init(_ kind: Kind, step: Int? = nil, seconds: Double, rows: Int = 0) {
+            (self.kind, self.step, self.seconds, self.rows) = (kind, step, seconds, rows)
+        }
+    }
+
+    package var phases: [Phase]
+    /// Rows that each step reads, about.
+    package var rowsOfStep: Int
+
+    package init(_ phases: [Phase], rowsOfStep: Int) {
+        (self.phases, self.rowsOfStep) = (phases, rowsOfStep)
+    }
+
+    /// Bytes of the store that a second is enough for, on the 2 cores of the README's measurements.
+    private enum Rate {
+        static let check = 800e6
+        static let copying = 1_000e6
+        static let pages = 200e6
+        static let statements = 40e6
+        static let objects = 12e6
+        static let linking = 100e6
+        static let indexes = 120e6
+        static let quick = 400e6
+        static let full = 60e6
+        static let swap = 5_000e6
+        /// Seconds that every phase takes at least: a few calls that wait for the disk.
+        static let least = 0.01
+    }
+
+    /// The work of a plan; nothing is measured.
+    package init(_ prepared: PreparedMigration, verification: VerificationLevel) {
+        let bytes = Double(max(0, prepared.storeBytes))
+        phases = [Phase(.check, seconds: bytes / Rate.check + Rate.least)]
+        rowsOfStep = prepared.rowsToRead
+        var index = 0
+        while index < prepared.steps.count {
+            let group = prepared.fusion.group(from: index)
+            add(group, of: prepared, bytes, verification)
+            index = group.upperBound
+        }
+        phases.append(Phase(.swap, seconds: bytes / Rate.swap + Rate.least))
+    }
+
+    private mutating func add(
+        _ group: Range<Int>, of prepared: PreparedMigration, _ bytes: Double, _ verification: VerificationLevel
+    ) {
+        let last = group.upperBound - 1
+        let step = prepared.fusion.replacements[last] ?? prepared.steps[last]
+        // Of later steps nobody has counted rows: each pass counts the same.
+        let counted = group.lowerBound == 0 && prepared.rows.count == step.passes.count && step.objects == nil
+        let weights = counted ? prepared.rows.map(Double.init) : step.passes.map { _ in 1 }
+        let whole = weights.reduce(0, +)
+        func share(_ isIn: (RowPass) -> Bool) -> Double {
+            guard whole > 0 else { return 0 }
+            return zip(step.passes, weights).reduce(0) { $0 + (isIn($1.0) ? $1.1 : 0) } / whole
+        }
+        let kept = step.methods.beginning == .copy ? share { step.keeps(table: $0.destinationTable) } : 0
+        let pages = share { step.methods.tables[$0.destinationTable]?.method == .rebuild }
+        func append(_ kind: Kind, _ share: Double, _ rate: Double, rows: Double = 0) {
+            phases.append(
+                Phase(
+                    kind, step: group.lowerBound, seconds: bytes * share / rate + Rate.least,
+                    rows: Int(rows * Double(rowsOfStep))))
+        }
+        if kept > 0 { append(.copying, kept, Rate.copying, rows: kept) }
+        if step.objects != nil {
+            append(.rows, 1, Rate.objects, rows: 1)
+            append(.relationships, 1, Rate.linking)
+            append(.validation, 1, Rate.linking)
+        } else {
+            let others = max(0, 1 - kept - pages)
+            append(.rows, 1, 1 / (pages / Rate.pages + others / Rate.statements + 1e-12), rows: 1 - kept)
+        }
+        append(.indexes, 1 - kept, Rate.indexes)
+        if !prepared.handlers[last].isEmpty { append(.handlers, 1, Rate.objects) }
+        switch verification {
+        case .none: append(.verification, 0, 1)
+        case .quick: append(.verification, 1 - kept / 2, Rate.quick)
+        case .full: append(.verification, 1, Rate.full)
+        }
+    }
+}

@@ -1,0 +1,161 @@
+import CausewayExpressions
+package import CausewayMapping
+package import CausewayModel
+
+/// What an inferred step changes, entity by entity and property by property: the mapping's decisions in the words of the
+/// two models. A property is named once, by the entity that declares it in the new version.
+package struct InferredChanges {
+    let step: Int
+    let mapping: MappingModel
+    let source: ManagedObjectModel
+    let destination: ManagedObjectModel
+    let trace: ContentTrace?
+    /// Attributes of the new version, `[owner, path]`, that some rows bring along.
+    private var carried: Set<[String]> = []
+    /// Relationships of the old version, `[owner, name]`, that continue in the new one.
+    var continued: Set<[String]> = []
+    private var told: Set<StepChange> = []
+    private var found: [StepChange] = []
+
+    /// - Parameters:
+    ///   - step: the step's position on the path.
+    ///   - mapping: the step's own.
+    ///   - source: the version before.
+    ///   - destination: the version after.
+    ///   - trace: finds what is dropped in the store; nil where there is no store, or where it can't be followed.
+    package init(
+        step: Int, mapping: MappingModel, source: ManagedObjectModel, destination: ManagedObjectModel,
+        trace: ContentTrace? = nil
+    ) {
+        self.step = step
+        self.mapping = mapping
+        self.source = source
+        self.destination = destination
+        self.trace = trace
+        for entity in mapping.entityMappings where entity.source != nil {
+            for attribute in entity.attributes {
+                guard case .carried = attribute.value,
+                    let owner = owner(of: attribute.destination, in: entity.destination ?? "")
+                else { continue }
+                carried.insert([owner, attribute.destination])
+            }
+        }
+        for entity in mapping.entityMappings {
+            guard let to = entity.destination else { continue }
+            guard let from = entity.source else {
+                add(to, nil, .added, to: destination.entities[to]?.isAbstract == true ? "abstract entity" : "entity")
+                continue
+            }
+            compareEntities(from, to)
+            for attribute in entity.attributes { compare(attribute, from, to) }
+            for relationship in entity.relationships { compare(relationship, from, to) }
+        }
+        appendDropped()
+    }
+
+    /// In the order of the entities, each with everything that changes.
+    package var changes: [StepChange] { found.groupedByEntity() }
+
+    mutating func add(
+        _ entity: String, _ property: String?, _ kind: StepChange.Kind, from: String? = nil, to: String? = nil,
+        value: String? = nil, content: StoreContent? = nil
+    ) {
+        let change = StepChange(
+            step: step, entity: entity, property: property, kind, from: from, to: to, value: value, content: content)
+        if told.insert(change).inserted { found.append(change) }
+    }
+
+    // MARK: - Entities
+
+    private mutating func compareEntities(_ from: String, _ to: String) {
+        if from != to { add(to, nil, .renamed, from: from, to: to) }
+        guard let old = source.entities[from], let new = destination.entities[to] else { return }
+        if old.parent.flatMap(successor) != new.parent || (old.parent == nil) != (new.parent == nil) {
+            add(to, nil, .moved, from: old.parent, to: new.parent)
+        }
+        if old.isAbstract != new.isAbstract {
+            add(
+                to, nil, .abstract, from: old.isAbstract ? "abstract" : "concrete",
+                to: new.isAbstract ? "abstract" : "concrete")
+        }
+        let (before, after) = (Set(old.uniquenessConstraints), Set(new.uniquenessConstraints))
+        for constraint in new.uniquenessConstraints where !before.contains(constraint) {
+            add(to, nil, .constraint, to: constraint.joined(separator: ", "))
+        }
+        for constraint in old.uniquenessConstraints where !after.contains(constraint) {
+            add(to, nil, .constraint, from: constraint.joined(separator: ", "))
+        }
+    }
+
+    /// The entity that continues one of the old version.
+    func successor(of entity: String) -> String? { mapping.mapping(from: entity)?.destination }
+
+    // MARK: - Attributes
+
+    private mutating func compare(_ attribute: AttributeMapping, _ from: String, _ to: String) {
+        let path = attribute.destination
+        guard let owner = owner(of: path, in: to) else { return }
+        switch attribute.value {
+        case .carried(let origin, let replacement, _):
+            guard let oldOwner = source.owner(ofAttribute: Self.head(origin), seenBy: from) else { return }
+            let isMoved = successor(of: oldOwner) != owner
+            // What is inherited in both versions is the parent's to tell.
+            guard isMoved || owner == to, let old = source.storedLeaf(origin, of: from),
+                let new = destination.storedLeaf(path, of: to)
+            else { return }
+            if isMoved { add(owner, path, .moved, from: oldOwner, to: owner) }
+            if origin != path { add(owner, path, .renamed, from: origin, to: path) }
+            compare(old, new, owner, path, replacement)
+        case .constant(let value):
+            let isElsewhere = carried.contains([owner, path])
+            // An abstract entity has no rows to fill.
+            if isElsewhere, destination.entities[to]?.isAbstract == true { return }
+            if owner != to, !isElsewhere, let parent = mapping.mapping(to: owner), parent.source != nil,
+                case .constant? = parent.attribute(path)?.value
+            {
+                return
+            }
+            guard let new = destination.storedLeaf(path, of: to) else { return }
+            add(isElsewhere ? to : owner, path, .added, to: new.type.modelName, value: Attribute.text(value))
+        case .derived:
+            guard owner == to, let new = destination.storedLeaf(path, of: to) else { return }
+            let text = new.derivationText
+            if let old = source.storedLeaf(path, of: from) {
+                add(owner, path, .derivation, from: old.derivationText ?? "stored", to: text)
+            } else {
+                add(owner, path, .added, to: new.type.modelName, value: text)
+            }
+        }
+    }
+
+    private mutating func compare(
+        _ old: Attribute, _ new: Attribute, _ owner: String, _ path: String, _ replacement: Constant?
+    ) {
+        if old.type != new.type {
+            add(owner, path, .converted, from: old.type.modelName, to: new.type.modelName)
+        }
+        if old.isOptional, !new.isOptional { add(owner, path, .mandatory, value: Attribute.text(replacement)) }
+        if !old.isOptional, new.isOptional { add(owner, path, .optional) }
+        if old.derivation != nil, new.derivation == nil {
+            add(owner, path, .derivation, from: old.derivationText, to: "stored")
+        }
+        let (before, after) = (old.defaultText, new.defaultText)
+        if before != after, old.type == new.type { add(owner, path, .defaultValue, from: before, to: after) }
+        if old.allowsExternalBinaryDataStorage != new.allowsExternalBinaryDataStorage {
+            let places = ["in the row", "in external files where large"]
+            add(
+                owner, path, .storage, from: places[old.allowsExternalBinaryDataStorage ? 1 : 0],
+                to: places[new.allowsExternalBinaryDataStorage ? 1 : 0])
+        }
+        if old.valueTransformerName != new.valueTransformerName {
+            add(owner, path, .transformer, from: old.valueTransformerName, to: new.valueTransformerName)
+        }
+    }
+
+    private func owner(of path: String, in entity: String) -> String? {
+        destination.owner(ofAttribute: Self.head(path), seenBy: entity)
+    }
+
+    /// The attribute of a path: a composite for the path of its leaf.
+    static func head(_ path: String) -> String { String(path.prefix { $0 != "." }) }
+}

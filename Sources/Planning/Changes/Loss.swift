@@ -1,0 +1,70 @@
+import CausewayPlatform
+
+/// One thing that a step drops of the store's content, for plans and summaries.
+package struct Loss: Hashable, Sendable, CustomStringConvertible {
+    package enum Kind: Hashable, Sendable {
+        /// An entity with its rows and the links to them.
+        case entity(String)
+        /// An attribute by the entity that loses it; a composite's leaf as `composite.leaf`.
+        case attribute(entity: String, path: String)
+        /// A relationship, with its inverse where both end: they are one set of links. Each as `Entity.relationship`.
+        case relationship([String])
+        /// Links beyond the first one of each row.
+        case furtherLinks(String)
+        /// Owners beyond the first one of each object, where a many-to-many relationship loses its inverse.
+        case furtherOwners(String)
+        /// The order of a relationship's objects.
+        case order(String)
+        /// Something that the sentence names itself.
+        case other(String)
+    }
+
+    /// The step's versions as the sentence names them: `V1 → V2`.
+    package var step: String
+    package var kind: Kind
+    /// Where it is in the store; nil where that can't be said before the step runs.
+    package var content: StoreContent?
+    /// How much the store has of it; nil where it isn't counted.
+    package var count: Int?
+
+    package init(step: String, _ kind: Kind, content: StoreContent? = nil) {
+        self.step = step
+        self.kind = kind
+        self.content = content
+    }
+
+    /// A step's versions as its losses name them: of a long run, the first and the last.
+    package static func title(of versions: [String]) -> String {
+        let isLong = versions.count > 4
+        return (isLong ? [versions[0], "…", versions[versions.count - 1]] : versions).joined(separator: " → ")
+    }
+
+    /// As a plan says it.
+    package var description: String { sentence(isDone: false) }
+
+    /// The loss as a sentence that begins with the step: `V1 → V2: will drop Harvest.scratch (53 values)`, and `dropped
+    /// Harvest.scratch (53 values)` when it is done.
+    package func sentence(isDone: Bool) -> String {
+        let drop = isDone ? "dropped" : "will drop"
+        let keep = isDone ? "kept" : "will keep"
+        let text =
+            switch kind {
+            case .entity(let entity): "\(drop) entity \(entity)\(counted("row", "rows")) and the links to its rows"
+            case .attribute(let entity, let path): "\(drop) \(entity).\(path)\(counted("value", "values"))"
+            case .relationship(let ends):
+                "\(drop) the links of \(ends.joined(separator: " and "))\(counted("link", "links"))"
+            case .furtherLinks(let place):
+                "\(keep) only the first of several links of \(place), which becomes a to-one"
+            case .furtherOwners(let place):
+                "\(keep) only the first of an object's several owners in \(place), which loses its inverse"
+            case .order(let place): "\(drop) the order of \(place), which is no longer ordered"
+            case .other(let sentence): sentence
+            }
+        return "\(step): \(text)"
+    }
+
+    private func counted(_ singular: String, _ plural: String) -> String {
+        guard let count else { return "" }
+        return count == 1 ? " (1 \(singular))" : " (\(count.grouped) \(plural))"
+    }
+}

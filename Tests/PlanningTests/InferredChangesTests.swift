@@ -1,0 +1,103 @@
+import CausewayMapping
+import CausewayModel
+import CausewayPlanning
+import Testing
+
+/// What a step changes, property by property.
+@Suite("Changes of an inferred step", .timeLimit(.minutes(60)))
+struct InferredChangesTests {
+    private func changes(_ from: String, _ to: String) throws -> [String] {
+        let source = try ModelReader.model(source: Array(from.utf8))
+        let destination = try ModelReader.model(source: Array(to.utf8))
+        let mapping = try MappingInference.infer(from: source, to: destination)
+        return InferredChanges(step: 0, mapping: mapping, source: source, destination: destination).changes.map {
+            let place = $0.property.map { ".\($0)" } ?? ""
+            let ends = [$0.from, $0.to].map { $0 ?? "-" }.joined(separator: " → ")
+            return "\($0.entity)\(place): \($0.kind.rawValue) \(ends)" + ($0.value.map { " (\($0))" } ?? "")
+        }
+    }
+
+    @Test("nothing is said where nothing changes")
+    func nothing() throws {
+        let same = model(entity("Base", attribute("a")), entity("Leaf", parent: "Base", toOne("base", "Base")))
+        #expect(try changes(same, same) == [])
+    }
+
+    @Test("attributes: added with their default, renamed, converted, mandatory with what NULL becomes, dropped")
+    func attributes() throws {
+        let from = model(
+            entity("Thing", attribute("old"), attribute("number", "Integer 16"), attribute("text"), attribute("gone")))
+        let to = model(
+            entity(
+                "Thing", attribute("new", was: "old"), attribute("number", "Double"),
+                attribute("text", optional: false, default: "x"), attribute("more", default: "y")))
+        #expect(
+            try changes(from, to) == [
+                "Thing.more: added - → String (\"y\")", "Thing.new: renamed old → new",
+                "Thing.number: converted Integer 16 → Double", "Thing.text: mandatory - → - (\"x\")",
+                "Thing.text: defaultValue - → \"x\"", "Thing.gone: dropped String → -",
+            ])
+    }
+
+    @Test("an attribute that is pulled up or pushed down is named once, where it is declared now")
+    func hierarchy() throws {
+        func version(_ base: String, _ left: String, _ right: String) -> String {
+            model(
+                entity("Base", extra: "isAbstract=\"YES\"", base), entity("Left", parent: "Base", left),
+                entity("Right", parent: "Base", right))
+        }
+        #expect(
+            try changes(version("", attribute("a"), ""), version(attribute("a"), "", "")) == [
+                "Base.a: moved Left → Base", "Right.a: added - → String",
+            ])
+        #expect(
+            try changes(version(attribute("a"), "", ""), version("", attribute("a"), "")) == [
+                "Left.a: moved Base → Left", "Right.a: dropped String → -",
+            ])
+    }
+
+    @Test("entities: new, gone, renamed, with another parent, abstract, unique")
+    func entities() throws {
+        let from = model(
+            entity("Base"), entity("Leaf", parent: "Base"), entity("Old"), entity("Gone"),
+            entity("Plain", attribute("a"))
+        )
+        let unique =
+            "<uniquenessConstraints><uniquenessConstraint><constraint value=\"a\"/></uniquenessConstraint>"
+            + "</uniquenessConstraints>"
+        let to = model(
+            entity("Base"), entity("Middle", parent: "Base", extra: "isAbstract=\"YES\""),
+            entity("Leaf", parent: "Middle"), entity("New", was: "Old"), entity("Plain", attribute("a"), unique))
+        #expect(
+            try changes(from, to).sorted() == [
+                "Gone: dropped entity → -", "Leaf: moved Base → Middle", "Middle: added - → abstract entity",
+                "New: renamed Old → New", "Plain: constraint - → a",
+            ])
+    }
+
+    @Test("relationships: added, renamed, of another cardinality, dropped on both sides")
+    func relationships() throws {
+        let from = model(
+            entity(
+                "Author", toMany("books", "Book", inverse: "author"), toMany("drafts", "Book", inverse: "editor")),
+            entity("Book", toOne("author", "Author", inverse: "books"), toOne("editor", "Author", inverse: "drafts")))
+        let to = model(
+            entity("Author", toMany("works", "Book", inverse: "author", ordered: true, was: "books")),
+            entity("Book", toOne("author", "Author", inverse: "works"), toOne("sequel", "Book")))
+        #expect(
+            try changes(from, to) == [
+                "Author.works: renamed books → works", "Author.works: cardinality to-many → ordered to-many",
+                "Author.drafts: dropped to-many to Book → -", "Book.sequel: added - → to-one to Book",
+                "Book.editor: dropped to-one to Author → -",
+            ])
+    }
+
+    @Test("a relationship that leads elsewhere says so; its links end")
+    func destination() throws {
+        func version(_ target: String) -> String {
+            model(entity("A"), entity("B"), entity("Thing", toOne("link", target)))
+        }
+        #expect(
+            try changes(version("A"), version("B")) == ["Thing.link: destination A → B (its links end)"])
+    }
+}
