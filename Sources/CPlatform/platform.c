@@ -1,7 +1,13 @@
 #include "causeway_platform.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
+
+int causeway_signal_is_ignored(int number) {
+    struct sigaction action;
+    return sigaction(number, NULL, &action) == 0 && !(action.sa_flags & SA_SIGINFO) && action.sa_handler == SIG_IGN;
+}
 
 int causeway_lock_range(int descriptor, int64_t start, int64_t length) {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
@@ -12,6 +18,12 @@ int causeway_range_is_locked(int descriptor, int64_t start, int64_t length) {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
     if (fcntl(descriptor, F_GETLK, &lock) == -1) return -1;
     return lock.l_type != F_UNLCK;
+}
+
+int causeway_range_locker(int descriptor, int64_t start, int64_t length) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
+    if (fcntl(descriptor, F_GETLK, &lock) == -1) return -1;
+    return lock.l_type == F_UNLCK ? 0 : lock.l_pid;
 }
 
 #ifdef __linux__

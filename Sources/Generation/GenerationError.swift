@@ -7,6 +7,8 @@ package struct GenerationError: Error, Hashable, Sendable {
     package enum Code: Hashable, Sendable {
         /// The output or one of its companion files exists; nothing was touched.
         case outputExists
+        /// The file can't be made where it was asked for.
+        case cannotCreate
         /// Options that no store can have.
         case badOptions
         /// The model can't be laid out, or has no entity that can have rows.

@@ -22,7 +22,10 @@ struct OutputFiles {
             }
             _ = try OpenFile(store, mode: .createNew, permissions: 0o644)
         } catch {
-            guard error.code == .exists else { throw GenerationError(.writing, "\(error)", place: error.path) }
+            guard error.code == .exists else {
+                throw GenerationError(
+                    error.code.isOfTheDevice ? .writing : .cannotCreate, error.message, place: error.path)
+            }
             throw GenerationError(
                 .outputExists, "the file already exists: choose another path, or move it away", place: error.path)
         }

@@ -82,7 +82,7 @@ extension StoreGeneration {
         } catch {
             switch error.code {
             case .badOptions: throw EngineError(.usage, "\(error)")
-            case .outputExists: throw EngineError(.cannotCreate, "\(error)")
+            case .outputExists, .cannotCreate: throw EngineError(.cannotCreate, "\(error)")
             case .unusableModel: throw EngineError(.plan, "\(model): \(error)")
             case .writing: throw EngineError(.inputOutput, "\(error)")
             case .cancelled: throw EngineError(.interrupted, "\(error)")

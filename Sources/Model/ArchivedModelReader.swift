@@ -2,7 +2,7 @@ import CausewayExpressions
 import CausewayPlist
 
 /// Reads the keyed archive of an `NSManagedObjectModel`: a `.mom` file, or an inflated model cache
-/// (InsideStoreFormat §8).
+/// (InsideStoreFormat §8). An archive of the model editor's objects is passed on.
 ///
 /// Nothing is instantiated; references between entities are followed to names only, so cycles do no harm.
 struct ArchivedModelReader {
@@ -32,13 +32,17 @@ struct ArchivedModelReader {
     /// Throws `damaged` if the bytes aren't an archive, `notAModel` for an archive of something else, `inconsistent`
     /// with every problem found.
     static func read(_ bytes: [UInt8]) throws(ModelError) -> ManagedObjectModel {
-        var reader: ArchivedModelReader
-        let model: ManagedObjectModel
+        let archive: KeyedArchive
         do throws(PropertyListError) {
-            reader = ArchivedModelReader(try KeyedArchive(parsing: bytes))
+            archive = try KeyedArchive(parsing: bytes)
         } catch {
             throw ModelError(.damaged, "The compiled model can't be read: \(error).")
         }
+        if archive.className(of: archive.root) == EditorModelReader.rootClass {
+            return try EditorModelReader.read(archive)
+        }
+        var reader = ArchivedModelReader(archive)
+        let model: ManagedObjectModel
         try reader.checkRoot()
         do throws(PropertyListError) {
             model = try reader.model()

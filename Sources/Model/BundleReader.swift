@@ -68,17 +68,9 @@ struct BundleReader {
     /// The model of one `.xcdatamodel` folder; an empty name means the bundle's own folder.
     private static func source(_ folder: String, _ files: ModelFiles) throws(ModelError) -> ManagedObjectModel {
         let prefix = folder.isEmpty ? "" : folder + "/"
-        if try files.kind(of: prefix + sourceFile) == .file {
-            let path = files.path(of: prefix + sourceFile)
-            let bytes = try files.read(prefix + sourceFile)
-            return try ModelReader.model(bytes, ModelForm(bytes), path)
-        }
-        if try files.kind(of: prefix + oldSourceFile) != nil {
-            throw ModelError(
-                .unsupportedFormat,
-                "This version is in the binary source form of Xcode 3 (“elements”). Use the compiled .mom of the same "
-                    + "version or the store's own model cache, or save the model once with a newer Xcode.",
-                path: files.path(of: folder))
+        for file in [sourceFile, oldSourceFile] where try files.kind(of: prefix + file) == .file {
+            let bytes = try files.read(prefix + file)
+            return try ModelReader.model(bytes, ModelForm(bytes), files.path(of: prefix + file))
         }
         throw ModelError(.notAModel, "The version has no source (“contents”).", path: files.path(of: folder))
     }

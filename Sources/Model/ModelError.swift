@@ -31,7 +31,7 @@ package struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
             self.message = message
             self.entity = entity
             self.property = property
-            self.line = line
+            self.line = line == 0 ? nil : line
         }
 
         package var description: String {

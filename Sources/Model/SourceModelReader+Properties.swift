@@ -60,25 +60,11 @@ extension SourceModelReader {
         _ element: Element, _ type: AttributeType, _ name: String
     ) -> [Attribute.Validation] {
         var validations: [Attribute.Validation] = []
-        func add(_ left: Expression, _ operation: ComparisonOperator, _ right: Constant, _ code: Int64) {
-            let comparison = Predicate.Comparison(left, operation, .constant(right))
-            validations.append(.init(predicate: .comparison(comparison), warning: .integer(code)))
-        }
-        let isDate = type == .date
-        guard isDate || type == .string || type.isNumber else { return [] }
-        let bounds = isDate ? ("minDateTimeInterval", "maxDateTimeInterval") : ("minValueString", "maxValueString")
-        // A string's bounds are those of its length.
-        let subject: Expression = type == .string ? .key("length") : .evaluatedObject
-        let boundType: AttributeType = type == .string ? .integer64 : type
-        let codes: (Int64, Int64) = isDate ? (1640, 1630) : type == .string ? (1670, 1660) : (1620, 1610)
-        if let text = nonEmpty(element[bounds.0]), let bound = value(text, boundType, "minimum", element, name) {
-            add(subject, .greaterThanOrEqualTo, bound, codes.0)
-        }
-        if let text = nonEmpty(element[bounds.1]), let bound = value(text, boundType, "maximum", element, name) {
-            add(subject, .lessThanOrEqualTo, bound, codes.1)
-        }
-        if type == .string, let pattern = nonEmpty(element["regularExpressionString"]) {
-            add(.evaluatedObject, .matches, .string(pattern), 1680)
+        for rule in ValidationRule.all(of: type) {
+            guard let text = nonEmpty(element[rule.key]),
+                let bound = value(text, rule.valueType, rule.role, element, name)
+            else { continue }
+            validations.append(rule.validation(bound))
         }
         return validations
     }

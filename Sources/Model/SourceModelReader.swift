@@ -33,8 +33,13 @@ struct SourceModelReader {
             throw ModelError(
                 .notAModel, "The XML isn't a data model: its root element is <\(tree.root.name)> instead of <model>.")
         }
+        return try read(tree.root)
+    }
+
+    /// The model of a `<model>` element. Throws `inconsistent` with every problem found.
+    static func read(_ root: XMLTree.Element) throws(ModelError) -> ManagedObjectModel {
         var reader = SourceModelReader()
-        let model = reader.model(tree.root)
+        let model = reader.model(root)
         guard reader.problems.isEmpty else {
             throw ModelError(
                 .inconsistent, "The model contradicts itself; correct it in Xcode's model editor.",

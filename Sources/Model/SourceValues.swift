@@ -17,6 +17,24 @@ enum SourceValue {
         }
     }
 
+    /// The text that `parse` reads as the value; nil where the source has none for it.
+    static func text(_ value: Constant, as type: AttributeType) -> String? {
+        let text: String? =
+            switch value {
+            case .integer(let number): String(number)
+            case .boolean(let flag): flag ? "YES" : "NO"
+            case .real(let number): number.isFinite ? String(number) : nil
+            case .decimal(let number): number
+            case .string(let text), .uri(let text): text
+            // Xcode writes whole seconds without a fraction.
+            case .date(let seconds): Int64(exactly: seconds).map { String($0) } ?? String(seconds)
+            case .uuid(let bytes): bytes.count == 16 ? UUIDText.text(bytes) : nil
+            case .null, .data, .array, .dictionary, .foreign: nil
+            }
+        guard let text, !text.isEmpty || type == .string, parse(text, as: type) == value else { return nil }
+        return text
+    }
+
     /// Xcode's compiler reads numbers as `-[NSString longLongValue]` does: the longest numeric beginning counts, and
     /// text without one is 0. The model editor keeps the text when an attribute's type is changed, so real models have
     /// `0.0` and `NO` for integers (Wire 2.101 stores 0 for the latter).
@@ -59,6 +77,15 @@ extension AttributeType {
         default:
             guard let found = Self.allCases.first(where: { $0.modelName == sourceName }) else { return nil }
             self = found
+        }
+    }
+
+    /// The name in Xcode's source; nil for undefined, which has none there.
+    var sourceName: String? {
+        switch self {
+        case .undefined: nil
+        case .objectID: "ObjectID"
+        default: modelName
         }
     }
 

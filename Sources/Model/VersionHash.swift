@@ -1,5 +1,5 @@
+import CausewayDigests
 import CausewayExpressions
-import Crypto
 
 /// Hashes of entities and properties as Core Data computes them (InsideVersionHashes §1, hash style 0).
 ///
@@ -133,24 +133,20 @@ package struct VersionHash {
         attribute.type == .composite ? attribute.elements.flatMap { leaves(of: $0) } : [attribute]
     }
 
-    private static func digest(_ body: (inout SHA256) -> Void) -> [UInt8] {
-        var hash = SHA256()
+    private static func digest(_ body: (inout MessageDigest) -> Void) -> [UInt8] {
+        var hash = MessageDigest(.sha256)
         body(&hash)
-        return Array(hash.finalize())
+        return hash.finish()
     }
 }
 
-extension HashFunction {
-    mutating func update(_ bytes: [UInt8]) {
-        update(data: bytes)
-    }
-
+extension MessageDigest {
     mutating func update(_ text: String) {
-        update(data: Array(text.utf8))
+        update(text.utf8)
     }
 
     fileprivate mutating func update(littleEndian value: Int32) {
         let bits = UInt32(bitPattern: value)
-        update(data: (0..<4).map { UInt8(truncatingIfNeeded: bits >> (8 * UInt32($0))) })
+        update((0..<4).map { UInt8(truncatingIfNeeded: bits >> (8 * UInt32($0))) })
     }
 }

@@ -1,4 +1,4 @@
-import Crypto
+import CausewayDigests
 
 /// The hashes that identify a model: what a store's metadata and a `VersionInfo.plist` hold.
 ///
@@ -27,19 +27,19 @@ package struct VersionHashes: Hashable, Sendable {
 
     /// The digest of hashes that come from elsewhere, for example from a store's metadata.
     package static func digest(of entities: [String: [UInt8]]) -> String {
-        var hash = SHA512()
+        var hash = MessageDigest(.sha512)
         for (name, bytes) in sorted(entities) {
             hash.update(name)
             hash.update(bytes)
         }
-        return Base64.encode(Array(hash.finalize()))
+        return Base64.encode(hash.finish())
     }
 
     /// The checksum of hashes that come from elsewhere.
     package static func checksum(of entities: [String: [UInt8]]) -> String {
-        var hash = SHA256()
+        var hash = MessageDigest(.sha256)
         for (_, bytes) in sorted(entities) { hash.update(bytes) }
-        return Base64.encode(Array(hash.finalize()))
+        return Base64.encode(hash.finish())
     }
 
     /// Names of entities that only one side has or whose hashes differ, sorted.

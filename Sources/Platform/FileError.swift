@@ -30,12 +30,20 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The device or the file system failed: what was written must not be relied on.
         case io
         case other
+
+        /// Whether the device, its room or the system failed; else path, permissions or what is there are the reason.
+        package var isOfTheDevice: Bool {
+            switch self {
+            case .noSpace, .tooManyOpenFiles, .tooManyLinks, .busy, .io, .other: true
+            default: false
+            }
+        }
     }
 
     package let code: Code
     /// The operation: `open`, `sync`, `rename`.
     package let operation: String
-    /// Control characters are escaped.
+    /// As it was given: whoever shows it escapes what a terminal would obey.
     package let path: String
     /// What went wrong and what to do.
     package let message: String
@@ -45,7 +53,7 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     package init(code: Code, operation: String, path: String, message: String, errorNumber: Int32 = 0) {
         self.code = code
         self.operation = operation
-        self.path = Self.escaped(path)
+        self.path = path
         self.message = message
         self.errorNumber = errorNumber
     }
@@ -115,18 +123,6 @@ extension FileError {
         case .io: "check the disk before you continue"
         case .other: nil
         }
-    }
-
-    private static func escaped(_ text: String) -> String {
-        var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned, .privateUse:
-                result += "\\u{\(String(scalar.value, radix: 16))}"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
     }
 }
 

@@ -1,3 +1,5 @@
+internal import CausewayCPlatform
+
 #if canImport(Darwin)
     internal import Darwin
 #else
@@ -78,6 +80,9 @@ package enum ProcessFacts {
         #endif
     }()
 
+    /// Whether this process ignores a signal, as one does that `nohup` has started.
+    package static func ignores(_ signal: Int32) -> Bool { causeway_signal_is_ignored(signal) != 0 }
+
     /// Whether a process of any user has this number now. Numbers are reused: for messages only.
     package static func isRunning(_ processID: Int32) -> Bool {
         // Zero and negative numbers mean groups.
@@ -94,6 +99,14 @@ package enum Terminal {
         var size = winsize()
         guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return Int(size.ws_col)
+    }
+
+    /// Columns that the environment asks for (`COLUMNS`); nil where it doesn't, or by nonsense.
+    package static var wantedWidth: Int? {
+        guard let text = unsafe getenv("COLUMNS"), let columns = unsafe Int(String(cString: text)), columns > 0 else {
+            return nil
+        }
+        return columns
     }
 }
 
@@ -130,11 +143,7 @@ extension Files {
                 switch uses(file, "/proc/\(entry)") {
                 case nil: users.isComplete = false
                 case false?: continue
-                case true?:
-                    // It may be gone already.
-                    let name = (try? readFile("/proc/\(entry)/comm", limit: 256)) ?? []
-                    let text = String(decoding: name.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-                    users.known.append(FileUser(processID: number, name: text))
+                case true?: users.known.append(FileUser(running: number))
                 }
             }
         #else

@@ -1,7 +1,8 @@
-/// Text from a store made fit for a terminal and a log.
+/// Text from a store as a message holds it: valid, and not too long.
 ///
 /// SQLite's messages quote names and bytes of the file, and a damaged or hostile file may hold anything, terminal
-/// escape sequences included (InsideCrashSafety §2.1).
+/// escape sequences included (InsideCrashSafety §2.1). Whoever shows a message escapes them, once: a terminal needs other
+/// escapes than JSON.
 enum EscapedText {
     /// Longest text in bytes that is kept; the rest is cut and marked. Otherwise a `CREATE TABLE` of 500 columns would
     /// fill the report.
@@ -21,8 +22,7 @@ enum EscapedText {
         of(Array(text.utf8.prefix(maximumLength + 1)))
     }
 
-    /// Valid UTF-8 keeps its letters, control and format characters become `\u{…}`; else every byte outside ASCII
-    /// becomes `\xNN`.
+    /// Valid UTF-8 stays; else every byte outside ASCII becomes `\xNN`.
     static func of(_ bytes: [UInt8]) -> String {
         let isCut = bytes.count > maximumLength
         var kept = bytes[...]
@@ -34,13 +34,7 @@ enum EscapedText {
         }
         var result = ""
         if let text = String(validating: kept, as: UTF8.self) {
-            for scalar in text.unicodeScalars {
-                if isPrintable(scalar) {
-                    result.unicodeScalars.append(scalar)
-                } else {
-                    result += "\\u{\(String(scalar.value, radix: 16))}"
-                }
-            }
+            result = text
         } else {
             for byte in kept {
                 if byte >= 0x20, byte < 0x7F {
@@ -51,13 +45,5 @@ enum EscapedText {
             }
         }
         return isCut ? result + "…" : result
-    }
-
-    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .control: scalar == "\n" || scalar == "\t"
-        case .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
-        default: true
-        }
     }
 }

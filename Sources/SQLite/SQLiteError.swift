@@ -8,7 +8,7 @@ internal import CausewayCSQLite
 
 /// A failure or refusal of SQLite, or of this layer.
 ///
-/// All texts are escaped: they may quote a damaged file.
+/// Texts may quote a damaged file: whoever shows them escapes what a terminal would obey.
 @usableFromInline package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     package let code: ResultCode
     /// What went wrong and, where there is one, the remedy.

@@ -90,17 +90,37 @@ extension RowShape {
             """
     }
 
-    private func text(_ condition: Condition) -> String {
+    private func text(_ condition: Condition) -> String { text(condition, of: "t") }
+
+    /// `row` is the name of the row in the statement: `t`, or another table's.
+    private func text(_ condition: Condition, of row: String) -> String {
         switch condition {
         case .notNull(let cell): return "\(text(cell)) IS NOT NULL"
         case .oneOf(let column, let numbers):
-            return "t.\(column) IN (\(numbers.map(String.init).joined(separator: ", ")))"
+            return "\(row).\(column) IN (\(numbers.map(String.init).joined(separator: ", ")))"
         case .targetIsNot(let column, let table, let entities):
             return """
-                NOT EXISTS (SELECT 1 FROM \(table) AS e WHERE e."Z_PK" = t.\(column) \
+                NOT EXISTS (SELECT 1 FROM \(table) AS e WHERE e."Z_PK" = \(row).\(column) \
                 AND e."Z_ENT" IN (\(entities.map(String.init).joined(separator: ", "))))
                 """
+        case .isNone(let first, let second, let pairs):
+            let texts = pairs.map {
+                "(\(row).\(first) IS \($0.first.literal) AND \(row).\(second) IS \($0.second.literal))"
+            }
+            return "NOT (\(texts.joined(separator: " OR ")))"
+        case .targetMeets(let column, let table, let conditions):
+            let met = conditions.map { text($0, of: "e") }.joined(separator: " AND ")
+            return """
+                NOT EXISTS (SELECT 1 FROM \(table) AS e WHERE e."Z_PK" = \(row).\(column) AND (\(met)) IS NOT TRUE)
+                """
         }
+    }
+}
+
+extension String {
+    /// As SQL writes a text.
+    fileprivate var literal: String {
+        "'\(split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''"))'"
     }
 }
 

@@ -44,12 +44,27 @@ package struct RowShape: Hashable, Sendable {
     }
 
     /// A condition on a row.
-    package enum Condition: Hashable, Sendable {
+    package indirect enum Condition: Hashable, Sendable {
         case notNull(Cell)
         /// The integer column holds one of these.
         case oneOf(SQLIdentifier, [Int])
         /// The row of `table` that the column names isn't of one of these entities.
         case targetIsNot(SQLIdentifier, table: SQLIdentifier, entities: [Int])
+        /// The texts of the two columns are none of these pairs.
+        case isNone(SQLIdentifier, SQLIdentifier, of: [TextPair])
+        /// The row of `table` that the column names meets these, each of which is about its own columns only; or there is
+        /// no such row.
+        case targetMeets(SQLIdentifier, table: SQLIdentifier, [Condition])
+    }
+
+    /// Two texts of a row.
+    package struct TextPair: Hashable, Sendable {
+        package var first: String
+        package var second: String
+
+        package init(_ first: String, _ second: String) {
+            (self.first, self.second) = (first, second)
+        }
     }
 
     /// The order in which a table's own b-tree has its rows.
@@ -123,8 +138,8 @@ package struct RowShape: Hashable, Sendable {
         for condition in conditions {
             switch condition {
             case .notNull(let cell): result.formUnion(tables(cell))
-            case .oneOf: break
-            case .targetIsNot(_, let table, _): result.insert(table.name)
+            case .oneOf, .isNone: break
+            case .targetIsNot(_, let table, _), .targetMeets(_, let table, _): result.insert(table.name)
             }
         }
         return result.union([table.name])

@@ -19,24 +19,6 @@ package struct SchemaObject: Hashable, Sendable {
     package let origin: Origin
 }
 
-/// Core Data's tables for CloudKit mirroring (InsideStoreFormat §11).
-package enum CloudKitTables {
-    private static let prefix = "ansck"
-    /// If a store has one of them, all its tables with this prefix are Core Data's: newer versions may have more.
-    private static let known: Set<String> = [
-        "ansckdatabasemetadata", "ansckevent", "ansckexportedobject", "ansckexportmetadata", "ansckexportoperation",
-        "ansckhistoryanalyzerstate", "ansckimportoperation", "ansckimportpendingrelationship", "ansckmetadataentry",
-        "ansckmirroredrelationship", "ansckrecordmetadata", "ansckrecordzonemetadata", "ansckrecordzonemovereceipt",
-        "ansckrecordzonequery",
-    ]
-
-    /// Lower-cased names. An app's own table may have the prefix or even the name; it has no Z_PK then.
-    package static func names(in schema: StoreSchema) -> Set<String> {
-        let names = schema.tables.filter { $0.key.hasPrefix(prefix) && $0.value.position(of: "Z_PK") != nil }.keys
-        return names.contains(where: known.contains) ? Set(names) : []
-    }
-}
-
 /// Finds the origin of a store's objects, by their names and the model.
 struct SchemaOrigins {
     /// Lower-cased names of the objects that Core Data makes for the model.

@@ -60,6 +60,10 @@ package struct EntityTable: Hashable, Sendable {
     package let columns: [Column]
     /// Table constraints of framework versions up to 851 (`CONSTRAINT ZA_ZB UNIQUE (ZA, ZB)`), verbatim.
     package let constraints: [String]
+
+    package init(name: String, rootEntity: String, columns: [Column], constraints: [String]) {
+        (self.name, self.rootEntity, self.columns, self.constraints) = (name, rootEntity, columns, constraints)
+    }
 }
 
 /// One column of an entity table.
@@ -70,6 +74,10 @@ package struct Column: Hashable, Sendable {
     /// ` UNIQUE` follows the type (framework versions up to 851).
     package private(set) var isUnique = false
     package let role: ColumnRole
+
+    package init(name: String, declaredType: String, isUnique: Bool = false, role: ColumnRole) {
+        (self.name, self.declaredType, self.isUnique, self.role) = (name, declaredType, isUnique, role)
+    }
 }
 
 /// What a column of an entity table holds.
@@ -188,5 +196,18 @@ extension SchemaStatement {
         }
         // A page number other than 0: with 0 it would be a virtual table.
         return StoreSchema.Object(kind: kind, name: name, table: table, rootPage: 1, sql: sql)
+    }
+}
+
+extension JoinTable {
+    /// As a store's own table says: nothing of it was chosen here.
+    package init(
+        seen table: StoreSchema.Table, owner: (entity: String, relationship: String, column: String, place: String?),
+        inverse: (entity: String, relationship: String, column: String, place: String?)
+    ) {
+        self.init(
+            name: table.name, owner: owner.entity, relationship: owner.relationship, inverseOwner: inverse.entity,
+            inverse: inverse.relationship, ownerColumn: owner.column, destinationColumn: inverse.column,
+            ownerOrderColumn: owner.place, destinationOrderColumn: inverse.place)
     }
 }

@@ -115,6 +115,10 @@ package struct StoreSchema: Sendable {
         package let parent: Int64
         /// Not reliable alone: −1 and values below the largest Z_PK occur (InsideStoreFormat §2).
         package let maximum: Int64
+
+        package init(number: Int64, name: String, parent: Int64, maximum: Int64) {
+            (self.number, self.name, self.parent, self.maximum) = (number, name, parent, maximum)
+        }
     }
 
     /// In the order of the schema table.

@@ -7,8 +7,21 @@ package struct XMLTree: Hashable, Sendable {
         /// The character data directly inside the element, CDATA included and children left out. When there are
         /// children, data that is only white space counts as indentation and is dropped.
         package let text: String
-        /// Where the start tag ends; from 1.
+        /// Where the start tag ends; from 1. 0 for an element that no document had.
         package let line: Int
+
+        /// An element that no document had: it has no text and line 0.
+        package init(name: String, attributes: [String: String] = [:], children: [Element] = []) {
+            self.init(name: name, attributes: attributes, children: children, text: "", line: 0)
+        }
+
+        init(name: String, attributes: [String: String], children: [Element], text: String, line: Int) {
+            self.name = name
+            self.attributes = attributes
+            self.children = children
+            self.text = text
+            self.line = line
+        }
 
         package subscript(attribute: String) -> String? { attributes[attribute] }
 
@@ -54,7 +67,7 @@ package enum XMLLimits {
     package static let attributeSize = 1024 * 1024
 }
 
-/// Why a document could not be read.
+/// Why a document could not be read or written.
 package struct XMLError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
         /// Neither UTF-8 nor ASCII.
@@ -65,6 +78,8 @@ package struct XMLError: Error, Hashable, Sendable, CustomStringConvertible {
         case limitExceeded
         /// Not well formed.
         case malformed
+        /// A text to be written has a character that XML has no form for.
+        case unwritable
     }
 
     package let code: Code

@@ -44,7 +44,7 @@ struct FailureTests {
         let error = #expect(throws: GenerationError.self) {
             try generator(1).generate(at: "/nonexistent-\(UUID().uuidString)/S.sqlite")
         }
-        #expect(error?.code == .writing)
+        #expect(error?.code == .cannotCreate)
     }
 
     @Test("row counts out of range are refused", arguments: [-1, GenerationOptions.maximumRows + 1, Int.max, Int.min])

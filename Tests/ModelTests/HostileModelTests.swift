@@ -42,6 +42,16 @@ struct HostileModelTests {
         }
     }
 
+    @Test("a mutated source of before Xcode 4 is read or refused")
+    func editor() throws {
+        let original = try EditorArchive.bytes(EditorModelTests.entities, identifier: "1")
+        var noise = Noise(state: 23)
+        for _ in 0..<3_000 {
+            guard let model = try? ModelReader.model(compiled: mutated(original, &noise)) else { continue }
+            _ = VersionHashes(model)
+        }
+    }
+
     @Test("an archive with one reference or value exchanged is read or refused")
     func exchangedReferences() throws {
         let bytes = try RawDeflate.inflate(

@@ -151,13 +151,13 @@ import Testing
         #expect(throws: FileError.self) { _ = try OpenFile(path, mode: .create) }
     }
 
-    @Test("an error names the operation, the path with control characters escaped, and a remedy")
+    @Test("an error names the operation, the path and a remedy")
     func errorText() {
         let error = #expect(throws: FileError.self) { try Files.readFile(folder("a\u{1b}[31m"), limit: 1) }
         let text = error?.description ?? ""
         #expect(text.hasPrefix("can't open "))
-        #expect(text.contains("\\u{1b}[31m"))
-        #expect(!text.contains("\u{1b}"))
+        // Escaped once, by what shows it.
+        #expect(text.contains("a\u{1b}[31m"))
         #expect(text.contains("check the path"))
     }
 

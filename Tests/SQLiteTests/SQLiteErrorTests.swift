@@ -35,14 +35,12 @@ import Testing
         #expect(error?.description.contains("[SQLite \(code.rawValue)]") == true)
     }
 
-    @Test("control characters in names are escaped")
+    @Test("names are kept as they are: what shows them escapes them")
     func escapes() throws {
         let connection = try Connection.inMemory()
         let error = #expect(throws: SQLiteError.self) { try connection.execute("SELECT \"a\u{1b}[2J\u{202e}\"") }
         let text = error?.description ?? ""
-        #expect(text.contains("\\u{1b}[2J\\u{202e}"))
-        #expect(!text.unicodeScalars.contains("\u{1b}"))
-        #expect(!text.unicodeScalars.contains("\u{202e}"))
+        #expect(text.contains("a\u{1b}[2J\u{202e}"))
     }
 
     @Test("bytes of a message that aren't UTF-8 are shown as numbers")

@@ -7,6 +7,10 @@
 int causeway_lock_range(int descriptor, int64_t start, int64_t length);
 // fcntl with F_GETLK: 1 where another process has a lock there, 0 where none has.
 int causeway_range_is_locked(int descriptor, int64_t start, int64_t length);
+// The same: the number of a process that has a lock there, 0 where none has.
+int causeway_range_locker(int descriptor, int64_t start, int64_t length);
+// Whether a signal is ignored.
+int causeway_signal_is_ignored(int number);
 
 // Calls that the C library's module doesn't show to Swift. Each gives what the call gives: -1 and errno on failure.
 // On Apple's systems the module shows them, and copyfile does the work.
