@@ -1,3 +1,4 @@
+import CausewayPlatform
 package import CausewayStores
 
 /// Why a migration, a plan or an inspection failed.
@@ -11,6 +12,10 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
         /// A short name, stable over releases.
         public let name: String
 
+        /// Two stores that were compared differ.
+        public static let different = Code(exitCode: 1, name: "different")
+        /// A team's check of its models found something.
+        public static let checkFailed = Code(exitCode: 3, name: "checkFailed")
         /// The call's arguments are wrong.
         public static let usage = Code(.usage)
         /// The store's data can't be migrated as it is.
@@ -39,6 +44,8 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
         /// Every code with its meaning, in the order of the exit codes: the one table behind every `--help` and the
         /// article on failures.
         public static let table: [(code: Code, meaning: String)] = [
+            (different, "the stores that were compared differ"),
+            (checkFailed, "a check of the models found something; every reason is listed"),
             (usage, "the command line is wrong"),
             (sourceData, "the store's data is damaged or can't be migrated as it is; the message names the rows"),
             (missing, "the store, its model or a backup is missing or can't be read"),
@@ -54,12 +61,16 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
             (foreignCheckpoint, "unfinished work belongs to another plan, tool or format; --restart discards it"),
             (plan, "a model, a mapping or the path between versions is wrong"),
             (interrupted, "interrupted (SIGINT); run again to resume"),
-            (terminated, "terminated (SIGTERM); run again to resume"),
+            (terminated, "terminated (SIGTERM, SIGHUP); run again to resume"),
         ]
 
         init(_ kind: EngineError.Kind) {
-            exitCode = kind.rawValue
-            name = "\(kind)"
+            self.init(exitCode: kind.rawValue, name: "\(kind)")
+        }
+
+        private init(exitCode: Int32, name: String) {
+            self.exitCode = exitCode
+            self.name = name
         }
     }
 
@@ -68,7 +79,7 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
     /// What went wrong.
     public let message: String
     /// Every single reason, where there are several.
-    public let details: [String]
+    public internal(set) var details: [String]
     /// What to do; empty where the message says so.
     public let remedy: String
     /// Whether the complete new store is in place already. Otherwise no row of the original has changed; ``outcome`` says
@@ -79,10 +90,12 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
     public let isResumable: Bool
     /// One line: the state of the store, what is left of the work, and what to do.
     public let outcome: String
+    /// Whether SQLite's locks made the store busy, not another migration of it.
+    let isByLock: Bool
 
-    /// The message and every reason, a line each.
+    /// The message and every reason, a line each; what a terminal would obey is escaped.
     public var description: String {
-        ([message] + details.map { "  - \($0)" }).joined(separator: "\n")
+        ([message] + details.map { "  - \($0)" }).joined(separator: "\n").printable
     }
 
     /// Failures of the engine in their public form.
@@ -103,5 +116,6 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
         storeIsNew = error.state == .alreadyNew
         isResumable = error.isResumable
         outcome = error.outcome
+        isByLock = error.work != .others
     }
 }

@@ -1,4 +1,6 @@
-/// What a running migration reports. Events come in order, on a thread of the migration's own.
+public import CausewayEngine
+
+/// What a running migration reports. Events come in order, one at a time, on threads of the migration's own.
 public enum MigrationEvent: Hashable, Sendable {
     /// The plan is made and the checks before it have passed.
     case planned(MigrationPlan)
@@ -6,8 +8,8 @@ public enum MigrationEvent: Hashable, Sendable {
     case stepBegan(versions: [String], index: Int, count: Int, rows: Int)
     /// A pass begins.
     case passBegan(title: String)
-    /// Rows and bytes moved so far in the whole run, out of `totalRows`.
-    case progress(rows: Int, bytes: Int, totalRows: Int)
+    /// How far the whole run is: rows have moved, a phase has come further, or time has passed.
+    case progress(MigrationProgress)
     /// A pass has moved its rows.
     case passEnded(title: String, rows: Int, dropped: Int, seconds: Double)
     /// Something other than moving rows begins: `indexes`, `verification`, `swap`, …
@@ -18,6 +20,10 @@ public enum MigrationEvent: Hashable, Sendable {
     case checkpoint(sequence: Int, rows: Int)
     /// A warning for the user; the migration continues.
     case warning(String)
+    /// Another program uses the store: it is waited for, these seconds at most.
+    case waiting(reason: String, seconds: Double)
     /// The text of a statement that is about to run.
     case statement(String)
+    /// The migration is done: the last event.
+    case finished(MigrationSummary)
 }

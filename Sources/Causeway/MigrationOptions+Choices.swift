@@ -9,6 +9,9 @@ extension MigrationOptions {
     /// What becomes of a source row that no pass can make anything of.
     public typealias BadRows = BadRowPolicy
 
+    /// What is done with a store that CloudKit mirrors.
+    public typealias CloudKit = CloudKitPolicy
+
     /// Rows: more don't make batches faster, and one batch is held in memory whole.
     public static let batchRowCounts = 1...1_000_000
     /// Bytes: from a page to what a machine of today has to spare for each thread.
@@ -27,6 +30,10 @@ extension MigrationOptions {
                 .usage, "rows can't be rejected without a rejects file",
                 remedy: "name one with --rejects")
         }
+        for key in metadata.keys.sorted() {
+            guard let refusal = MetadataValue.refusal(ofKey: key) else { continue }
+            throw EngineError(.usage, "the metadata key \"\(key)\" \(refusal)")
+        }
         guard Self.batchRowCounts.contains(batchRows), Self.batchByteCounts.contains(batchBytes),
             Self.jobCounts.contains(jobs ?? 1)
         else {
@@ -37,7 +44,9 @@ extension MigrationOptions {
             throw EngineError(.usage, "the compression level of checkpoints must be 1 to 19")
         }
         // NaN is in no range.
-        guard Self.intervals.contains(checkpointInterval), Self.intervals.contains(swapTimeout) else {
+        guard Self.intervals.contains(checkpointInterval), Self.intervals.contains(swapTimeout),
+            Self.intervals.contains(busyTimeout)
+        else {
             throw EngineError(.usage, "intervals and waiting times must be 0 to 86,400 seconds")
         }
     }

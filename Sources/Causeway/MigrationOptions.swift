@@ -1,8 +1,8 @@
 public import CausewayPreparation
 
 /// How a migration runs. What changes the rows that result: `target`, `next`, `mappingModels`, `infersDespiteMismatch`,
-/// `onViolation`, `badRows`, `endsLinks`, `frameworkVersion`, `schemaTemplate` and `joinTables`; the rest is about
-/// speed, memory, safety and additional files.
+/// `onViolation`, `badRows`, `endsLinks`, `cloudKit`, `frameworkVersion`, `schemaTemplate` and `joinTables`; `metadata`
+/// changes what the new store says of itself; the rest is about speed, memory, safety and additional files.
 ///
 /// A run resumes the work of an earlier one only if these are the same, and `output`, `rejects`, `keyMap` and
 /// `fusesSteps` too; the others may differ.
@@ -26,6 +26,8 @@ public struct MigrationOptions: Hashable, Sendable {
     /// Ends the links of a relationship that leads to another entity than before, where the objects at their other end
     /// can't be in it. Without it such links stop the run before a byte is written. The plan counts them either way.
     public var endsLinks = false
+    /// What is done with a store that CloudKit mirrors: <doc:CloudKit>.
+    public var cloudKit = CloudKit.refuse
     /// The file for rejected and quarantined rows, one JSON object per line; `OnViolation.reject` and
     /// `BadRows.quarantine` need it.
     public var rejects: String?
@@ -39,6 +41,9 @@ public struct MigrationOptions: Hashable, Sendable {
     /// Names of join tables that were seen in a store of the target version, each one that the model leaves open; letter
     /// case doesn't count. A store that has the target version already gets them too.
     public var joinTables: [String] = []
+    /// Entries of the app's own that the new store's metadata get (`NSPersistentStore.metadata`), for keys that follow a
+    /// version. Core Data's own keys are refused. A store that has the target version already gets them too.
+    public var metadata: [String: MetadataValue] = [:]
     /// Rows in a batch, at most; tables that are rebuilt from pages have other batches.
     public var batchRows = 4_096
     /// Approximate bytes in a batch: it closes at the row that passes this. Tables that are rebuilt from pages have other
@@ -65,10 +70,16 @@ public struct MigrationOptions: Hashable, Sendable {
     public var verification = Verification.quick
     /// Seconds to wait before the swap for programs that read the store; 0 doesn't wait.
     public var swapTimeout = 60.0
+    /// Seconds to wait for a store that another program uses, before anything is written; 0 doesn't wait.
+    public var busyTimeout = 0.0
     /// Migrates a store that has several names (hard links): the others keep the old store. No program may use them.
     public var allowsHardLinks = false
     /// Lets the new store belong to the user who runs the migration, if it can't be given the old one's owner.
     public var ignoresOwnership = false
+    /// Runs without the check that the disk has room for the new store: too little is a warning then. For file systems that
+    /// don't say what is free (quotas, compression, network). A run that fills the disk stops, keeps its work and leaves the
+    /// store as it is.
+    public var ignoresSpace = false
 
     /// The defaults.
     public init() {}

@@ -27,6 +27,8 @@ extension MigrationPlan {
         walBreak = prepared.walBreak
         warnings = prepared.warnings + prepared.notices
         renames = prepared.renames
+        cloudKit = prepared.mirror.map { CloudKit($0) }
+        metadata = prepared.metadata
         steps = prepared.steps.enumerated().map { index, step in
             Step(
                 step, diskBytes: prepared.diskBytes(ofStep: index), rows: index == 0 ? prepared.rows : nil,
@@ -47,7 +49,8 @@ extension MigrationPlan.Step {
         (self.barrier, self.runsWithStepBefore) = (barrier, runsWithStepBefore)
         self.diskBytes = diskBytes
         conversions = step.mapping.conversions.map { "\(step.version(ofStep: $0.step)): \($0)" }
-        losses = step.losses
+        losses = step.lost.filter { $0.count != 0 }.map(\.description)
+        changes = step.changes.map { ModelChange($0, version: step.version(ofStep: $0.step)) }
         tables = step.works.map { MigrationPlan.Table($0) }
         let made = Set(step.works.filter { $0.method != .statements }.map(\.table))
         var passes = step.passes.enumerated().map {
@@ -105,6 +108,7 @@ extension MigrationPlan.Pass {
             switch pass.kind {
             case .history: "history"
             case .appTable: "copy"
+            case .mirrored: "mirror"
             case .links: "relate"
             case .entity: "project"
             }
@@ -180,19 +184,21 @@ extension MigrationSummary {
         ].compactMap(\.self)
         if !changes.isEmpty { storeChange = changes.joined(separator: ", and ") }
         warnings = outcome.warnings
+        losses = outcome.prepared.steps.flatMap(\.lost).filter { $0.count != 0 }.map { $0.sentence(isDone: true) }
         wasCurrent = outcome.prepared.steps.isEmpty
         wasSwappedBefore = outcome.wasSwapped
+        metadata = outcome.prepared.metadata
     }
 }
 
 extension MigrationEvent {
-    init?(_ event: EngineEvent, options: EngineOptions) {
+    /// An event's public form; nil for what `EventRelay` tells.
+    init?(_ event: EngineEvent) {
         switch event {
-        case .prepared(let prepared): self = .planned(MigrationPlan(prepared, options: options))
+        case .prepared, .progress, .advanced: return nil
         case .stepBegan(let versions, let index, let count, let rows):
             self = .stepBegan(versions: versions, index: index, count: count, rows: rows)
         case .passBegan(let title): self = .passBegan(title: title)
-        case .progress(let rows, let bytes, let total): self = .progress(rows: rows, bytes: bytes, totalRows: total)
         case .passEnded(let title, let rows, let dropped, let seconds):
             self = .passEnded(title: title, rows: rows, dropped: dropped, seconds: seconds)
         case .phaseBegan(let phase): self = .phaseBegan(phase)

@@ -1,3 +1,4 @@
+public import CausewayPreparation
 public import CausewayStores
 
 /// What a migration will do, computed before a byte is written.
@@ -25,6 +26,12 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
     /// Join tables and columns that get other names in a store which has the target version already
     /// (`Z_2LIKES → Z_2LIKEDBY`): nothing else changes then. Empty where a store is migrated.
     public var renames: [String]
+    /// Where CloudKit mirrors the store: what its tables say, and what is left out of them; nil otherwise, and where there
+    /// is nothing to do.
+    public var cloudKit: CloudKit?
+    /// Entries of the app's own that the new store's metadata get (`MigrationOptions.metadata`). Where the store has the
+    /// target version already, and not these, nothing else changes.
+    public var metadata: [String: MetadataValue]
 
     /// Whether the store has the target version already.
     public var isNothingToDo: Bool { steps.isEmpty }
@@ -48,8 +55,12 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
         /// Attributes whose numeric type changes and whose values are converted, each as
         /// `V2: Thing.count: Integer 32 → Integer 64` with the version that changes it.
         public var conversions: [String]
-        /// What is lost: dropped entities, attributes and links, a sentence each.
+        /// What is lost of the store's content, a sentence each: `V1 → V2: will drop Harvest.scratch (53 values)`. What
+        /// the store has nothing of isn't there.
         public var losses: [String]
+        /// What every version of the step changes, entity by entity: properties that come, go, get other names, types or
+        /// places in the hierarchy.
+        public var changes: [ModelChange]
         /// Statements of the new store's schema in the order of their execution.
         public var statements: [String]
     }
@@ -93,7 +104,7 @@ public struct MigrationPlan: Hashable, Sendable, Codable {
     public struct Pass: Hashable, Sendable, Codable {
         /// The destination's entity, relationship or table.
         public var title: String
-        /// `project`, `transform`, `relate`, `history`, `copy`, `index`, `add`, `drop` or `stage`.
+        /// `project`, `transform`, `relate`, `history`, `copy`, `mirror`, `index`, `add`, `drop` or `stage`.
         public var method: String
         /// Rows to read; nil where they aren't counted yet (a later step's).
         public var rows: Int?

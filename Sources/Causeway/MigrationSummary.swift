@@ -1,3 +1,4 @@
+public import CausewayPreparation
 public import CausewayStores
 
 /// What a migration has done.
@@ -37,8 +38,12 @@ public struct MigrationSummary: Hashable, Sendable, Codable {
     public var peakMemoryBytes: Int
     /// Where the store's `-wal` broke off; nil where it could be read to its end.
     public var walBreak: WALBreak?
+    /// Entries of the app's own that the store's metadata have now (`MigrationOptions.metadata`).
+    public var metadata: [String: MetadataValue] = [:]
     /// What the user should know.
     public var warnings: [String]
+    /// What the migration dropped of the store's content, a sentence each: `V1 → V2: dropped Harvest.scratch (33 values)`.
+    public var losses: [String] = []
     /// Whether the store had the target version already. It wasn't touched then, unless `storeChange` says otherwise.
     public var wasCurrent: Bool
     /// What the run did to the store's files although there was nothing to migrate, as the rest of a sentence; nil for

@@ -20,10 +20,21 @@ extension ModelsReport {
     /// - Throws: `MigrationError` where there is no bundle, or `next` names a version that isn't there. If a single
     ///   version can't be read, the report has its error.
     public init(models: String, next: [String: String] = [:]) throws(MigrationError) {
+        try self.init(models: [models], next: next)
+    }
+
+    /// Reads a model in several files and infers every step.
+    ///
+    /// - Parameters:
+    ///   - models: paths as for one model; the article “One model in several files” says how they become one history.
+    ///   - next: which version follows which, where it isn't the next in order.
+    /// - Throws: `MigrationError` where there is no bundle, they don't belong together, or `next` names a version that
+    ///   isn't there. If a single version can't be read, the report has its error.
+    public init(models: [String], next: [String: String] = [:]) throws(MigrationError) {
         let history = try MigrationError.wrapping { () throws(EngineError) in
             try ModelHistory(reading: models, edges: next)
         }
-        self.init(history, files: Self.files(at: models))
+        self.init(history)
     }
 
     /// Reads the models, infers every step, and finds the step of every mapping model.
@@ -37,23 +48,52 @@ extension ModelsReport {
     public init(
         models: String, next: [String: String] = [:], mappingModels: [String], code: MigrationCode = MigrationCode()
     ) throws(MigrationError) {
+        try self.init(models: [models], next: next, mappingModels: mappingModels, code: code)
+    }
+
+    /// Reads a model in several files, infers every step, and finds the step of every mapping model.
+    ///
+    /// - Parameters:
+    ///   - models: paths as for one model; the article “One model in several files” says how they become one history.
+    ///   - next: which version follows which, where it isn't the next in order.
+    ///   - mappingModels: paths of mapping models, in addition to those beside the models.
+    ///   - code: mapping models in Swift.
+    /// - Throws: `MigrationError` as `init(models:next:)`, and for a path in `mappingModels` that can't be read.
+    public init(
+        models: [String], next: [String: String] = [:], mappingModels: [String], code: MigrationCode = MigrationCode()
+    ) throws(MigrationError) {
         let (history, library) = try MigrationError.wrapping { () throws(EngineError) in
             (
                 try ModelHistory(reading: models, edges: next),
                 try MappingLibrary(given: mappingModels, besideModels: models, code: code)
             )
         }
-        self.init(history, files: Self.files(at: models))
+        self.init(history)
         mappings = Self.mappings(in: library, history)
+        // A migration takes the mapping models that fit, even where it could infer the step.
+        for index in steps.indices where !steps[index].isEqual && steps[index].error == nil {
+            if let changes = Self.changes(of: steps[index], in: library, history) { steps[index].changes = changes }
+        }
+    }
+
+    /// What the mapping models of a step change; nil where none fits.
+    private static func changes(
+        of step: Step, in library: MappingLibrary, _ history: ModelHistory
+    ) -> [ModelChange]? {
+        guard let from = history.versioned(step.from), let to = history.versioned(step.to) else { return nil }
+        let verdicts = library.verdicts([MappingHop(from: from, to: to)], in: history)
+        let fitting = zip(library.entries, verdicts).compactMap { entry, verdict in
+            if case .fits = verdict { entry.description } else { nil }
+        }
+        let resolved = fitting.compactMap { try? $0.resolved(from: from, to: to, beside: fitting) }
+        guard !resolved.isEmpty else { return nil }
+        return ObjectChanges(step: 0, resolved, source: from.model, destination: to.model).changes.map {
+            ModelChange($0, version: step.to)
+        }
     }
 
     private static func mappings(in library: MappingLibrary, _ history: ModelHistory) -> [Mapping] {
-        let hops = history.graph.versions.compactMap { name -> MappingHop? in
-            guard let from = history.versioned(name),
-                let to = history.graph.next(after: name).flatMap(history.versioned)
-            else { return nil }
-            return MappingHop(from: from, to: to)
-        }
+        let hops = history.hops
         let read = zip(library.entries, library.verdicts(hops, in: history)).map { entry, verdict in
             Mapping(entry, verdict, hops, history)
         }
@@ -63,14 +103,14 @@ extension ModelsReport {
         return read + unread
     }
 
-    private init(_ history: ModelHistory, files: [String: String]) {
+    private init(_ history: ModelHistory) {
         models = history.path
         currentVersion = history.currentVersion
         notices = history.notices + [history.doubt].compactMap(\.self)
         versions = history.graph.versions.map { name in
             let found = history.versions.first { $0.name == name }
             return Version(
-                name: name, file: files[name], isCurrent: name == history.currentVersion,
+                name: name, file: history.files[name]?.first, isCurrent: name == history.currentVersion,
                 versionIdentifiers: found?.model.versionIdentifiers ?? [],
                 entityHashes: (found?.hashes.entities ?? [:]).mapValues { Data($0).base64EncodedString() },
                 checksum: found?.hashes.checksum ?? "", digest: found?.hashes.digest ?? "",
@@ -79,12 +119,6 @@ extension ModelsReport {
         steps = history.graph.versions.compactMap { name in
             history.graph.next(after: name).map { Step(from: name, to: $0, history) }
         }
-    }
-
-    /// Paths by version; none for a store's own cache, which isn't a file.
-    private static func files(at path: String) -> [String: String] {
-        guard let bundle = try? ModelReader.bundle(at: path) else { return [:] }
-        return Dictionary(bundle.versions.map { ($0.name, $0.path) }, uniquingKeysWith: { first, _ in first })
     }
 }
 
@@ -102,6 +136,8 @@ extension ModelsReport.Step {
         do throws(InferenceError) {
             let mapping = try MappingInference.infer(from: source.model, to: destination.model)
             take(mapping)
+            changes = InferredChanges(step: 0, mapping: mapping, source: source.model, destination: destination.model)
+                .changes.map { ModelChange($0, version: to) }
             isInferable = true
             // A store with the same hashes needs no migration, whatever its rows are.
             conditions = isEqual ? [] : mapping.conditions(from: source.model, to: destination.model)
@@ -162,6 +198,14 @@ extension ModelsReport.Mapping {
 }
 
 extension ModelHistory {
+    /// Every step from a version to the one that follows it, both of which can be read.
+    var hops: [MappingHop] {
+        graph.versions.compactMap { name -> MappingHop? in
+            guard let from = versioned(name), let to = graph.next(after: name).flatMap(versioned) else { return nil }
+            return MappingHop(from: from, to: to)
+        }
+    }
+
     fileprivate func versioned(_ name: String) -> VersionedModel? {
         versions.first { $0.name == name }.map { VersionedModel(name: $0.name, model: $0.model, hashes: $0.hashes) }
     }

@@ -5,7 +5,7 @@
 /// for step in report.steps where !step.isInferable { print(step.from, step.to, step.refusals) }
 /// ```
 public struct ModelsReport: Hashable, Codable, Sendable {
-    /// The bundle's path.
+    /// The bundle's path; several with commas between.
     public var models: String
     /// The version that the bundle calls its current one; the last where it names none.
     public var currentVersion: String
@@ -69,6 +69,9 @@ public struct ModelsReport: Hashable, Codable, Sendable {
         /// Attributes whose numeric type changes and whose values are converted:
         /// `Thing.count: Integer 32 → Integer 64`.
         public var conversions: [String] = []
+        /// What changes in every entity and property: by the mapping models that fit, if these were asked for, else by the
+        /// inferred mapping; empty where there is neither.
+        public var changes: [ModelChange] = []
         /// Why the step isn't compared: one of its versions can't be read.
         public var error: String?
     }

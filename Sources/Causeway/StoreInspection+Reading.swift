@@ -11,13 +11,25 @@ extension StoreInspection {
     /// - Parameters:
     ///   - store: path of the store's main file.
     ///   - models: path of a model bundle, to name the store's version; nil uses the store's own cache alone.
+    ///   - readsSizes: whether to find the size of every table and index, for which every page is read.
     /// - Throws: `MigrationError` where the file is no Core Data store, is damaged, or can't be read.
-    public init(store: String, models: String? = nil) throws(MigrationError) {
+    public init(store: String, models: String? = nil, readsSizes: Bool = false) throws(MigrationError) {
+        try self.init(store: store, models: models.map { [$0] } ?? [], readsSizes: readsSizes)
+    }
+
+    /// Inspects a store with a model in several files.
+    ///
+    /// - Parameters:
+    ///   - store: path of the store's main file.
+    ///   - models: paths of model bundles or stores, to name the store's version; none uses the store's own cache alone.
+    ///   - readsSizes: whether to find the size of every table and index, for which every page is read.
+    /// - Throws: `MigrationError` where the file is no Core Data store, is damaged, or can't be read.
+    public init(store: String, models: [String], readsSizes: Bool = false) throws(MigrationError) {
         self = try MigrationError.wrapping { () throws(EngineError) in
-            let history = try models.map { path throws(EngineError) in try ModelHistory(reading: path, edges: [:]) }
+            let history = try ModelHistory.given(models)
             return try SourceStore.reading(StoreLocation(existing: store)) { opened throws(EngineError) in
                 do {
-                    return try StoreReader(store: opened, history: history).inspection()
+                    return try StoreReader(store: opened, history: history, readsSizes: readsSizes).inspection()
                 } catch let error as SQLiteError where !error.isOfSystem {
                     throw EngineError(.sourceData, "\(store): can't be read: \(error)")
                 } catch let error as FileError {
@@ -34,6 +46,7 @@ extension StoreInspection {
 struct StoreReader {
     let store: SourceStore
     let history: ModelHistory?
+    let readsSizes: Bool
 
     func inspection() throws -> StoreInspection {
         let metadata = store.metadata
@@ -94,9 +107,13 @@ struct StoreReader {
     private func sizes() throws -> StoreInspection.Sizes {
         let file = try Files.status(of: store.location.path).size
         let wal = try Files.statusIfExists(store.location.wal)?.size ?? 0
+        let found = readsSizes ? store.objectSizes() : nil
+        var problem: String?
+        if case .failure(let reason) = found { problem = reason.description }
         return StoreInspection.Sizes(
             file: Int(clamping: file), wal: Int(clamping: wal), pageSize: Int(store.pageSize),
             pages: Int(clamping: try store.connection.pragmaInteger("page_count")),
-            freePages: Int(clamping: try store.connection.pragmaInteger("freelist_count")))
+            freePages: Int(clamping: try store.connection.pragmaInteger("freelist_count")),
+            objects: try? found?.get().map { StoreInspection.ObjectSize($0) }, objectsProblem: problem)
     }
 }

@@ -51,11 +51,15 @@ struct SchemaReader {
 
     func entities() throws -> [StoreInspection.Entity] {
         if let binding {
-            let parents = binding.layout.model.entities
+            let model = binding.layout.model
             return binding.layout.primaryKeyRows.map { number, name, _ in
-                StoreInspection.Entity(
-                    name: name, number: number, parent: parents[name]?.parent,
-                    rows: binding.layout.table(of: name).flatMap { rows[$0.name]?[Int64(number)] } ?? 0)
+                let entity = model.entities[name]
+                return StoreInspection.Entity(
+                    name: name, number: number, parent: entity?.parent,
+                    rows: binding.layout.table(of: name).flatMap { rows[$0.name]?[Int64(number)] } ?? 0,
+                    isAbstract: entity?.isAbstract,
+                    attributes: entity?.attributes.map { StoreInspection.Attribute($0) },
+                    relationships: entity?.relationships.map { StoreInspection.Relationship($0) })
             }
         }
         let own = store.schema.primaryKeys.filter { $0.number < HistoryLayout.firstNumber }
@@ -93,6 +97,7 @@ struct SchemaReader {
             rTrees: objects.filter { $0.isVirtualTable && $0.name.lowercased().hasPrefix("z_rt_") }.map(\.name)
                 .sorted(),
             isCloudKitMirrored: !CloudKitTables.names(in: store.schema).isEmpty,
+            cloudKit: try CloudKitCounts(store.schema, in: store.connection).map { CloudKitMirror($0) },
             appObjects: binding.map { Self.names($0.objects(.appMade)) },
             staleObjects: binding.map { Self.names($0.objects(.staleCoreData)) },
             unknownColumns: binding.map { binding in

@@ -70,6 +70,12 @@ public struct StoreInspection: Hashable, Codable, Sendable {
         public var parent: String?
         /// Rows of the entity itself, without its subentities'.
         public var rows: Int
+        /// Whether it can't have rows; nil where no model tells.
+        public var isAbstract: Bool?
+        /// Its own attributes, without inherited ones, by name; nil where no model tells.
+        public var attributes: [Attribute]?
+        /// Its own relationships, without inherited ones, by name; nil where no model tells.
+        public var relationships: [Relationship]?
     }
 
     /// The table of a many-to-many relationship.
@@ -100,6 +106,8 @@ public struct StoreInspection: Hashable, Codable, Sendable {
         public var rTrees: [String]
         /// Whether the store is mirrored to CloudKit.
         public var isCloudKitMirrored: Bool
+        /// What the mirror's tables say; nil where the store isn't mirrored.
+        public var cloudKit: CloudKitMirror?
         /// Tables, indexes, triggers and views that are the app's own, as `kind name`; nil where no model tells.
         public var appObjects: [String]?
         /// What earlier migrations left behind, as `kind name`; nil where no model tells.
@@ -140,5 +148,9 @@ public struct StoreInspection: Hashable, Codable, Sendable {
         public var pages: Int
         /// Pages that hold nothing.
         public var freePages: Int
+        /// Every table and index, the largest first; nil unless asked for, or where ``objectsProblem`` says why not.
+        public var objects: [ObjectSize]?
+        /// Why the sizes of tables and indexes aren't known though they were asked for.
+        public var objectsProblem: String?
     }
 }

@@ -140,9 +140,10 @@ struct CrashSnapshots {
             state.withLock { state in
                 var title = "\(event)".prefix(80)
                 switch event {
-                case .planned: return
+                // Nothing is left to do after the last.
+                case .planned, .finished: return
                 case .stepBegan(_, let index, _, _): (state.step, state.rowsBefore) = (index, state.rows)
-                case .progress(let rows, _, _): state.rows = rows
+                case .progress(let progress): state.rows = progress.rows
                 case .phaseBegan("swap"): title = "swap"
                 default: break
                 }

@@ -1,0 +1,119 @@
+import CausewayEvaluation
+import CausewayExamination
+import CausewayModel
+import CausewayPlatform
+import CausewayPlanning
+import CausewayPreparation
+import CausewaySQLiteFile
+import CausewayStoreFormat
+package import CausewayStores
+
+/// Reads a damaged store page by page, without SQLite, and writes every row that is whole.
+///
+/// Nothing is trusted: neither the header, nor the schema, nor the trees. What a tree doesn't reach is looked for in
+/// all pages. Nobody may use the store meanwhile.
+package struct StoreSalvager {
+    private let request: ExportRequest
+    private let report: (ExportProgress) -> Bool
+    private let notes = ExportNotes()
+
+    /// - Parameters:
+    ///   - request: what to export, and where to; without predicate and limit.
+    ///   - progress: called now and then with pages instead of rows; false stops.
+    package init(_ request: ExportRequest, progress: @escaping (ExportProgress) -> Bool) {
+        self.request = request
+        report = progress
+    }
+
+    /// - Throws: `.usage`, `.missing` without a model, `.cannotCreate` where the output exists; never because of
+    ///   damage.
+    package func run() throws(EngineError) -> SalvageSummary {
+        try refuseOptions()
+        let location = try StoreLocation(existing: request.store)
+        let file = try EngineError.reading(location.path) {
+            // Opening a pipe would wait for its other end.
+            guard try Files.status(of: location.path).kind == .regular else {
+                throw EngineError(.missing, "\(location.path): not a file", remedy: "give the store's main file")
+            }
+            return try SalvageFile(location.path, wal: location.wal)
+        }
+        let schema = SalvagedSchema(file)
+        let history = try ModelHistory.given(request.models)
+        let found = try SalvagedModel(of: schema, in: history, notes)
+        let layout = try self.layout(schema, found, file, location.path)
+        let choice = try EntityChoice(request.entities, in: layout.map)
+        warn(schema, layout, location, hasModel: found != nil)
+        let place = try OutputPlace(request.output, isFolder: true)
+        var summary = SalvageSummary(
+            store: location.path, models: history?.path, version: found?.version,
+            modelOrigin: found == nil ? .unknown : found?.version == nil ? .storeCache : .models,
+            output: place.location.path, format: request.format, pages: file.pageCount)
+        do throws(EngineError) {
+            let uris = URIText(
+                storeUUID: schema.metadata?.uuid ?? Self.unknownUUID, entities: layout.map.layout.entities)
+            let files = SalvageFiles(uris, in: place, request.format)
+            let external = ExternalCopies(
+                ExternalValues(directory: location.externalData), output: place.partial)
+            var pass = SalvagePass(
+                file, schema, layout, choice, files, ValueReader(notes: notes, external: external), report)
+            try pass.run()
+            try files.finish()
+            pass.tell(&summary)
+            summary.externalFiles = external.count
+            summary.warnings = notes.warnings
+            try place.publish()
+        } catch {
+            place.discard()
+            throw error
+        }
+        return summary
+    }
+
+    private static let unknownUUID = "00000000-0000-0000-0000-000000000000"
+
+    private func refuseOptions() throws(EngineError) {
+        guard request.format != .sqlite, !request.isStream else {
+            throw EngineError(.usage, "--salvage writes a folder of JSON lines or CSV", remedy: "use --as jsonl or csv")
+        }
+        guard request.predicate == nil, request.limit == nil else {
+            throw EngineError(
+                .usage, "--salvage takes neither --where nor --limit: it can't follow links, and must see every row")
+        }
+    }
+
+    private func layout(
+        _ schema: SalvagedSchema, _ found: SalvagedModel?, _ file: SalvageFile, _ path: String
+    ) throws(EngineError) -> SalvageLayout {
+        if let found { return try SalvageLayout(schema, found.model, path: path) }
+        if let tables = TablesAsModel(schema, file) { return try tables.layout(path: path) }
+        throw EngineError(
+            .missing, "\(path): neither the store's own model nor its list of entities can be read",
+            remedy: "give the models with --models")
+    }
+
+    private func warn(
+        _ schema: SalvagedSchema, _ layout: SalvageLayout, _ location: StoreLocation, hasModel: Bool
+    ) {
+        if !hasModel {
+            notes.add(
+                "the store's own model can't be read: fields have the names of columns, links are keys, and values are "
+                    + "as the columns' types say; with --models more is known")
+        }
+        if schema.metadata == nil {
+            notes.add("the metadata can't be read: URIs have the UUID \(Self.unknownUUID)")
+        }
+        if !layout.missing.isEmpty {
+            notes.add(
+                "the schema doesn't tell these tables, or tells them wrongly: their rows were looked for in all pages, "
+                    + "and read with the columns of the model: " + layout.missing.joined(separator: ", "))
+        }
+        if !layout.unknownLinks.isEmpty {
+            notes.add(
+                "the schema tells these tables of links wrongly, and they weren't read: "
+                    + layout.unknownLinks.joined(separator: ", "))
+        }
+        if (try? Files.statusIfExists(location.journal)) != nil {
+            notes.add("\(location.journal): there is a journal of an unfinished transaction, which wasn't looked at")
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import CausewayModel
+
+/// What a cell's storage class means, by the type of its attribute (InsideStoreFormat §4.1).
+enum CellMeaning: Hashable {
+    case integer, boolean, double, float, date, decimal, text, uuid
+    /// Binary and transformable; external ones have a prefix (InsideStoreFormat §4.3).
+    case bytes(isExternal: Bool)
+
+    /// nil for a type without a cell of its own.
+    init?(_ attribute: Attribute) {
+        switch attribute.type {
+        case .integer16, .integer32, .integer64: self = .integer
+        case .boolean: self = .boolean
+        case .double: self = .double
+        case .float: self = .float
+        case .date: self = .date
+        case .decimal: self = .decimal
+        case .string, .uri: self = .text
+        case .uuid: self = .uuid
+        case .binary, .transformable: self = .bytes(isExternal: attribute.allowsExternalBinaryDataStorage)
+        case .undefined, .objectID, .composite: return nil
+        }
+    }
+}
